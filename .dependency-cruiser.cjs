@@ -11,18 +11,6 @@ const below = (from, allowed) => ({
   },
 })
 
-/** A folder of a service's sources may use these other folders of the same service, besides files that stand beside them. */
-const layer = (service, from, allowed) => ({
-  name: `${service}-${from}-points-down`,
-  severity: 'error',
-  comment: `services/${service}/src/${from} may use ${allowed.length > 0 ? allowed.join(', ') : 'no other folder'}.`,
-  from: { path: `^services/${service}/src/${from}/`, pathNot: '\\.test\\.ts$' },
-  to: {
-    path: `^services/${service}/src/[^/]+/`,
-    pathNot: [from, ...allowed].map((name) => `^services/${service}/src/${name}/`),
-  },
-})
-
 /** A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name. */
 const subjects = (service) => [
   {
@@ -82,20 +70,9 @@ const subjects = (service) => [
 module.exports = {
   forbidden: [
     ...subjects('git-api'),
-    layer('admin-broadcast', 'routes', ['use-cases', 'presenters']),
-    layer('admin-broadcast', 'use-cases', []),
-    layer('admin-broadcast', 'live', ['presenters']),
-    layer('admin-broadcast', 'presenters', []),
-    layer('jobqueue-metrics', 'routes', ['use-cases', 'presenters']),
-    layer('jobqueue-metrics', 'prometheus', ['use-cases', 'sources']),
-    layer('jobqueue-metrics', 'use-cases', ['sources', 'history']),
-    layer('jobqueue-metrics', 'presenters', ['sources', 'history']),
-    layer('jobqueue-metrics', 'history', ['sources']),
-    layer('jobqueue-metrics', 'sources', []),
-    layer('worker', 'queues', ['jobs']),
-    layer('worker', 'jobs', ['git', 'saga-figures', 'webhooks']),
-    layer('worker', 'webhooks', ['queues']),
-    layer('worker', 'saga-figures', []),
+    ...subjects('admin-broadcast'),
+    ...subjects('jobqueue-metrics'),
+    ...subjects('worker'),
     below('domain', []),
     below('contracts', ['domain']),
     below('config', []),
@@ -171,17 +148,6 @@ module.exports = {
       comment:
         'Routes and methods of gRPC reach stores and repositories through use cases; they may name their types.',
       from: { path: '^services/[^/]+/src/(routes|rpc)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'presenters-read-nothing',
-      severity: 'error',
-      comment:
-        'Presenters turn results into answers. They may name the types of rows and of git, and read neither.',
-      from: {
-        path: '^services/admin-broadcast/src/presenters/',
-        pathNot: '\\.test\\.ts$',
-      },
       to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,15 +1,13 @@
-import { Agent, get as httpGet } from 'node:http'
 import type { Caller } from '@switchyard/domain/access'
+import { Agent, get as httpGet } from 'node:http'
 import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
+import { createEventStreams } from '../../services/jobqueue-metrics/src/snapshots/event-streams.js'
+import { createHistory, createReadHistory } from '../../services/jobqueue-metrics/src/history/history.js'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
-import { createHistory } from '../../services/jobqueue-metrics/src/history/history.js'
-import { createEventStreams } from '../../services/jobqueue-metrics/src/routes/event-streams.js'
-import { metricRoutes } from '../../services/jobqueue-metrics/src/routes/index.js'
-import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
-import { shareSource } from '../../services/jobqueue-metrics/src/sources/shared-source.js'
-import { createReadHistory } from '../../services/jobqueue-metrics/src/use-cases/read-history.js'
-import { createSnapshots } from '../../services/jobqueue-metrics/src/use-cases/read-snapshots.js'
+import { createSnapshots } from '../../services/jobqueue-metrics/src/snapshots/snapshots.js'
 import { longestTurn, timed } from './measure.js'
+import { metricRoutes } from '../../services/jobqueue-metrics/src/routes.js'
+import { type JobSource, shareSource } from '../../services/jobqueue-metrics/src/sources/sources.js'
 
 const requests = 1000
 const caller: Caller = {

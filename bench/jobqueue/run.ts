@@ -1,23 +1,23 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
-import { Secret } from '@switchyard/service-kit/config'
-import { createLogger } from '@switchyard/service-kit/observability'
+import type { JobSource } from '../../services/jobqueue-metrics/src/sources/sources.js'
 import { Redis } from 'ioredis'
-import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
+import { Secret } from '@switchyard/service-kit/config'
 import { bareBullmq, bareSidekiq } from './bare.js'
+import { compare, type Cost, longestTurn, measure, median, timed } from './measure.js'
+import { createLogger } from '@switchyard/service-kit/observability'
+import { fileURLToPath } from 'node:url'
 import { fillBullmq, fillSidekiq, type Size } from './fill.js'
-import { thousandRequests } from './http.js'
-import { type Cost, compare, longestTurn, measure, median, timed } from './measure.js'
+import { once } from 'node:events'
+import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { startRedis } from './redis.js'
+import { thousandRequests } from './http.js'
+import { type ChildProcess, fork } from 'node:child_process'
 
 type Kind = 'sidekiq' | 'bullmq'
 
 /** Built code, as it runs everywhere. */
 interface Modules {
   'open-sources': typeof import('../../services/jobqueue-metrics/src/sources/open-sources.js')
-  'source-config': typeof import('../../services/jobqueue-metrics/src/sources/source-config.js')
+  'source-config': typeof import('../../services/jobqueue-metrics/src/source-config.js')
 }
 const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =>
   import(new URL(`../../services/jobqueue-metrics/dist/sources/${path}.js`, import.meta.url).href)

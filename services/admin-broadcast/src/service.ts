@@ -20,7 +20,7 @@ import type { Config } from './config.js'
 import { MessageBoard } from './live/message-board.js'
 import { MessageStreams } from './live/message-streams.js'
 import { createNews } from './live/news.js'
-import { routes } from './routes/index.js'
+import { routes } from './routes.js'
 
 /**
  * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their changes. Redis only

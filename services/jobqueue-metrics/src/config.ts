@@ -6,7 +6,7 @@ import {
   redisUrl,
 } from '@switchyard/service-kit/config'
 import { z } from 'zod'
-import { jobSources } from './sources/source-config.js'
+import { jobSources } from './source-config.js'
 
 export const configSchema = z.object({
   ...httpServiceFields,

@@ -83,9 +83,9 @@ it('finds what is there', async () => {
   const source = openSource(config, testRedis.url)
   const { queues } = await waitFor(() => source.read(), { what: 'the connection' })
   source.close()
-  const age = queues[0]?.latencySeconds ?? 0
-  expect(Math.abs(age - 100)).toBeLessThanOrEqual(10)
-  const figures = { backlog: 4, latencySeconds: age, busy: 0, processed: 0, failed: 0 }
+  for (const { latencySeconds } of queues)
+    expect(Math.abs((latencySeconds ?? 0) - 100)).toBeLessThanOrEqual(10)
+  const figures = { backlog: 4, latencySeconds: expect.any(Number), busy: 0, processed: 0, failed: 0 }
   expect(queues).toEqual([
     { name: 'mail', paused: false, ...figures },
     { name: 'reports', paused: true, ...figures },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSession, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createEventStreams } from '../src/routes/event-streams.js'
+import { createEventStreams } from '../src/snapshots/event-streams.js'
 import { type Metrics, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>

@@ -9,7 +9,7 @@ import { type ProcessInfo, registryKeys } from '@switchyard/jobs-heartbeat/regis
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type JobContext, jobType } from '../src/jobs/job-type.js'
+import { type JobContext, jobType } from '../src/job-type.js'
 import { createJobFigures } from '../src/queues/job-figures.js'
 import { startWorkers } from '../src/queues/workers.js'
 import { silent, startHarness } from './harness.js'

@@ -1,8 +1,8 @@
 import { createDatabase } from '@switchyard/db'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { keepFigures } from '../src/saga-figures/keep-figures.js'
-import { createSagaFigures } from '../src/saga-figures/saga-figures.js'
+import { keepFigures } from '../src/sagas/keep-metrics.js'
+import { createSagaFigures } from '../src/sagas/metrics.js'
 import { silent, startHarness } from './harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
 

@@ -1,7 +1,6 @@
 import { purgeSagas, writeEndedCursor } from '@switchyard/db'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { followFlags } from '../src/webhooks/follow-flags.js'
-import { followDecidedSagas } from '../src/webhooks/follow-sagas.js'
+import { followDecidedSagas, followFlags } from '../src/webhooks/saga-events.js'
 import { endOfEarlierTransactions } from './earlier-transactions.js'
 import { startHarness } from './harness.js'
 import { ago, ended, report, started } from './saga-events.js'

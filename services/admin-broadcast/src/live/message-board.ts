@@ -8,7 +8,7 @@ import {
 } from '@switchyard/domain/broadcast'
 import type { Logger } from '@switchyard/service-kit/observability'
 
-export interface MessageBoardOptions {
+interface MessageBoardOptions {
   /** Reads the messages that have not ended at this instant, newest first. */
   load: (now: Date) => Promise<BroadcastMessage[]>
   clock: Clock
@@ -16,7 +16,7 @@ export interface MessageBoardOptions {
 }
 
 /** An observer of the board. Neither function may throw. */
-export interface Watcher {
+interface Watcher {
   /** Called once, first, with the active messages. */
   state(messages: BroadcastMessage[]): void
   /** Called whenever the active messages change. */

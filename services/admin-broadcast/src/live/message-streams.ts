@@ -3,7 +3,7 @@ import { type BroadcastChange, matchesTargetPath } from '@switchyard/domain/broa
 import { eventStreamHeaders } from '@switchyard/service-kit/http'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
-import { presentBanner } from '../presenters/broadcast-message.js'
+import { presentBanner } from '../shapes/broadcast-message.js'
 import type { MessageBoard } from './message-board.js'
 
 /** An HTTP response that has not begun yet, as far as a stream needs it. */
@@ -17,7 +17,7 @@ export interface StreamResponse {
   readonly destroyed: boolean
 }
 
-export interface MessageStreamsOptions {
+interface MessageStreamsOptions {
   board: MessageBoard
   metrics: Metrics
 }

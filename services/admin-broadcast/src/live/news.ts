@@ -15,7 +15,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
-export interface NewsOptions {
+interface NewsOptions {
   redisUrl: string
   board: MessageBoard
   clock: Clock

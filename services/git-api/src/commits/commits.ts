@@ -66,7 +66,7 @@ export async function readSignature(repository: Repository, id: string): Promise
   return kind
 }
 
-interface CommitDescription extends CommitState {
+export interface CommitDescription extends CommitState {
   commit: Commit
   /** Undefined: not requested. Null: the commit could not be compared with its parent. */
   stats: CommitStats | null | undefined

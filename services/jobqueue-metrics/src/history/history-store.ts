@@ -14,7 +14,7 @@ const keptSeconds = 25 * 3600
 const loadedAtOnce = 10
 
 /** Keeps samples in Switchyard's own Redis, so that a restart loses none. */
-export interface HistoryStore {
+interface HistoryStore {
   /** Of several replicas that sample at the same time, one stores its sample. */
   save(sample: Sample, resolutions: Resolution[]): Promise<void>
   /** The latest sample first. When a sample is saved meanwhile, others may come twice. */

@@ -1,4 +1,4 @@
-import { runningJobs, type SourceSnapshot } from '../sources/job-source.js'
+import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 
 /** Figures of a queue, or of a whole source, at one moment; null where a figure is not known. */
 export interface Figures {

@@ -1,5 +1,4 @@
-import { type JobTotals, type QueueFigures, runningJobs } from '../sources/job-source.js'
-import type { TakenSnapshot } from '../sources/shared-source.js'
+import { type JobTotals, type QueueFigures, runningJobs, type TakenSnapshot } from '../sources/sources.js'
 
 /** A figure of a source or of a queue; null when the source does not have it. */
 export interface Figure<Of> {

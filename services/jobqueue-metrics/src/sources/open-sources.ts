@@ -1,11 +1,11 @@
 import type { Clock } from '@switchyard/domain'
 import { Secret } from '@switchyard/service-kit/config'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { SourceConfig } from '../source-config.js'
 import { createBullmqSource } from './bullmq/bullmq-source.js'
-import type { JobSource } from './job-source.js'
 import { openRedis } from './redis/open-redis.js'
 import { createSidekiqSource } from './sidekiq/sidekiq-source.js'
-import type { SourceConfig } from './source-config.js'
+import type { JobSource } from './sources.js'
 
 /**
  * Of sources whose servers are listed apart from a URL: no user, no password, database 0, no TLS. Those of REDIS_URL belong to

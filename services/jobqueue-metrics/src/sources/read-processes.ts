@@ -1,11 +1,11 @@
 import { processTtlSeconds } from '@switchyard/jobs-heartbeat/registry'
 import { z } from 'zod'
-import type { WorkerProcess } from './job-source.js'
 import type { ReadCommand, RedisReader } from './redis/redis-reader.js'
+import type { WorkerProcess } from './sources.js'
 import { numberOf, objectOf } from './values.js'
 
 /** Time by the clock of a source. */
-export interface SourceClock {
+interface SourceClock {
   /** Now, epoch ms. */
   nowMs: number
   /** How far it is ahead of the clock of this process. */

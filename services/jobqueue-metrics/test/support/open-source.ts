@@ -1,7 +1,7 @@
 import { Secret } from '@switchyard/service-kit/config'
 import { createLogger, type Logger } from '@switchyard/service-kit/observability'
+import { jobSources } from '../../src/source-config.js'
 import { openSources } from '../../src/sources/open-sources.js'
-import { jobSources } from '../../src/sources/source-config.js'
 
 export const silent = createLogger('test', 'silent')
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Worker } from 'bullmq'
 
-export interface CloseWorkersOptions {
+interface CloseWorkersOptions {
   workers: Worker[]
   /** Aborted here when jobs that still run have to stop. */
   stopping: AbortController

@@ -1,10 +1,10 @@
 import { jobPayloads } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq'
-import type { JobType } from '../jobs/job-type.js'
+import type { JobType } from '../job-type.js'
 import type { JobFigures } from './job-figures.js'
 
-export interface RunJobOptions {
+interface RunJobOptions {
   logger: Logger
   figures: JobFigures
   /** Aborted when jobs still under way have to be given back, because the process stops. */

@@ -2,7 +2,7 @@ import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { JobType, Schedule } from '../jobs/job-type.js'
+import type { JobType, Schedule } from '../job-type.js'
 
 /**
  * Registers the schedules of jobs at every connection to Redis, so that a Redis that lost its data has them again at once.

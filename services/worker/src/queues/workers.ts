@@ -3,12 +3,12 @@ import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
-import { type JobType, queueOf } from '../jobs/job-type.js'
+import { type JobType, queueOf } from '../job-type.js'
 import { closeWorkers } from './close-workers.js'
 import type { JobFigures } from './job-figures.js'
 import { createProcessor } from './run-job.js'
 
-export interface WorkersOptions {
+interface WorkersOptions {
   types: JobType[]
   redisUrl: string
   logger: Logger
@@ -23,7 +23,7 @@ export interface WorkersOptions {
   onCommandFailed: (error: Error) => void
 }
 
-export interface Workers {
+interface Workers {
   /** Takes no more jobs; finishes the running ones or returns them to their queues. */
   close(): Promise<void>
 }

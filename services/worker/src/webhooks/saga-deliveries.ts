@@ -1,7 +1,7 @@
 import type { FailedActivity, NewDelivery, SagaFlagNews, SagaNews, SagaWebhook } from '@switchyard/db'
 
 /** An event of a saga, or of an activity without a saga. */
-export interface SagaOccurrence {
+interface SagaOccurrence {
   event: string
   tenant: string
   /** Null: an activity without a saga. */

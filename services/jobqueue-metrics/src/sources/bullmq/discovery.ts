@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Redis, ReplyError } from 'ioredis'
-import { SearchNotEnded } from '../job-source.js'
 import type { RedisReader } from '../redis/redis-reader.js'
+import { SearchNotEnded } from '../sources.js'
 import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
 
 /** Finds queues and workers without a heartbeat. */
-export interface Discovery {
+interface Discovery {
   /**
    * Names of queues that the last search found. Waits up to a second for the end of the first search.
    *

@@ -10,7 +10,7 @@ export const overdueScoreMax = (nowMs: number): number => (nowMs + 1) * delayedS
 export const dueMs = (score: number): number => Math.floor(score / delayedScoreFactor)
 
 /** What a job's hash says about its times; null where it has no such field, or where there is no hash any more. */
-export interface JobTimes {
+interface JobTimes {
   /** Creation, ms; kept when the job is promoted or tried again. */
   timestamp: string | null
   /** Start of the last attempt, ms. */

@@ -13,7 +13,7 @@ const prioritiesMax = 16
 const tailLength = 5
 
 /** The keys of a queue, and what they hold. */
-export interface CountedQueue {
+interface CountedQueue {
   /** First part of the queue's keys, with its colon. */
   base: string
   counts: QueueCounts

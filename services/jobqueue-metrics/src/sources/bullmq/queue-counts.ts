@@ -3,7 +3,7 @@ import { numberOf } from '../values.js'
 import { overdueScoreMax } from './latency.js'
 
 /** A queue whose jobs are to be counted. */
-export interface CountedBase {
+interface CountedBase {
   /** First part of the queue's keys, with its colon. */
   base: string
   /** Its workers count attempts, so that its ended jobs need not be counted. */

@@ -1,4 +1,4 @@
-import type { JobTotals, QueueFigures } from '../job-source.js'
+import type { JobTotals, QueueFigures } from '../sources.js'
 import { latencySeconds } from '../values.js'
 import type { QueueCounts } from './queue-counts.js'
 import type { Registry } from './read-registry.js'

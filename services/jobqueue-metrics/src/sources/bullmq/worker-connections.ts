@@ -1,4 +1,4 @@
-import type { WorkerProcess } from '../job-source.js'
+import type { WorkerProcess } from '../sources.js'
 
 /** A connection that a BullMQ worker holds open, as CLIENT LIST shows it. */
 export interface WorkerConnection {

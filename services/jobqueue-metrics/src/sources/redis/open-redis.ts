@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { createRedis, redisOptions } from '@switchyard/service-kit/redis'
 import { Cluster, type RedisOptions } from 'ioredis'
-import type { Address, SourceConnection, TlsFiles } from '../source-config.js'
+import type { Address, SourceConnection, TlsFiles } from '../../source-config.js'
 import { createClusterReader, createServerReader, type RedisReader } from './redis-reader.js'
 
-export interface OpenRedisOptions {
+interface OpenRedisOptions {
   connection: SourceConnection
   /** How long a server may take to answer, and to accept a connection. */
   timeoutMs: number

@@ -1,8 +1,8 @@
 import type { Clock } from '@switchyard/domain'
-import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
+import type { SidekiqSourceConfig } from '../../source-config.js'
 import { readProcesses } from '../read-processes.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
-import type { SidekiqSourceConfig } from '../source-config.js'
+import type { JobSource, QueueFigures, SourceSnapshot } from '../sources.js'
 import { latencySeconds } from '../values.js'
 import { enqueuedAtMs } from './job-age.js'
 

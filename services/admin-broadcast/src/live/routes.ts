@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { bannerScriptFile } from '@switchyard/banner'
+import { matchesTargetPath } from '@switchyard/domain/broadcast'
+import { endpoint, noContent, ok, streamed, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
+
+/** Headers that allow every site to fetch public answers. */
+const publicHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Date, ETag, Retry-After, X-Request-Id',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  Vary: 'Accept-Encoding',
+}
+
+const keptMs = 1000
+
+/**
+ * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or disappears within that
+ * second.
+ */
+export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' | 'clock'>) =>
+  endpoint({
+    summary: 'Messages that are on now, for everybody',
+    replies: { 200: z.array(bannerShape) },
+    input: z.object({ path: text().optional() }),
+    async handle({ path }) {
+      const { messages, nextTurn } = await board.active()
+      const shown =
+        path === undefined
+          ? messages
+          : messages.filter(({ targetPath }) => matchesTargetPath(targetPath, path))
+      const steady = nextTurn === undefined || nextTurn.getTime() - clock().getTime() > keptMs
+      const cacheControl = `public, max-age=${steady ? keptMs / 1000 : 0}`
+      return ok(shown.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
+    },
+  })
+
+/** The active messages and their changes as server-sent events. */
+export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams' | 'places'>) =>
+  endpoint({
+    summary: 'Messages that are on and what becomes of them, as server-sent events',
+    replies: { 200: ['text/event-stream'] },
+    input: z.object({ path: text().optional() }),
+    async handle({ path }, _caller, call) {
+      const { raw } = call
+      // Express answers HEAD with the handler of GET, and a stream would never end.
+      if (raw.request.method === 'HEAD') return noContent()
+      raw.response.set(publicHeaders)
+      try {
+        places.take(call)
+        await streams.open(raw.response, path)
+      } catch (error) {
+        raw.response.set('Retry-After', '30')
+        throw error
+      }
+      return streamed
+    },
+  })
+
+/** Caches keep the script for five minutes and then revalidate it by its ETag. */
+const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
+
+/** The web component that shows messages on any site, as one script. */
+export const getBannerScript = () => {
+  let script: Promise<Buffer> | undefined
+  return endpoint({
+    summary: 'The web component that shows messages on any site',
+    replies: { 200: ['text/javascript'] },
+    input: z.object({}),
+    async handle(_input, _caller, { raw: { response } }) {
+      script ??= readFile(bannerScriptFile)
+      const body = await script
+      response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
+      response.type('text/javascript').send(body)
+      return streamed
+    },
+  })
+}

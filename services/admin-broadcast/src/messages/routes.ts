@@ -1,0 +1,122 @@
+import type { Caller } from '@switchyard/domain/access'
+import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  flag,
+  integer,
+  noContent,
+  pageParameters,
+  pageReply,
+  preconditionOf,
+  proseCharsMax,
+  rowsOf,
+  text,
+  time,
+  unsupported,
+  versioned,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { broadcastMessageShape, presentBroadcastMessage } from '../shapes/broadcast-message.js'
+import * as messages from './messages.js'
+
+const rowIdMax = 2_147_483_647
+
+/** The id of a message. A number out of range becomes 0, so that it is not found. */
+const messageId = () => integer().transform((id) => (id > 0 && id <= rowIdMax ? id : 0))
+
+/** Years of four digits, which every database and client supports. */
+const fourDigitYear = (date: Date) => date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999
+
+/** A time; empty text counts as null, because a form cannot send null. */
+const clearableTime = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && value.trim() === '' ? null : value),
+    time()
+      .pipe(z.date().refine(fourDigitYear, { error: 'is invalid' }))
+      .nullable(),
+  )
+
+/** The optional parameters of a message. The domain validates them. */
+const optionalMessageParameters = {
+  message: text(proseCharsMax).nullable().optional(),
+  starts_at: clearableTime().optional(),
+  ends_at: clearableTime().optional(),
+  color: text().nullable().optional(),
+  font: text().nullable().optional(),
+  broadcast_type: z.enum(broadcastTypes).optional(),
+  dismissable: flag().optional(),
+  target_path: text().nullable().optional(),
+  theme: z.enum(broadcastThemes).optional(),
+  target_access_levels: unsupported('is not supported: a message is for everybody'),
+}
+
+/** The parameters under the names of the domain. */
+function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParameters>>): BroadcastInput {
+  const { message, starts_at: startsAt, ends_at: endsAt, color, font, dismissable, theme } = given
+  const { broadcast_type: broadcastType, target_path: targetPath } = given
+  return { message, startsAt, endsAt, color, font, broadcastType, dismissable, targetPath, theme }
+}
+
+export const listMessages = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Broadcast messages, the newest first',
+    replies: { 200: z.array(broadcastMessageShape) },
+    input: z.object(pageParameters),
+    async handle(page, _caller, call) {
+      const found = await messages.listMessages(deps, rowsOf(page))
+      const items = found.messages.map((message) => presentBroadcastMessage(message, found.now))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+export const createMessage = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Create a broadcast message',
+    replies: { 201: broadcastMessageShape },
+    input: z.object({ ...optionalMessageParameters, message: text(proseCharsMax).nullable() }),
+    async handle(given, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      const { message, now } = await messages.createMessage(deps, broadcastInput(given), author)
+      return created(presentBroadcastMessage(message, now))
+    },
+  })
+
+export const getMessage = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One broadcast message',
+    replies: { 200: broadcastMessageShape },
+    input: z.object({ id: messageId() }),
+    async handle({ id }) {
+      const { message, now } = await messages.getMessage(deps, id)
+      return versioned(presentBroadcastMessage(message, now), message)
+    },
+  })
+
+export const updateMessage = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a broadcast message',
+    replies: { 200: broadcastMessageShape },
+    refusals: [412],
+    input: z.object({ ...optionalMessageParameters, id: messageId() }),
+    async handle({ id, ...given }, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      const input = broadcastInput(given)
+      const { message, now } = await messages.updateMessage(deps, id, input, author, preconditionOf(call))
+      return versioned(presentBroadcastMessage(message, now), message)
+    },
+  })
+
+export const deleteMessage = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a broadcast message',
+    replies: { 204: null },
+    refusals: [412],
+    input: z.object({ id: messageId() }),
+    async handle({ id }, caller: Caller, call) {
+      await messages.deleteMessage(deps, id, auditAuthor(caller, call), preconditionOf(call))
+      return noContent()
+    },
+  })

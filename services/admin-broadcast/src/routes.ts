@@ -1,0 +1,18 @@
+import { administrator, anyone, type Route, route } from '@switchyard/service-kit/http'
+import type { Dependencies } from './dependencies.js'
+import { getBannerScript, listActiveMessages, streamMessages } from './live/routes.js'
+import { createMessage, deleteMessage, getMessage, listMessages, updateMessage } from './messages/routes.js'
+
+export const routes = (dependencies: Dependencies): Route[] => [
+  // These routes precede those with an id, which would match their names.
+  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
+    refusesUnknown: true,
+  }),
+  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies), { refusesUnknown: true }),
+  route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),
+  route('GET', '/broadcast_messages', administrator, listMessages(dependencies)),
+  route('POST', '/broadcast_messages', administrator, createMessage(dependencies)),
+  route('GET', '/broadcast_messages/:id', administrator, getMessage(dependencies)),
+  route('PUT', '/broadcast_messages/:id', administrator, updateMessage(dependencies)),
+  route('DELETE', '/broadcast_messages/:id', administrator, deleteMessage(dependencies)),
+]

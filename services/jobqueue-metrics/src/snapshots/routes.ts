@@ -1,0 +1,202 @@
+import {
+  endpoint,
+  flag,
+  noContent,
+  ok,
+  parameterProblem,
+  type StreamPlaces,
+  streamed,
+  text,
+  timeText,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
+import type { EventStreams } from './event-streams.js'
+import type { Snapshots } from './snapshots.js'
+
+/** Turns a snapshot into the answer of one of the endpoints. */
+type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
+
+const figure = z.int().nullable()
+
+/** The optional fields are in extended answers only. */
+const queueShape = z
+  .object({
+    backlog: z.int(),
+    latency: z.int(),
+    paused: z.boolean().optional(),
+    busy: figure.optional(),
+    processed: figure.optional(),
+    failed: figure.optional(),
+  })
+  .meta({ id: 'QueueMetrics', description: 'Jobs that wait, and seconds that the oldest of them has waited' })
+
+const processShape = z
+  .object({
+    hostname: z.string(),
+    pid: z.int(),
+    tag: z.string(),
+    started_at: timeText(),
+    queues: z.array(z.string()),
+    labels: z.array(z.string()),
+    concurrency: z.int(),
+    busy: z.int(),
+    identity: z.string().optional(),
+    quiet: z.boolean().optional(),
+    heartbeat_age: z.number().nullable().optional(),
+    rss: figure.optional(),
+  })
+  .meta({ id: 'ProcessMetrics', description: 'A process that works on jobs' })
+
+const jobsShape = z
+  .object({
+    processed: z.int(),
+    failed: z.int(),
+    enqueued: z.int(),
+    scheduled: z.int(),
+    retry: z.int(),
+    dead: z.int(),
+    approximate: z.boolean().optional(),
+  })
+  .meta({ id: 'JobStats', description: 'Totals over all queues' })
+
+export const partShapes = {
+  queues: z.record(z.string(), queueShape),
+  processes: z.array(processShape),
+  jobs: jobsShape,
+}
+
+/** Queues by name, with GitLab's two figures; an extended answer has Switchyard's after them. */
+export const presentQueues = (
+  { queues }: SourceSnapshot,
+  extended: boolean,
+): z.output<typeof partShapes.queues> =>
+  Object.fromEntries(queues.map((queue) => [queue.name, presentQueue(queue, extended)]))
+
+const presentQueue = (queue: QueueFigures, extended: boolean) => ({
+  backlog: queue.backlog,
+  latency: queue.latencySeconds,
+  ...(extended
+    ? { paused: queue.paused, busy: queue.busy, processed: queue.processed, failed: queue.failed }
+    : {}),
+})
+
+/** GitLab's eight fields of each process, in its order; an extended answer has Switchyard's after them. */
+export const presentProcesses = (
+  { processes }: SourceSnapshot,
+  extended: boolean,
+  nowMs: number,
+): z.output<typeof partShapes.processes> =>
+  processes.map((process) => ({
+    hostname: process.hostname,
+    pid: process.pid,
+    tag: process.tag,
+    started_at: process.startedAt.toISOString(),
+    queues: process.queues,
+    labels: process.labels,
+    concurrency: process.concurrency,
+    busy: process.busy,
+    ...(extended ? presentHealth(process, nowMs) : {}),
+  }))
+
+const presentHealth = ({ identity, quiet, beatMs, rssKib }: WorkerProcess, nowMs: number) => ({
+  identity,
+  quiet,
+  heartbeat_age: beatMs === null ? null : Math.max(0, Math.round(nowMs - beatMs) / 1000),
+  rss: rssKib === null ? null : rssKib * 1024,
+})
+
+/** GitLab's three totals, then Switchyard's. `enqueued` is the sum of all backlogs. */
+export const presentJobs = (
+  { queues, jobs }: SourceSnapshot,
+  extended: boolean,
+): z.output<typeof jobsShape> => ({
+  processed: jobs.processed,
+  failed: jobs.failed,
+  enqueued: queues.reduce((sum, { backlog }) => sum + backlog, 0),
+  scheduled: jobs.scheduled,
+  retry: jobs.retry,
+  dead: jobs.dead,
+  ...(extended ? { approximate: jobs.approximate } : {}),
+})
+
+/** Every source by itself; `message` says why one has no figures. */
+const presentSources = (
+  sources: ({ name: string } & ({ snapshot: SourceSnapshot } | { message: string }))[],
+  extended: boolean,
+  nowMs: number,
+) => ({
+  sources: sources.map(({ name, ...found }) => ({
+    name,
+    ...('snapshot' in found ? presentCompound(found.snapshot, extended, nowMs) : { message: found.message }),
+  })),
+})
+
+/** All three parts in one. */
+export const presentCompound = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => ({
+  queues: presentQueues(snapshot, extended),
+  processes: presentProcesses(snapshot, extended, nowMs),
+  jobs: presentJobs(snapshot, extended),
+})
+
+/** The four endpoints show different parts of the same snapshot. Its age is in a header. */
+export const getMetrics = (
+  snapshots: Snapshots,
+  summary: string,
+  shape: z.ZodType,
+  present: PresentMetrics,
+) =>
+  endpoint({
+    summary,
+    replies: { 200: shape },
+    headers: { 'X-Snapshot-Age-Ms': 'Milliseconds since the figures were read' },
+    input: z.object({
+      /** Narrows the answer to one source. */
+      source: text().optional(),
+      /** Adds fields that GitLab does not have. */
+      extended: flag().default(false),
+    }),
+    async handle({ source, extended }) {
+      const snapshot = await snapshots.read(source)
+      const ageMs = Math.round(performance.now() - snapshot.takenMs)
+      return ok(present(snapshot, extended, Date.now()), { 'X-Snapshot-Age-Ms': String(ageMs) })
+    },
+  })
+
+/** The names that `source` of the other endpoints takes, in the order of the configuration. */
+export const listSources = ({ names }: Snapshots) =>
+  endpoint({
+    summary: 'The sources of figures',
+    replies: { 200: z.array(z.object({ name: z.string() })) },
+    input: z.object({}),
+    handle: async () => ok(names.map((name) => ({ name }))),
+  })
+
+/** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
+export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, places: StreamPlaces) =>
+  endpoint({
+    summary: 'The compound metrics as server-sent events',
+    replies: { 200: ['text/event-stream'] },
+    input: z.object({
+      source: text().optional(),
+      by_source: flag().default(false).meta({ description: 'Every source by itself, below `sources`' }),
+      extended: flag().default(false),
+    }),
+    async handle({ source, by_source, extended }, _access, call) {
+      const { raw } = call
+      if (by_source && source !== undefined)
+        throw parameterProblem('by_source', 'cannot be combined with source')
+      // Once the stream has begun, no status can report that the source is unknown or does not answer.
+      if (!by_source) await snapshots.read(source)
+      // Express answers HEAD with the handler of GET, and a stream would never end.
+      if (raw.request.method === 'HEAD') return noContent()
+      places.take(call)
+      const channel = JSON.stringify([source, by_source, extended])
+      await streams.open(raw.response, channel, async () =>
+        by_source
+          ? presentSources(await snapshots.readEach(), extended, Date.now())
+          : presentCompound(await snapshots.read(source), extended, Date.now()),
+      )
+      return streamed
+    },
+  })

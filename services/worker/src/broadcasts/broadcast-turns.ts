@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type BroadcastNotice,
+  broadcastChannel,
+  broadcastHorizonMs,
+  broadcastTurnJob,
+  queueNames,
+} from '@switchyard/contracts/jobs'
+import { listUnfinishedBroadcastMessages } from '@switchyard/db'
+import { turnsBetween } from '@switchyard/domain/broadcast'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+/**
+ * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the messages from the
+ * table, so that it also plans the jobs that Redis has lost, those of messages that were written while Redis was unreachable, and
+ * those that were more than a day ahead. Jobs that are planned already stay as they are.
+ */
+export const broadcastPlanning = ({
+  database,
+  clock,
+  producer,
+}: Pick<JobDependencies, 'database' | 'clock' | 'producer'>) =>
+  jobType({
+    queue: 'broadcast-planning',
+    concurrency: 1,
+    timeoutMs: 60_000,
+    schedule: { pattern: '*/5 * * * *', atStart: true, attempts: 5, retryDelayMs: 1000 },
+    async run(_payload, { logger }) {
+      const now = clock()
+      const messages = await listUnfinishedBroadcastMessages(database, now)
+      const turns = turnsBetween(messages, now, new Date(now.getTime() + broadcastHorizonMs))
+      if (turns.length === 0) return
+      const planned = turns.map((at) => broadcastTurnJob(at, now))
+      await producer.addAll(queueNames.broadcastTurn, planned)
+      logger.debug({ turns: turns.length }, 'planned the turns of broadcast messages')
+    },
+  })
+
+/**
+ * Notifies every replica of admin-broadcast at the instant at which a message goes on or off. The replicas know the
+ * messages: they ignore a repeated notice, and one for an instant at which no message changes any longer. The job starts a
+ * little early and waits for its instant, because BullMQ hands delayed jobs out ten times a second only.
+ */
+export const broadcastTurn = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
+  jobType({
+    queue: 'broadcast-turn',
+    concurrency: 10,
+    timeoutMs: 10_000,
+    async run({ at }, { signal }) {
+      const early = at - clock().getTime()
+      if (early > 0) await delay(early, undefined, { signal })
+      const notice: BroadcastNotice = { at }
+      await redis.publish(broadcastChannel, JSON.stringify(notice))
+    },
+  })

@@ -1,0 +1,64 @@
+import type { JobPayload, QueueName } from '@switchyard/contracts/jobs'
+import type { Database } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import type { Logger } from '@switchyard/service-kit/observability'
+import type { Redis } from 'ioredis'
+import type { Producer } from './queues/producer.js'
+import type { SagaSettings } from './saga-config.js'
+import type { SagaFigures } from './sagas/metrics.js'
+import type { WebhookTools } from './webhooks/webhooks.js'
+
+/** Everything that the jobs of this service use, made once in the composition root. */
+export interface JobDependencies {
+  database: Database
+  clock: Clock
+  redis: Redis
+  producer: Producer
+  /** Name of the storage that this process has. */
+  storage: string
+  /** Folder of its bare repositories. */
+  storageRoot: string
+  /** Repositories tidied at once. */
+  housekeepingConcurrency: number
+  sagas: SagaSettings
+  sagaFigures: SagaFigures
+  webhooks: WebhookTools
+}
+
+export interface JobContext {
+  /** Aborted when the job takes too long, or when the process has to stop before the job has ended. */
+  signal: AbortSignal
+  logger: Logger
+}
+
+/** When a job runs without being asked for: once, however many workers there are. */
+export type Schedule = ScheduleTimes & {
+  /** Also as soon as a worker has reached Redis. */
+  atStart?: boolean
+  /** 1: a run that failed is neither repeated nor kept as a dead job, because the next run does its work. */
+  attempts: number
+  /** Wait before the second attempt; doubles with each one after it. */
+  retryDelayMs: number
+}
+
+/** A cron pattern (UTC), or an interval where minutes are too coarse. */
+type ScheduleTimes = { pattern: string } | { everyMs: number }
+
+/** A kind of job. A job that was interrupted anywhere runs again, so that `run` must be safe to repeat. */
+export interface JobType<Name extends QueueName = QueueName> {
+  /** The queue; its schema checks the payloads. */
+  queue: Name
+  /** Name of the queue where there are several of its kind. Unset: `queue`. */
+  queueName?: string
+  /** Jobs of this type that one process runs at once. */
+  concurrency: number
+  timeoutMs: number
+  /** Unset: the job runs only when a service or another job adds it, which also sets the number of attempts. */
+  schedule?: Schedule
+  run(payload: JobPayload<Name>, context: JobContext): Promise<void>
+}
+
+export const queueOf = ({ queue, queueName }: JobType): string => queueName ?? queue
+
+/** Hides the type of the payload. Before a job runs, its payload is checked against the queue's schema. */
+export const jobType = <Name extends QueueName>(definition: JobType<Name>) => definition as unknown as JobType

@@ -1,0 +1,32 @@
+import { broadcastPlanning, broadcastTurn } from './broadcasts/broadcast-turns.js'
+import type { JobDependencies, JobType } from './job-type.js'
+import { repositoryHousekeeping } from './repositories/housekeeping.js'
+import { sagaEventPartitions } from './sagas/event-partitions.js'
+import { sagaFlagSweep } from './sagas/flags.js'
+import { sagaLogRetention } from './sagas/log-retention.js'
+import { sagaRetention } from './sagas/retention.js'
+import { expiredTokenCleanup } from './tokens/expired-tokens.js'
+import { webhookSagaEvents } from './webhooks/saga-events.js'
+import {
+  webhookDelivery,
+  webhookDispatch,
+  webhookRetention,
+  webhookSecretEncryption,
+} from './webhooks/sending.js'
+
+/** Every kind of job that a worker runs. */
+export const jobTypes = (dependencies: JobDependencies): JobType[] => [
+  repositoryHousekeeping(dependencies),
+  expiredTokenCleanup(dependencies),
+  sagaEventPartitions(dependencies),
+  broadcastTurn(dependencies),
+  broadcastPlanning(dependencies),
+  sagaFlagSweep(dependencies),
+  sagaRetention(dependencies),
+  sagaLogRetention(dependencies),
+  webhookSagaEvents(dependencies),
+  webhookDispatch(dependencies),
+  webhookDelivery(dependencies),
+  webhookRetention(dependencies),
+  webhookSecretEncryption(dependencies),
+]

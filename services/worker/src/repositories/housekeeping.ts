@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
+import {
+  type Database,
+  deleteLfsObjects,
+  findRepositoryBytes,
+  findRepositoryPlace,
+  noteCountedBytes,
+  withRepositoryLock,
+} from '@switchyard/db'
+import { countBytes, tidyRepository } from '@switchyard/git-storage'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+/**
+ * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A lock keeps two
+ * processes from tidying the same repository, which happens when Redis takes a running job for stalled.
+ * `repositoryHousekeepingJob` of the contracts says how several pushes share one job.
+ */
+export const repositoryHousekeeping = ({
+  database,
+  storage,
+  storageRoot,
+  housekeepingConcurrency,
+}: Omit<JobDependencies, 'clock'>) =>
+  jobType({
+    queue: 'repository-housekeeping',
+    queueName: repositoryHousekeepingQueue(storage),
+    concurrency: housekeepingConcurrency,
+    timeoutMs: 30 * 60_000,
+    async run({ projectId }, { signal, logger }) {
+      const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
+        // The lock also keeps the repository from being moved to another storage.
+        const place = await findRepositoryPlace(database, projectId)
+        if (place?.storage !== storage)
+          return logger.info({ projectId }, 'the project is gone or in another storage')
+        const { diskPath } = place
+        const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
+          forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),
+        })
+        if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
+        logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
+      })
+      // The other run may have begun before the push of this job, so that this job is tried again later.
+      if (!alone) throw new Error('another process tidies this repository')
+    },
+  })
+
+/** Tidying makes a repository smaller, and a process that was killed may have counted what it did not store. */
+async function countAnew(database: Database, projectId: number, path: string, signal: AbortSignal) {
+  const notedBefore = await findRepositoryBytes(database, projectId)
+  await noteCountedBytes(database, projectId, { counted: await countBytes({ path, signal }), notedBefore })
+}

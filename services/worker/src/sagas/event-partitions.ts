@@ -1,0 +1,18 @@
+import { ensureSagaEventPartitions } from '@switchyard/db'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+/** Today and the six days after it, so that no partition is missing when no worker runs for most of a week. */
+const daysAhead = 7
+
+/** Creates the daily partitions of the saga event log before their day begins. */
+export const sagaEventPartitions = ({ database }: Pick<JobDependencies, 'database'>) =>
+  jobType({
+    queue: 'saga-event-partitions',
+    concurrency: 1,
+    timeoutMs: 5 * 60_000,
+    schedule: { pattern: '15 0 * * *', atStart: true, attempts: 10, retryDelayMs: 5000 },
+    async run(_payload, { logger }) {
+      const partitions = await ensureSagaEventPartitions(database, daysAhead)
+      if (partitions.length > 0) logger.info({ partitions }, 'created partitions')
+    },
+  })

@@ -1,0 +1,153 @@
+import {
+  type Database,
+  type FlagCandidate,
+  type FlagChange,
+  type FlagChanges,
+  type FlagCutoffs,
+  type FlagSource,
+  type FlagState,
+  flagSources,
+  readFlagPage,
+  readFlagStates,
+  readSweepPosition,
+  type SweepPosition,
+  writeFlags,
+  writeSweepPosition,
+} from '@switchyard/db'
+import {
+  deriveParkedActivityFlags,
+  deriveSagaFlags,
+  type FlagRules,
+  isSameFlag,
+  type SagaFlag,
+} from '@switchyard/domain/saga'
+import { type JobDependencies, jobType } from '../job-type.js'
+import { withSweepHeld } from './hold-sweep.js'
+
+const rowsMax = 1000
+/**
+ * A chronological source reads this much of the past again: an event is committed some time after it was received, and
+ * the row of a saga may be older than those of its activities.
+ */
+const overlapMs = 5 * 60_000
+
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
+
+/**
+ * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
+ * sagas and activities that have come due since the last run, and those that are flagged. A run whose time is up stores its
+ * position, and the next run continues from there.
+ */
+export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependencies) =>
+  jobType({
+    queue: 'saga-flag-sweep',
+    concurrency: 1,
+    timeoutMs: 60_000,
+    schedule: { everyMs: sagas.sweepEveryMs, attempts: 1, retryDelayMs: 1000 },
+    run: (_payload, { signal, logger }) =>
+      withSweepHeld(database, 'flags', 60_000, async () => {
+        const untilMs = Date.now() + sagas.sweepBudgetMs
+        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
+        const sweep = { database, sagaFigures, rules: sagas.flagRules, now: clock(), mayGoOn }
+        const changed = await sweepFlags(sweep)
+        if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
+      }),
+  })
+
+interface Sweep extends Pick<JobDependencies, 'database' | 'sagaFigures'> {
+  rules: FlagRules
+  now: Date
+  mayGoOn: () => boolean
+}
+
+async function sweepFlags({
+  database,
+  sagaFigures,
+  rules,
+  now,
+  mayGoOn,
+}: Sweep): Promise<{ set: number; cleared: number }> {
+  const name = 'flags'
+  const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
+  const cutoffs = cutoffsOf(rules, now)
+  const changed = { set: 0, cleared: 0 }
+  let open = [...flagSources]
+  // One page of each source in turn, so that no source waits for a long one.
+  while (open.length > 0 && mayGoOn()) {
+    const unfinished: FlagSource[] = []
+    for (const source of open) {
+      if (!mayGoOn()) break
+      const after = position[source.name] ?? null
+      const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
+      const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)
+      sagaFigures.found(anomalies)
+      changed.set += set
+      changed.cleared += cleared
+      position[source.name] = next ?? beginning(source, cutoffs)
+      if (next && source.everyRound) unfinished.push(source)
+    }
+    open = unfinished
+    await writeSweepPosition(database, name, position)
+  }
+  return changed
+}
+
+const cutoffsOf = ({ graceMs, stuckAfterMs, parkedAfterMs }: FlagRules, now: Date): FlagCutoffs => ({
+  overdue: before(now, graceMs),
+  idle: before(now, stuckAfterMs),
+  parked: before(now, parkedAfterMs),
+  now,
+})
+
+/** Position from which a source is read again after it was read to its end. */
+const beginning = (source: FlagSource, cutoffs: FlagCutoffs): readonly string[] =>
+  source.chronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
+
+const before = (time: Date, ms: number): Date => new Date(time.getTime() - ms)
+
+/**
+ * Derives the flags of these sagas, and of these activities without a saga, and stores what has changed.
+ *
+ * @returns how many flags were set and cleared, and the anomalies of the activities that were found inconsistent
+ */
+async function refreshFlags(
+  database: Database,
+  keys: readonly FlagCandidate[],
+  rules: FlagRules,
+  now: Date,
+): Promise<{ set: number; cleared: number; anomalies: string[] }> {
+  if (keys.length === 0) return { set: 0, cleared: 0, anomalies: [] }
+  const states = await readFlagStates(database, keys)
+  const changes = states.map((state) => changesOf(state, rules, now))
+  const all: FlagChanges = {
+    set: changes.flatMap(({ set }) => set),
+    cleared: changes.flatMap(({ cleared }) => cleared),
+  }
+  await writeFlags(database, all)
+  const anomalies = states.flatMap(({ activities }, index) => anomaliesIn(activities, changes[index]))
+  return { set: all.set.length, cleared: all.cleared.length, anomalies }
+}
+
+/** Anomalies of the activities that become inconsistent by these changes. */
+const anomaliesIn = (activities: FlagState['activities'], changes: FlagChanges | undefined): string[] => {
+  const flagged = changes?.set
+    .filter(({ kind }) => kind === 'inconsistent')
+    .map(({ activityId }) => activityId)
+  return activities.flatMap(({ id, anomalies }) => (flagged?.includes(id) ? anomalies : []))
+}
+
+function changesOf(state: FlagState, rules: FlagRules, now: Date): FlagChanges {
+  const { tenant, sagaId, saga, activities, flags } = state
+  const derived = derive(state, rules, now)
+  const firstSeenAt = saga?.firstSeenAt ?? activities[0]?.firstSeenAt ?? now
+  const isNew = (flag: SagaFlag) => !flags.some((stored) => isSameFlag(stored, flag))
+  const isGone = (flag: SagaFlag) =>
+    !derived.some(({ kind, activityId }) => kind === flag.kind && activityId === flag.activityId)
+  const toChange = (flag: SagaFlag): FlagChange => ({ ...flag, tenant, sagaId, firstSeenAt })
+  return { set: derived.filter(isNew).map(toChange), cleared: flags.filter(isGone).map(toChange) }
+}
+
+function derive({ sagaId, saga, activities }: FlagState, rules: FlagRules, now: Date): SagaFlag[] {
+  if (sagaId === '') return activities.flatMap((activity) => deriveParkedActivityFlags(activity, rules, now))
+  return saga ? deriveSagaFlags(saga, activities, rules, now) : []
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Database,
+  figuresSweep,
+  holdSweep,
+  readEndedCursor,
+  readNewlyEnded,
+  readSagaGauges,
+  releaseSweep,
+  writeEndedCursor,
+} from '@switchyard/db'
+import type { Logger } from '@switchyard/service-kit/observability'
+import type { SagaFigures } from './metrics.js'
+
+interface KeepFiguresOptions {
+  database: Database
+  figures: SagaFigures
+  logger: Logger
+  everyMs: number
+}
+
+interface KeptFigures {
+  /** Hides the figures and releases the lease, so that another process shows them. */
+  stop(): Promise<void>
+}
+
+/**
+ * Shows the figures of sagas in one worker alone: the one that holds a lease. It renews the lease until it
+ * stops, so that the series stay with one process. When it fails to renew in time it hides the figures by its own clock,
+ * before the lease runs out for another worker to take.
+ */
+export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresOptions): KeptFigures {
+  const owner = randomUUID()
+  const heldMs = everyMs * 3
+  let hiding: NodeJS.Timeout | undefined
+  let running: Promise<void> | null = null
+
+  async function run(): Promise<void> {
+    const askedMs = Date.now()
+    if (!(await holdSweep(database, figuresSweep, owner, heldMs))) return figures.hideGauges()
+    clearTimeout(hiding)
+    // The lease was granted after it was asked for, so that this timer ends before the lease.
+    hiding = setTimeout(figures.hideGauges, heldMs - (Date.now() - askedMs)).unref()
+    figures.showGauges(await readSagaGauges(database))
+    await countEnded(database, figures)
+  }
+
+  const tick = () => {
+    running ??= run()
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not read the figures of sagas'))
+      .finally(() => {
+        running = null
+      })
+  }
+  const timer = setInterval(tick, everyMs)
+  tick()
+
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+      clearTimeout(hiding)
+      figures.hideGauges()
+      // When the database is unreachable, the lease runs out without this.
+      await releaseSweep(database, figuresSweep, owner).catch((error: unknown) =>
+        logger.debug({ err: error }, 'could not release the lease of the figures of sagas'),
+      )
+    },
+  }
+}
+
+/** Counts the sagas that have ended since the last run. The first run ever counts none. */
+async function countEnded(database: Database, figures: SagaFigures): Promise<void> {
+  const { ended, cursor } = await readNewlyEnded(database, await readEndedCursor(database))
+  await writeEndedCursor(database, cursor)
+  for (const saga of ended) figures.ended(saga)
+}

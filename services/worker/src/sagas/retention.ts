@@ -1,0 +1,113 @@
+import {
+  deleteTombstones,
+  purgeSagas,
+  type RetentionCandidate,
+  type RetentionPage,
+  readEnded,
+  readExpired,
+  readResolved,
+  readSettled,
+  readSweepPosition,
+  type SweepPosition,
+  writeSweepPosition,
+} from '@switchyard/db'
+import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
+import { type JobDependencies, jobType } from '../job-type.js'
+import { withSweepHeld } from './hold-sweep.js'
+
+const rowsMax = 500
+/** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */
+const purgedAtOnce = 50
+const name = 'retention'
+
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
+
+/**
+ * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of deleted sagas. A run
+ * whose time is up stores its position, and the next run continues from there.
+ */
+export const sagaRetention = (dependencies: Dependencies) => {
+  const { database, sagas } = dependencies
+  return jobType({
+    queue: 'saga-retention',
+    concurrency: 1,
+    timeoutMs: 120_000,
+    schedule: { everyMs: sagas.retentionEveryMs, attempts: 1, retryDelayMs: 1000 },
+    run: (_payload, { signal, logger }) =>
+      withSweepHeld(database, name, 120_000, async () => {
+        const untilMs = Date.now() + sagas.retentionBudgetMs
+        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
+        const purged = await purgeDue(dependencies, mayGoOn)
+        if (purged > 0) logger.info({ purged }, 'deleted sagas whose retention has ended')
+      }),
+  })
+}
+
+interface Source {
+  name: string
+  read(after: readonly string[] | null): Promise<RetentionPage>
+}
+
+async function purgeDue(dependencies: Dependencies, mayGoOn: () => boolean): Promise<number> {
+  const { database, clock, sagas } = dependencies
+  const now = clock()
+  const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
+  let purged = 0
+  for (const source of sourcesOf(dependencies, now)) {
+    let after = position[source.name] ?? null
+    do {
+      const { candidates, next } = await source.read(after)
+      purged += await purgeCandidates(dependencies, candidates, now)
+      after = next
+      position[source.name] = next ?? []
+      await writeSweepPosition(database, name, withoutEmpty(position))
+    } while (after && mayGoOn())
+  }
+  const forgotten = position.tombstones ?? null
+  const before = new Date(now.getTime() - sagas.tombstonesKeptMs)
+  const { next } = await deleteTombstones(database, { before, after: forgotten, rowsMax: 5000 })
+  await writeSweepPosition(database, name, withoutEmpty({ ...position, tombstones: next ?? [] }))
+  return purged
+}
+
+/** A source without a position is read from its beginning. */
+const withoutEmpty = (position: SweepPosition): SweepPosition =>
+  Object.fromEntries(Object.entries(position).filter(([, keys]) => keys.length > 0))
+
+function sourcesOf({ database, sagas }: Dependencies, now: Date): Source[] {
+  const expired: Source = {
+    name: 'expired',
+    read: (after) => readExpired(database, after, now, rowsMax),
+  }
+  const keepMs = shortestKeepMs(sagas.retention)
+  if (keepMs === null) return [expired]
+  const before = new Date(now.getTime() - keepMs)
+  const ended: Source = { name: 'ended', read: (after) => readEnded(database, after, before, rowsMax) }
+  const resolved: Source = {
+    name: 'resolved',
+    read: (after) => readResolved(database, after, before, rowsMax),
+  }
+  const settled: Source = { name: 'settled', read: (after) => readSettled(database, after, before, rowsMax) }
+  const namesSettled = sagas.retention.some(({ kind }) => kind === 'settled')
+  return namesSettled ? [expired, ended, resolved, settled] : [expired, ended, resolved]
+}
+
+async function purgeCandidates(
+  { database, sagas, sagaFigures }: Dependencies,
+  candidates: readonly RetentionCandidate[],
+  now: Date,
+): Promise<number> {
+  const isDue = (saga: RetainedSaga, activities: readonly RetainedActivity[]) => {
+    const due = purgeDueAt(saga, activities, sagas.retention)
+    return due !== null && due <= now
+  }
+  // Activities can only postpone the end of a retention, so that most sagas that stay are known without reading them.
+  const likely = candidates.filter((saga) => saga.endedAt === null || isDue(saga, []))
+  let count = 0
+  for (let index = 0; index < likely.length; index += purgedAtOnce) {
+    const purged = await purgeSagas(database, likely.slice(index, index + purgedAtOnce), isDue)
+    for (const { serviceName } of purged) sagaFigures.purged(serviceName)
+    count += purged.length
+  }
+  return count
+}

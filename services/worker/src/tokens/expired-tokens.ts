@@ -1,0 +1,23 @@
+import { deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+/** The row of an expired or revoked token is kept this long, so that operators can find out what happened. */
+const keptMs = 30 * 86_400_000
+
+/**
+ * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended. They stop
+ * working without this job.
+ */
+export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
+  jobType({
+    queue: 'expired-token-cleanup',
+    concurrency: 1,
+    timeoutMs: 5 * 60_000,
+    schedule: { pattern: '0 * * * *', attempts: 5, retryDelayMs: 10_000 },
+    async run(_payload, { logger }) {
+      const deleted = await deleteTokensDeadSince(database, new Date(clock().getTime() - keptMs))
+      if (deleted > 0) logger.info({ deleted }, 'deleted expired and revoked tokens')
+      const ended = await deleteDeadSessions(database, clock())
+      if (ended > 0) logger.info({ deleted: ended }, 'deleted ended sessions')
+    },
+  })

@@ -1,0 +1,88 @@
+import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
+import { deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
+import { deliverToHost, encryptStoredSecrets } from '@switchyard/webhooks'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+/**
+ * Starts the sending of due deliveries, with a job for each host. Deliveries are stored in the database alone: when Redis
+ * loses a job, the next run finds its deliveries again.
+ */
+export const webhookDispatch = ({ database, producer }: Pick<JobDependencies, 'database' | 'producer'>) =>
+  jobType({
+    queue: 'webhook-dispatch',
+    concurrency: 1,
+    timeoutMs: 60_000,
+    schedule: { everyMs: 2000, attempts: 1, retryDelayMs: 1000 },
+    async run() {
+      const hosts = await listHostsWithDueDeliveries(database)
+      await producer.addAll(queueNames.webhookDelivery, hosts.map(webhookDeliveryJob))
+    },
+  })
+
+/** A job ends after this time, so that other hosts get their turn. The next dispatch continues with the deliveries of its host. */
+const turnMs = 30_000
+
+/** Sends the due deliveries of one host. */
+export const webhookDelivery = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+  jobType({
+    queue: 'webhook-delivery',
+    concurrency: 16,
+    timeoutMs: 2 * 60_000,
+    async run({ host }, { signal, logger }) {
+      await deliverToHost(host, {
+        database,
+        sender: webhooks.sender,
+        secretBox: webhooks.secretBox,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(turnMs)]),
+        onDelivered(delivered) {
+          webhooks.count(delivered)
+          const { webhookId, deliveryId, result, disabled } = delivered
+          const fields = { webhook_id: webhookId, delivery_id: deliveryId, result }
+          if (disabled === null) logger.debug(fields, 'sent a webhook')
+          else logger.warn({ ...fields, reason: disabled }, 'disabled a webhook')
+        },
+      })
+    },
+  })
+
+const keptMs = 30 * 86_400_000
+const rowsAtOnce = 5000
+
+/** Deletes deliveries of webhooks that are over 30 days old. */
+export const webhookRetention = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
+  jobType({
+    queue: 'webhook-retention',
+    concurrency: 1,
+    timeoutMs: 30 * 60_000,
+    schedule: { pattern: '40 * * * *', attempts: 5, retryDelayMs: 10_000 },
+    async run(_payload, { signal, logger }) {
+      const before = new Date(clock().getTime() - keptMs)
+      let deleted = 0
+      for (let more = true; more && !signal.aborted; ) {
+        const rows = await deleteDeliveriesBefore(database, before, rowsAtOnce)
+        deleted += rows
+        more = rows === rowsAtOnce
+      }
+      if (deleted > 0) logger.info({ deleted }, 'deleted old deliveries of webhooks')
+    },
+  })
+
+/**
+ * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that older versions stored
+ * unencrypted, and after a change of keys those that another key encrypted.
+ */
+export const webhookSecretEncryption = ({
+  database,
+  webhooks,
+}: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+  jobType({
+    queue: 'webhook-secret-encryption',
+    concurrency: 1,
+    timeoutMs: 10 * 60_000,
+    schedule: { pattern: '50 * * * *', atStart: true, attempts: 5, retryDelayMs: 10_000 },
+    async run(_payload, { signal, logger }) {
+      const { encrypted, unreadable } = await encryptStoredSecrets(database, webhooks.secretBox, signal)
+      if (encrypted > 0) logger.info({ encrypted }, 'encrypted secrets of webhooks with the first key')
+      if (unreadable > 0) logger.error({ unreadable }, 'could not decrypt secrets of webhooks')
+    },
+  })
