@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { LfsObject, NewTagObject } from '@switchyard/domain/commit'
+import { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import type { Slots } from '@switchyard/service-kit/slots'
 import { type ArchiveRequest, writeArchive } from './archive.js'
 import { type BlameQuery, blameFile } from './blame.js'
@@ -55,7 +56,6 @@ import {
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
 import { type FolderQuery, findFile, hasEntry, listFolder } from './trees.js'
 import { type CommitRequest, previewCommit, writeCommit } from './write-commit.js'
-import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
 
@@ -114,7 +114,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     slots,
     children: new ChildPool(slots),
     cache: new GitCache(cacheBytesMax),
-    branchTurns: new BranchTurns(),
+    branchLocks: new KeyedMutex(),
   }
   const forget = (diskPath: string) => {
     const path = join(storageRoot, diskPath)

@@ -1,8 +1,8 @@
 import type { RefChange } from '@switchyard/domain/access'
+import type { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import type { GitCache } from './cache/git-cache.js'
 import type { ChildPool } from './children/child-pool.js'
 import type { GitPlace, GitSlots } from './git-slots.js'
-import type { BranchTurns } from './writing/branch-turns.js'
 
 /**
  * Changes a repository in `work`, while the repository cannot be moved to another storage.
@@ -26,7 +26,8 @@ export interface GitEngine {
   slots: GitSlots
   children: ChildPool
   cache: GitCache
-  branchTurns: BranchTurns
+  /** One key a branch of a repository. */
+  branchLocks: KeyedMutex
 }
 
 /** One repository for the time of one request. */

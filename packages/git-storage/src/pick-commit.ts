@@ -13,6 +13,7 @@ import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
+import { isBranchLocked, withBranchLock } from './writing/branch-lock.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
 import { keepObjects, type ObjectsPlace, withObjectsAside } from './writing/objects-aside.js'
@@ -53,11 +54,10 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   if (tip && dryRun) {
     return withObjectsAside(repository, (place) => previewPick(repository, request, place, tip))
   }
-  const turns = repository.engine.branchTurns
-  const isFree = !turns.isTaken(repository.path, branch)
+  const isFree = !isBranchLocked(repository, branch)
   const first = isFree && tip && (await tryPick(repository, request, tip))
   if (first) return first
-  return turns.take(repository.path, branch, repository, async () => {
+  return withBranchLock(repository, branch, async () => {
     const now = await findCommit(repository, branchRef(branch))
     return now ? tryPick(repository, request, now) : undefined
   })

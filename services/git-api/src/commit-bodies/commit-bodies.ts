@@ -1,7 +1,7 @@
 import { DomainError, tooLarge } from '@switchyard/domain'
 import type { LargeBody, ParseLargeBody } from '@switchyard/service-kit/http'
+import { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import { Piscina } from 'piscina'
-import { OneAtATime } from './one-at-a-time.js'
 import type { Parsed, SentBody } from './parse-commit.worker.js'
 
 /** One for the body of hundreds of megabytes that takes seconds, one for all other senders. */
@@ -39,7 +39,7 @@ export function createCommitBodies(): CommitBodies {
     idleTimeout: idleMs,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   })
-  const [bySender, huge] = [new OneAtATime(), new OneAtATime()]
+  const [bySender, huge] = [new KeyedMutex(), new KeyedMutex()]
 
   async function parseInThread(body: LargeBody) {
     const sent = takeMemory(body)
