@@ -13,7 +13,7 @@ import { closeUsedSessions } from './close-used-sessions.js'
 import { followDroppedKeys } from './dropped-keys.js'
 import { serveHealth } from './health.js'
 import { listen } from './listen.js'
-import { MessagePlaces } from './message-places.js'
+import { MessageSlots } from './message-slots.js'
 import { observe } from './observe.js'
 import { createReflection, type ServiceAlias } from './reflection.js'
 import { createStreamingCalls } from './streaming-calls.js'
@@ -98,14 +98,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, metrics, services } = options
   const streamingCalls = createStreamingCalls()
-  const places = new MessagePlaces()
+  const messageSlots = new MessageSlots()
   const admit = admitOf(options)
   const server = new Server({
     ...channelOptions(options),
     interceptors: [
       streamingCalls.interceptor,
       observe(logger, metrics),
-      admission({ admit, places, logger }),
+      admission({ admit, messageSlots, logger }),
     ],
   })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
@@ -118,7 +118,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const onConnection = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    places.add(socket)
+    messageSlots.add(socket)
     injector.injectConnection(socket)
   }
   const listener = await listen({ host, port, onConnection, ...(tls && { tls: readTls(tls) }) })
