@@ -1,10 +1,10 @@
 import { Agent, get as httpGet } from 'node:http'
 import type { Caller } from '@switchyard/domain/access'
-import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, createStreamSlots, listen } from '@switchyard/service-kit/http'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createHistory } from '../../services/jobqueue-metrics/src/history/history.js'
-import { createEventStreams } from '../../services/jobqueue-metrics/src/routes/event-streams.js'
 import { metricRoutes } from '../../services/jobqueue-metrics/src/routes/index.js'
+import { createStateStreams } from '../../services/jobqueue-metrics/src/routes/state-streams.js'
 import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
 import { shareSource } from '../../services/jobqueue-metrics/src/sources/shared-source.js'
 import { createReadHistory } from '../../services/jobqueue-metrics/src/use-cases/read-history.js'
@@ -35,8 +35,8 @@ export async function thousandRequests(source: JobSource) {
     routes: metricRoutes({
       snapshots,
       readHistory: createReadHistory(createHistory(snapshots.names), snapshots.names, () => new Date()),
-      streams: createEventStreams({ intervalMs: 2000, lifeMs: 1000 }),
-      places: createStreamPlaces({ max: 1, perSenderMax: 1 }),
+      streams: createStateStreams({ intervalMs: 2000, lifeMs: 1000 }),
+      streamSlots: createStreamSlots({ max: 1, perSenderMax: 1 }),
     }),
     rateLimitPerMinute: 0,
   })

@@ -10,7 +10,7 @@ import { systemClock } from '@switchyard/domain'
 import {
   createAuthenticate,
   createHttpApp,
-  createStreamPlaces,
+  createStreamSlots,
   limitersOfReplicas,
   listen,
 } from '@switchyard/service-kit/http'
@@ -22,8 +22,8 @@ import { createHistory } from './history/history.js'
 import { createOwnQueues } from './own-queues.js'
 import { exposeSources } from './prometheus/expose-sources.js'
 import { createReadFigures } from './prometheus/read-figures.js'
-import { createEventStreams } from './routes/event-streams.js'
 import { jobRoutes, metricRoutes } from './routes/index.js'
+import { createStateStreams } from './routes/state-streams.js'
 import { openSources } from './sources/open-sources.js'
 import { shareSource } from './sources/shared-source.js'
 import type { SourceConfig } from './sources/source-config.js'
@@ -91,7 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     lifecycle.onClose('history', () => recording.stop())
   }
 
-  const streams = createEventStreams(streaming)
+  const streams = createStateStreams(streaming)
   const app = createHttpApp({
     logger,
     metrics,
@@ -103,7 +103,7 @@ export async function createService(config: Config, { logger, metrics, health, l
         snapshots,
         readHistory: createReadHistory(history, snapshots.names, systemClock),
         streams,
-        places: createStreamPlaces(streamLimits),
+        streamSlots: createStreamSlots(streamLimits),
       }),
       ...jobRoutes({ database, queues: ownQueues }),
     ],

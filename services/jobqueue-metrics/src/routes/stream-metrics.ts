@@ -1,19 +1,19 @@
 import {
+  answerHead,
   endpoint,
   flag,
-  noContent,
   parameterProblem,
-  type StreamPlaces,
+  type StreamSlots,
   streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentCompound, presentSources } from '../presenters/metrics.js'
 import type { Snapshots } from '../use-cases/read-snapshots.js'
-import type { EventStreams } from './event-streams.js'
+import type { StateStreams } from './state-streams.js'
 
 /** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
-export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, places: StreamPlaces) =>
+export const streamMetrics = (snapshots: Snapshots, streams: StateStreams, streamSlots: StreamSlots) =>
   endpoint({
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
@@ -23,16 +23,14 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
       extended: flag().default(false),
     }),
     async handle({ source, by_source, extended }, _access, call) {
-      const { raw } = call
       if (by_source && source !== undefined)
         throw parameterProblem('by_source', 'cannot be combined with source')
       // Once the stream has begun, no status can report that the source is unknown or does not answer.
       if (!by_source) await snapshots.read(source)
-      // Express answers HEAD with the handler of GET, and a stream would never end.
-      if (raw.request.method === 'HEAD') return noContent()
-      places.take(call)
+      if (answerHead(call)) return streamed
+      streamSlots.take(call)
       const channel = JSON.stringify([source, by_source, extended])
-      await streams.open(raw.response, channel, async () =>
+      await streams.open(call.raw.response, channel, async () =>
         by_source
           ? presentSources(await snapshots.readEach(), extended, Date.now())
           : presentCompound(await snapshots.read(source), extended, Date.now()),
