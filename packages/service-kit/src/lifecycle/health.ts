@@ -1,3 +1,5 @@
+import pTimeout from 'p-timeout'
+
 /** Rejects while its part cannot be used; the message of the error is for operators and holds no secrets. */
 export type HealthCheck = () => Promise<unknown>
 
@@ -36,15 +38,13 @@ export class Health {
 }
 
 async function outcome(check: HealthCheck): Promise<string> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, checkTimeoutMs, `no answer within ${checkTimeoutMs} ms`)
-  })
   try {
-    return await Promise.race([check().then(() => 'ok'), timeout])
+    await pTimeout(check(), {
+      milliseconds: checkTimeoutMs,
+      message: `no answer within ${checkTimeoutMs} ms`,
+    })
+    return 'ok'
   } catch (error) {
     return error instanceof Error && error.message ? error.message : 'failed'
-  } finally {
-    clearTimeout(timer)
   }
 }

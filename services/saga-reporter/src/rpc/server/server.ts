@@ -8,6 +8,7 @@ import grpc, {
 } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
+import pTimeout from 'p-timeout'
 import { type Admit, type ArrivedCall, admission } from './admission.js'
 import { closeUsedSessions } from './close-used-sessions.js'
 import { followDroppedKeys } from './dropped-keys.js'
@@ -138,7 +139,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       const closed = [...sockets].map(
         (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
       )
-      await within(options.drainTimeoutMs, Promise.all([shutDown, ...closed]))
+      // A call that never ends must not keep the process alive.
+      await pTimeout(Promise.all([shutDown, ...closed]), {
+        milliseconds: Math.max(1, options.drainTimeoutMs),
+        message: false,
+      })
       for (const socket of sockets) socket.destroy()
       server.forceShutdown()
       stopFollowing?.()
@@ -157,11 +162,4 @@ function admitOf({ services, checkArrived }: GrpcServerOptions) {
     checkArrived(call)
     return admits.get(path)?.(call)
   }
-}
-
-/** A call that never ends must not keep the process alive, so waiting for the calls under way has a limit. */
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = new AbortController()
-  await Promise.race([work, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => {})])
-  limit.abort()
 }
