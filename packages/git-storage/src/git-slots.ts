@@ -64,7 +64,7 @@ export interface RepositoryClient extends Cancellable {
 }
 
 /** The same, with what git may use. */
-export interface GitPlace extends RepositoryClient {
+export interface GitContext extends RepositoryClient {
   engine: { slots: GitSlots }
 }
 

@@ -17,7 +17,7 @@ import {
 import { GitCache } from './cache/git-cache.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
-import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
+import { type Compared, diffBetween, diffFromMergeBase, listChanges, readFileDiff } from './diff-between.js'
 import { type GitLimits, GitSlots, type RepositoryClient } from './git-slots.js'
 import {
   findLfsObject,
@@ -207,7 +207,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
-  diffSinceParting: (from: string, to: string) => diffSinceParting(repository, from, to),
+  diffFromMergeBase: (from: string, to: string) => diffFromMergeBase(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),

@@ -23,7 +23,7 @@ import { isBranchLocked, movedMeanwhile, withBranchLock } from './writing/branch
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
-import { withObjectsAside } from './writing/objects-aside.js'
+import { withQuarantine } from './writing/quarantine.js'
 
 export interface CommitRequest {
   branch: string
@@ -69,7 +69,7 @@ export const previewCommit = (
   repository: OpenRepository,
   { parent, edits }: Pick<CommitRequest, 'parent' | 'edits'>,
 ): Promise<DiffEntry[]> =>
-  withObjectsAside(repository, async ({ objects, variables }) => {
+  withQuarantine(repository, async ({ objects, variables }) => {
     const root = await loadBase(repository, parent, edits)
     const before = root.id ?? emptyTree
     await plan(repository, root, parent, edits)
