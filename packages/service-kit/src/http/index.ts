@@ -1,7 +1,7 @@
 export { createHttpApp, type HttpAppOptions, prefersHtml } from './app.js'
-export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
+  type AuthenticateFrom,
   type Authenticator,
   callerOf,
   createAuthenticate,
@@ -68,10 +68,9 @@ export {
   unsupported,
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
-export { senderKey } from './sender.js'
-export { senderAddress } from './sender-address.js'
+export { auditAuthor, senderAddress, senderKey } from './sender.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { createStreamSlots, type StreamSlots } from './stream-slots.js'
-export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+export { limitUnknownTokens } from './unknown-tokens.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -1,9 +1,10 @@
 import { DomainError } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuthenticateFrom } from './authentication.js'
 import { limitersOfProcess } from './limiters.js'
-import { senderAddress } from './sender-address.js'
-import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+import { senderAddress } from './sender.js'
+import { limitUnknownTokens } from './unknown-tokens.js'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())

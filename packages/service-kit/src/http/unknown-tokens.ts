@@ -1,17 +1,9 @@
-import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type Authenticate, tokenKey } from './authentication.js'
+import { type Authenticate, type AuthenticateFrom, tokenKey } from './authentication.js'
 import type { CreateLimiter } from './limiters.js'
 import { tooManyRequests } from './rate-limit.js'
-import { senderAddress } from './sender-address.js'
-
-/**
- * Who holds a secret that came from an address, null when nobody does.
- *
- * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
- */
-export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
+import { senderAddress } from './sender.js'
 
 export interface UnknownTokenOptions {
   isOn: boolean

@@ -1,4 +1,6 @@
 import pTimeout from 'p-timeout'
+import { Gauge } from 'prom-client'
+import type { Metrics } from '../observability/index.js'
 
 /** Rejects while its part cannot be used; the message of the error is for operators and holds no secrets. */
 export type HealthCheck = () => Promise<unknown>
@@ -47,4 +49,19 @@ async function outcome(check: HealthCheck): Promise<string> {
   } catch (error) {
     return error instanceof Error && error.message ? error.message : 'failed'
   }
+}
+
+/** Shows what readiness says as metrics, asked when Prometheus asks. */
+export function exposeHealth(health: Health, { registry }: Metrics): void {
+  new Gauge({
+    name: 'service_check_up',
+    help: '1 when the part that the service needs answers, else 0.',
+    labelNames: ['check'],
+    registers: [registry],
+    async collect() {
+      const { checks } = await health.readiness()
+      this.reset()
+      for (const [check, result] of Object.entries(checks)) this.set({ check }, result === 'ok' ? 1 : 0)
+    },
+  })
 }
