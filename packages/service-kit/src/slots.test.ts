@@ -154,6 +154,19 @@ describe('Slots', () => {
     expect(served).toEqual(senders)
   })
 
+  it('takes slots at once only while nobody waits for any', async () => {
+    const slots = create({ total: 2, perSender: 2, ...waiting })
+    const giveBack = slots.tryTake({ sender: 'one' })
+    const large = slots.take({ sender: 'two', size: 2 })
+    expect(slots.tryTake({ sender: 'three' })).toBeNull()
+    giveBack?.()
+    const giveLargeBack = await large
+    expect(slots.tryTake({ sender: 'three' })).toBeNull()
+    giveLargeBack()
+    expect(slots.tryTake({ sender: 'three' })).not.toBeNull()
+    expect(slots.count()).toEqual({ held: 1, waiting: 0 })
+  })
+
   it('waits without limit when asked to', async () => {
     const slots = create({ total: 1, perSender: 1, waitMs: Number.POSITIVE_INFINITY })
     const giveBack = await slots.take({ sender: 'one' })

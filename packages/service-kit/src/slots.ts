@@ -103,8 +103,16 @@ export class Slots {
    */
   async take(claim: Claim, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    if (this.#waitingCount > 0 || this.#obstacle(claim)) await this.#wait(claim, signal)
-    else this.#add(claim, 1)
+    const giveBack = this.tryTake(claim)
+    if (giveBack) return giveBack
+    await this.#wait(claim, signal)
+    return this.#giverOf(claim)
+  }
+
+  /** Takes slots that are free while nobody waits for any. @returns gives them back; null when there are none */
+  tryTake(claim: Claim): (() => void) | null {
+    if (this.#waitingCount > 0 || this.#obstacle(claim)) return null
+    this.#add(claim, 1)
     return this.#giverOf(claim)
   }
 
@@ -228,9 +236,17 @@ export class Slots {
   /** Who waits: first the sender that holds the fewest slots, of several the one that was served least recently. */
   *#sendersInOrder(): Generator<[string, Set<Waiting>]> {
     const held = (sender: string) => this.#ofSender.of(sender)
-    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too long.
+    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too long. Only senders that
+    // hold a slot are passed over, and there are no more of them than slots.
     let first: [string, Set<Waiting>] | undefined
-    for (const entry of this.#waiting) if (!first || held(entry[0]) < held(first[0])) first = entry
+    let fewest = Number.POSITIVE_INFINITY
+    for (const entry of this.#waiting) {
+      const count = held(entry[0])
+      if (count >= fewest) continue
+      first = entry
+      fewest = count
+      if (count === 0) break
+    }
     if (!first) return
     yield first
     const [firstSender] = first

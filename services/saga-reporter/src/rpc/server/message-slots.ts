@@ -90,30 +90,30 @@ export class MessageSlots {
     // The connection has been closed, and its calls have ended.
     if (!connection) return { leave: () => {}, abandon: () => {} }
     const { waiting, reading, abandoned } = connection
-    const leaving = new AbortController()
-    let giveBack: (() => void) | undefined
+    let giveUp: () => void = () => {}
     const leave = () => {
       for (const readers of [waiting, reading, abandoned]) readers.delete(reader)
-      leaving.abort()
-      giveBack?.()
+      giveUp()
     }
     const reader: Reader = { isClosed, sinceMs: performance.now(), leave }
-    waiting.add(reader)
+    const read = (giveBack: () => void) => {
+      giveUp = giveBack
+      reader.sinceMs = performance.now()
+      reading.add(reader)
+      startReading()
+    }
     freeClosed(connection)
-    this.#slots.take({ sender: peer }, leaving.signal).then(
-      (taken) => {
-        if (leaving.signal.aborted) return taken()
-        giveBack = taken
+    const giveBack = this.#slots.tryTake({ sender: peer })
+    if (giveBack) read(giveBack)
+    else {
+      waiting.add(reader)
+      const leaving = new AbortController()
+      giveUp = () => leaving.abort()
+      this.#wait(peer, leaving.signal, (taken) => {
         waiting.delete(reader)
-        reader.sinceMs = performance.now()
-        reading.add(reader)
-        startReading()
-      },
-      () => {
-        // The call has left before there was a slot.
-      },
-    )
-    this.#checkLater()
+        read(taken)
+      })
+    }
     return {
       leave,
       abandon: () => {
@@ -121,6 +121,17 @@ export class MessageSlots {
         else if (waiting.has(reader)) leave()
       },
     }
+  }
+
+  /** Takes a slot as soon as there is one, unless the call leaves before. */
+  #wait(peer: string, left: AbortSignal, onTaken: (giveBack: () => void) => void): void {
+    this.#slots.take({ sender: peer }, left).then(
+      (giveBack) => (left.aborted ? giveBack() : onTaken(giveBack)),
+      () => {
+        // The call has left before there was a slot.
+      },
+    )
+    this.#checkLater()
   }
 
   #checkLater(): void {
