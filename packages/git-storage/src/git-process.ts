@@ -262,6 +262,9 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   return result
 }
 
+/** The non-empty lines of ASCII output. */
+export const linesOf = (output: Buffer): string[] => output.toString('latin1').split('\n').filter(Boolean)
+
 const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
