@@ -187,28 +187,22 @@ describe('Slots', () => {
       fate: fc.constantFrom('ends', 'throws', 'leaves'),
       ticks: fc.nat({ max: 4 }),
     })
-    const limits = {
-      total: 6,
-      perSender: 4,
-      perGroup: 5,
-      kept: 0.25,
-      few: 1,
-      waitMs: 60_000,
-      waitingMax: 8,
-      waitingPerSenderMax: 4,
-    }
+    const limits = { total: 6, perSender: 4, perGroup: 5, kept: 0.25, few: 1, waitMs: 60_000 }
 
-    it('keeps every bound, leaves no slot behind, and serves all who stay', async () => {
+    it.each([
+      ['few may wait, and the others are refused', { waitingMax: 8, waitingPerSenderMax: 4 }, true],
+      ['all may wait, and everybody who stays is served', { waitingMax: 40 }, false],
+    ])('every bound is kept and no slot stays behind: %s', async (_who, waitingLimits, isRefused) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-          const slots = create(limits)
+          const slots = create({ ...limits, ...waitingLimits })
           const holding = new Map<string, number>()
           const check = () => {
             const { held, waiting } = slots.count()
             // A claim that was granted holds its slots a moment before its work begins.
             expect(held).toBeGreaterThanOrEqual([...holding.values()].reduce((sum, size) => sum + size, 0))
             expect(held).toBeLessThanOrEqual(limits.total)
-            expect(waiting).toBeLessThanOrEqual(limits.waitingMax)
+            expect(waiting).toBeLessThanOrEqual(waitingLimits.waitingMax)
             for (const size of holding.values()) expect(size).toBeLessThanOrEqual(limits.perSender)
           }
           const outcomes = await Promise.all(
@@ -231,9 +225,10 @@ describe('Slots', () => {
           )
           expect(slots.count()).toEqual({ held: 0, waiting: 0 })
           for (const [index, outcome] of outcomes.entries()) {
-            const refused = ['rate-limited', 'unavailable']
-            const own = { ends: 'ended', throws: 'failed', leaves: 'left' }[steps[index]?.fate ?? 'ends']
-            expect([own, 'ended', ...refused]).toContain(outcome)
+            const refused = isRefused ? ['rate-limited', 'unavailable'] : []
+            // Work that has begun goes on when its caller leaves.
+            const own = { ends: ['ended'], throws: ['failed'], leaves: ['left', 'ended'] }
+            expect([...own[steps[index]?.fate ?? 'ends'], ...refused]).toContain(outcome)
           }
           // Nothing is remembered of those who have gone: a sender gets its whole share again.
           const all = await slots.take({ sender: 'one', size: limits.perSender })
