@@ -1,13 +1,13 @@
-import type { Caller } from '@switchyard/domain/access'
 import { Agent, get as httpGet } from 'node:http'
-import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
-import { createEventStreams } from '../../services/jobqueue-metrics/src/snapshots/event-streams.js'
-import { createHistory, createReadHistory } from '../../services/jobqueue-metrics/src/history/history.js'
+import type { Caller } from '@switchyard/domain/access'
+import { createAuthenticate, createHttpApp, createStreamSlots, listen } from '@switchyard/service-kit/http'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
-import { createSnapshots } from '../../services/jobqueue-metrics/src/snapshots/snapshots.js'
-import { longestTurn, timed } from './measure.js'
+import { createHistory, createReadHistory } from '../../services/jobqueue-metrics/src/history/history.js'
 import { metricRoutes } from '../../services/jobqueue-metrics/src/routes.js'
+import { createSnapshots } from '../../services/jobqueue-metrics/src/snapshots/snapshots.js'
+import { createStateStreams } from '../../services/jobqueue-metrics/src/snapshots/state-streams.js'
 import { type JobSource, shareSource } from '../../services/jobqueue-metrics/src/sources/sources.js'
+import { longestTurn, timed } from './measure.js'
 
 const requests = 1000
 const caller: Caller = {
@@ -33,8 +33,8 @@ export async function thousandRequests(source: JobSource) {
     routes: metricRoutes({
       snapshots,
       readHistory: createReadHistory(createHistory(snapshots.names), snapshots.names, () => new Date()),
-      streams: createEventStreams({ intervalMs: 2000, lifeMs: 1000 }),
-      places: createStreamPlaces({ max: 1, perSenderMax: 1 }),
+      streams: createStateStreams({ intervalMs: 2000, lifeMs: 1000 }),
+      streamSlots: createStreamSlots({ max: 1, perSenderMax: 1 }),
     }),
     rateLimitPerMinute: 0,
   })

@@ -1,6 +1,5 @@
-import { runGit, runGitOk, skipMax } from './git-process.js'
+import { linesOf, runGit, runGitOk, skipMax } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
-import { linesOf } from './output-lines.js'
 
 export interface CommitRange {
   from: string

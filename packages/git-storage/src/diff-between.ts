@@ -43,16 +43,16 @@ function diffTree(
 /**
  * The differences between two commits or trees, with renames.
  *
- * @param place where git runs, and with which objects. Unset: in the repository
+ * @param where where git runs, and with which objects. Unset: in the repository
  * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
  */
 export async function diffBetween(
   repository: OpenRepository,
   from: string,
   to: string,
-  place: Pick<DiffTree, 'runsIn' | 'variables'> = {},
+  where: Pick<DiffTree, 'runsIn' | 'variables'> = {},
 ): Promise<DiffEntry[]> {
-  const { stdout, truncated } = await diffTree(repository, [from, to], { flags: patchFlags, ...place })
+  const { stdout, truncated } = await diffTree(repository, [from, to], { flags: patchFlags, ...where })
   return flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
 }
 
@@ -62,7 +62,7 @@ export async function diffBetween(
  * @returns null when the commits have no merge base, or several
  * @throws DomainError like diffBetween
  */
-export async function diffSinceParting(
+export async function diffFromMergeBase(
   repository: OpenRepository,
   from: string,
   to: string,

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DomainError, invalid, notFound, tooLarge, unavailable, unprocessable } from '@switchyard/domain'
-import type { GitPlace } from './git-slots.js'
+import type { GitContext } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
 /** git neither compares files above this size nor stores them as deltas, so it does not load them into memory as a whole. */
@@ -193,9 +193,9 @@ export function stopGit(child: ChildProcessWithoutNullStreams): void {
 }
 
 export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'settings' | 'memoryBytesMax'> {
-  /** Unset: that of the place. */
+  /** Unset: that of the context. */
   signal?: AbortSignal | undefined
-  /** Path of the repository in which git runs. Unset: that of the place. */
+  /** Path of the repository in which git runs. Unset: that of the context. */
   runsIn?: string | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array
@@ -219,20 +219,20 @@ const stderrBytesMax = 64 * 1024
 /**
  * Runs one git command to its end, when its sender has a slot for it.
  *
- * @param place a path alone: no request waits for this command, and it takes no slot
+ * @param context a path alone: no request waits for this command, and it takes no slot
  * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when
  *   the sender holds its share, too-large when git ran out of its memory, unprocessable when it crashed; the reason of the signal when
  *   the signal is aborted
  */
 export function runGit(
-  place: GitPlace | string,
+  context: GitContext | string,
   command: GitCommand,
   options: RunOptions = {},
 ): Promise<GitResult> {
-  if (typeof place === 'string') return runToEnd(place, command, options)
-  const { memoryBytesMax: bytesMax = processBytesDefault, runsIn = place.path } = options
-  return place.engine.slots.runProcess(place, bytesMax, (memoryBytesMax) =>
-    runToEnd(runsIn, command, { signal: place.signal, ...options, memoryBytesMax }),
+  if (typeof context === 'string') return runToEnd(context, command, options)
+  const { memoryBytesMax: bytesMax = processBytesDefault, runsIn = context.path } = options
+  return context.engine.slots.runProcess(context, bytesMax, (memoryBytesMax) =>
+    runToEnd(runsIn, command, { signal: context.signal, ...options, memoryBytesMax }),
   )
 }
 
@@ -262,15 +262,18 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   return result
 }
 
+/** The non-empty lines of ASCII output. */
+export const linesOf = (output: Buffer): string[] => output.toString('latin1').split('\n').filter(Boolean)
+
 const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
 export async function runGitOk(
-  place: GitPlace | string,
+  context: GitContext | string,
   command: GitCommand,
   options?: RunOptions,
 ): Promise<GitResult> {
-  const result = await runGit(place, command, options)
+  const result = await runGit(context, command, options)
   if (result.code !== 0 && !result.truncated) throw gitFailure(command, result)
   return result
 }

@@ -1,7 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { DomainError } from '@switchyard/domain'
 import { Slots } from '@switchyard/service-kit/slots'
-import type { Cancellable } from './cancellable.js'
 
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
@@ -56,15 +55,17 @@ export const createQuestionSlots = (total: number, perGroup: number): Slots =>
   new Slots({ total, perSender: Math.ceil(total / 2), perGroup, ...waiting }, refusals)
 
 /** A repository, and who asks git about it. */
-export interface RepositoryClient extends Cancellable {
+export interface RepositoryClient {
   /** Path of the bare repository. */
   path: string
   /** The user or the address whose questions share slots. Unset: those about the repository share them. */
   sender?: string | undefined
+  /** Aborted when the client that waits for the work disconnects. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The same, with what git may use. */
-export interface GitPlace extends RepositoryClient {
+export interface GitContext extends RepositoryClient {
   engine: { slots: GitSlots }
 }
 

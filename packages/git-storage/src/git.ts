@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { LfsObject, NewTagObject } from '@switchyard/domain/commit'
+import { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import type { Slots } from '@switchyard/service-kit/slots'
 import { type ArchiveRequest, writeArchive } from './archive.js'
 import { type BlameQuery, blameFile } from './blame.js'
@@ -16,17 +17,19 @@ import {
 import { GitCache } from './cache/git-cache.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
-import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
+import { type Compared, diffBetween, diffFromMergeBase, listChanges, readFileDiff } from './diff-between.js'
+import { runGitOk } from './git-process.js'
 import { type GitLimits, GitSlots, type RepositoryClient } from './git-slots.js'
 import {
   findLfsObject,
   type LfsReading,
+  listLfsObjects,
   renewLfsObject,
   storeLfsObject,
   writeLfsObject,
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
-import { listLfsObjects } from './moving/list-lfs-objects.js'
+import { neutralRepository } from './neutral-repository.js'
 import type { GitEngine, OpenRepository, TakeSpace } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
@@ -34,8 +37,6 @@ import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
-import { readTagMessage } from './read-tag-message.js'
-import { readVersion } from './read-version.js'
 import {
   findMerged,
   findTagTarget,
@@ -53,11 +54,10 @@ import {
   pointHeadTo,
 } from './refs.js'
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
+import { readTagMessage, writeTag } from './tags.js'
 import { type FolderQuery, findFile, hasEntry, listFolder } from './trees.js'
 import { type CommitRequest, previewCommit, writeCommit } from './write-commit.js'
-import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
-import { writeTag } from './writing/write-tag.js'
 
 /** The entry point to git. It hides whether a pooled process or a new one answers. */
 export interface Git {
@@ -114,7 +114,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     slots,
     children: new ChildPool(slots),
     cache: new GitCache(cacheBytesMax),
-    branchTurns: new BranchTurns(),
+    branchLocks: new KeyedMutex(),
   }
   const forget = (diskPath: string) => {
     const path = join(storageRoot, diskPath)
@@ -148,6 +148,15 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       engine.children.close()
     },
   }
+}
+
+/** The version of the installed git, such as `2.39.5`. @throws DomainError unavailable after two seconds */
+async function readVersion(): Promise<string> {
+  const { stdout } = await runGitOk(neutralRepository, { command: 'version' }, { timeoutMs: 2_000 })
+  return stdout
+    .toString()
+    .replace(/^git version /, '')
+    .trim()
 }
 
 const lfsOf = (repository: OpenRepository) => ({
@@ -207,7 +216,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
-  diffSinceParting: (from: string, to: string) => diffSinceParting(repository, from, to),
+  diffFromMergeBase: (from: string, to: string) => diffFromMergeBase(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, stat, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { invalid, notFound } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
@@ -129,4 +129,19 @@ export async function writeLfsObject(
   if (range.end < range.start) return
   const file = createReadStream(pathOf(repository, oid), { ...range, highWaterMark: readAtOnce })
   await sendToClient(file, output, { idleMs, signal: repository.signal })
+}
+
+/** Every stored object of Git LFS of a repository. */
+export async function listLfsObjects({ path }: { path: string }): Promise<LfsObject[]> {
+  const folder = join(path, lfsObjects)
+  const names = await readdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const objects: LfsObject[] = []
+  for (const name of names) {
+    const oid = basename(name)
+    if (isLfsOid(oid)) objects.push({ oid, size: (await stat(join(folder, name))).size })
+  }
+  return objects
 }

@@ -1,8 +1,8 @@
 import type { RefChange } from '@switchyard/domain/access'
+import type { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import type { GitCache } from './cache/git-cache.js'
 import type { ChildPool } from './children/child-pool.js'
-import type { GitPlace, GitSlots } from './git-slots.js'
-import type { BranchTurns } from './writing/branch-turns.js'
+import type { GitContext, GitSlots } from './git-slots.js'
 
 /**
  * Changes a repository in `work`, while the repository cannot be moved to another storage.
@@ -26,11 +26,12 @@ export interface GitEngine {
   slots: GitSlots
   children: ChildPool
   cache: GitCache
-  branchTurns: BranchTurns
+  /** One key a branch of a repository. */
+  branchLocks: KeyedMutex
 }
 
 /** One repository for the time of one request. */
-export interface OpenRepository extends GitPlace {
+export interface OpenRepository extends GitContext {
   engine: GitEngine
   withoutMove: WithoutMove
   takeSpace: TakeSpace

@@ -13,9 +13,10 @@ import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
+import { isBranchLocked, withBranchLock } from './writing/branch-lock.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
-import { keepObjects, type ObjectsPlace, withObjectsAside } from './writing/objects-aside.js'
+import { migrateObjects, type Quarantine, withQuarantine } from './writing/quarantine.js'
 
 export interface PickRequest {
   branch: string
@@ -51,13 +52,12 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   const { branch, dryRun } = request
   const tip = await findCommit(repository, request.tip)
   if (tip && dryRun) {
-    return withObjectsAside(repository, (place) => previewPick(repository, request, place, tip))
+    return withQuarantine(repository, (quarantine) => previewPick(repository, request, quarantine, tip))
   }
-  const turns = repository.engine.branchTurns
-  const isFree = !turns.isTaken(repository.path, branch)
+  const isFree = !isBranchLocked(repository, branch)
   const first = isFree && tip && (await tryPick(repository, request, tip))
   if (first) return first
-  return turns.take(repository.path, branch, repository, async () => {
+  return withBranchLock(repository, branch, async () => {
     const now = await findCommit(repository, branchRef(branch))
     return now ? tryPick(repository, request, now) : undefined
   })
@@ -68,13 +68,13 @@ type Unpicked = Exclude<PickResult, { outcome: 'picked' }>
 async function previewPick(
   repository: OpenRepository,
   request: PickRequest,
-  place: ObjectsPlace,
+  quarantine: Quarantine,
   tip: Commit,
 ): Promise<Unpicked> {
-  const merged = await mergeTrees(repository, place, tip, request)
+  const merged = await mergeTrees(repository, quarantine, tip, request)
   if (merged.outcome !== 'merged') return merged
-  await place.objects.store()
-  const where = { runsIn: neutralRepository, variables: place.variables }
+  await quarantine.objects.store()
+  const where = { runsIn: neutralRepository, variables: quarantine.variables }
   return { outcome: 'possible', diffs: await diffBetween(repository, tip.treeId, merged.treeId, where) }
 }
 
@@ -86,9 +86,9 @@ async function tryPick(
 ): Promise<PickResult | null> {
   const { branch, author, committer, message, foresee } = request
   const objects = new NewObjects(repository.path, repository.takeSpace)
-  const merged = await withObjectsAside(repository, async (place) => {
-    const found = await mergeTrees(repository, place, tip, request)
-    if (found.outcome === 'merged') await keepObjects(repository, place)
+  const merged = await withQuarantine(repository, async (quarantine) => {
+    const found = await mergeTrees(repository, quarantine, tip, request)
+    if (found.outcome === 'merged') await migrateObjects(repository, quarantine)
     return found
   })
   if (merged.outcome !== 'merged') return merged
@@ -105,11 +105,11 @@ type Merged = { outcome: 'merged'; treeId: string } | Exclude<Unpicked, { outcom
 
 async function mergeTrees(
   repository: OpenRepository,
-  place: ObjectsPlace,
+  quarantine: Quarantine,
   tip: Commit,
   sides: Pick<PickRequest, 'pick' | 'isRevert'>,
 ): Promise<Merged> {
-  const { treeId, paths } = await findTree(repository, place, tip, sides)
+  const { treeId, paths } = await findTree(repository, quarantine, tip, sides)
   if (paths) return { outcome: 'conflict', paths }
   return treeId === tip.treeId ? { outcome: 'empty' } : { outcome: 'merged', treeId }
 }
@@ -122,7 +122,7 @@ interface FoundTree {
 
 async function findTree(
   repository: OpenRepository,
-  place: ObjectsPlace,
+  quarantine: Quarantine,
   tip: Commit,
   { pick, isRevert }: Pick<PickRequest, 'pick' | 'isRevert'>,
 ): Promise<FoundTree> {
@@ -133,7 +133,7 @@ async function findTree(
   const sides = isRevert
     ? { baseIds: [pick.id], picked: parent?.treeId ?? emptyTree }
     : { baseIds: pick.parentIds.slice(0, 1), picked: pick.treeId }
-  return mergeByGit(repository, place, tip, sides)
+  return mergeByGit(repository, quarantine, tip, sides)
 }
 
 interface Sides {
@@ -149,7 +149,7 @@ interface Sides {
  */
 async function mergeByGit(
   repository: OpenRepository,
-  { objects, variables }: ObjectsPlace,
+  { objects, variables }: Quarantine,
   tip: Commit,
   { baseIds, picked }: Sides,
 ): Promise<FoundTree> {

@@ -1,7 +1,6 @@
 import type { GitCommand } from './git-process.js'
-import { isTooHard, runGitOk } from './git-process.js'
+import { isTooHard, linesOf, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
-import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
 import { everyReference, fingerprintOfReferences } from './refs.js'
 

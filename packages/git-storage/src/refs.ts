@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
-import { runGitOk } from './git-process.js'
+import { linesOf, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
-import { linesOf } from './output-lines.js'
 
 const timeoutMs = 60_000
 /** git repeats the name of a reference that does not exist. */

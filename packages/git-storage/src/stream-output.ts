@@ -8,7 +8,7 @@ import {
   spawnGit,
   stopGit,
 } from './git-process.js'
-import type { GitPlace } from './git-slots.js'
+import type { GitContext } from './git-slots.js'
 import { type SendOptions, sendToClient } from './send-to-client.js'
 
 /** A client that reads nothing for this time is disconnected, because its download occupies a process. */
@@ -17,7 +17,7 @@ const idleMs = 300_000
 export interface StreamOptions
   extends Pick<SpawnOptions, 'variables' | 'settings'>,
     Pick<SendOptions, 'transform'> {
-  /** Path of the repository in which git runs. Unset: that of the place. */
+  /** Path of the repository in which git runs. Unset: that of the context. */
   runsIn?: string
 }
 
@@ -29,14 +29,15 @@ export interface StreamOptions
  *   Error when git fails; the reason of the signal when it is aborted
  */
 export const streamOutput = (
-  place: GitPlace,
+  context: GitContext,
   command: GitCommand,
   output: Writable,
   options: StreamOptions = {},
-): Promise<void> => place.engine.slots.runStream(place, () => streamNow(place, command, output, options))
+): Promise<void> =>
+  context.engine.slots.runStream(context, () => streamNow(context, command, output, options))
 
 async function streamNow(
-  { path, signal }: GitPlace,
+  { path, signal }: GitContext,
   command: GitCommand,
   output: Writable,
   { transform, runsIn = path, ...options }: StreamOptions,
@@ -63,7 +64,7 @@ async function streamNow(
 const startBytes = 1024
 
 /**
- * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error in place of an archive with nothing
+ * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error instead of an archive with nothing
  * in it.
  */
 async function* withCheckedStart(

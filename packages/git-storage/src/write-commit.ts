@@ -19,11 +19,11 @@ import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
-import { movedMeanwhile } from './writing/branch-turns.js'
+import { isBranchLocked, movedMeanwhile, withBranchLock } from './writing/branch-lock.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
-import { withObjectsAside } from './writing/objects-aside.js'
+import { withQuarantine } from './writing/quarantine.js'
 
 export interface CommitRequest {
   branch: string
@@ -47,15 +47,14 @@ export interface CommitRequest {
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
   const objects = new NewObjects(repository.path, repository.takeSpace)
-  const turns = repository.engine.branchTurns
   const isOrdinary = tip !== null && parent === tip
-  if (!isOrdinary || !turns.isTaken(repository.path, branch)) {
+  if (!isOrdinary || !isBranchLocked(repository, branch)) {
     const first = await tryWrite(repository, request, objects, { tip, parent })
     if (first) return first
     // Creating or force-moving a branch is not repeated after another change of the branch.
     if (parent !== tip) throw movedMeanwhile(branch)
   }
-  return turns.take(repository.path, branch, repository, async () => {
+  return withBranchLock(repository, branch, async () => {
     const now = await findCommit(repository, branchRef(branch))
     return now ? tryWrite(repository, request, objects, { tip: now.id, parent: now.id }) : undefined
   })
@@ -70,7 +69,7 @@ export const previewCommit = (
   repository: OpenRepository,
   { parent, edits }: Pick<CommitRequest, 'parent' | 'edits'>,
 ): Promise<DiffEntry[]> =>
-  withObjectsAside(repository, async ({ objects, variables }) => {
+  withQuarantine(repository, async ({ objects, variables }) => {
     const root = await loadBase(repository, parent, edits)
     const before = root.id ?? emptyTree
     await plan(repository, root, parent, edits)

@@ -31,14 +31,14 @@ const output = () => new PassThrough().resume()
 
 test('where git cannot be started, callers are refused as unavailable, and the process goes on', async () => {
   const slots = new GitSlots()
-  const place = { path: repository.path, engine: { slots } }
+  const context = { path: repository.path, engine: { slots } }
   const pool = new ChildPool(slots)
   process.env.PATH = '/nonexistent'
-  await expect(streamOutput(place, { command: 'archive' }, output())).rejects.toMatchObject(unavailable)
+  await expect(streamOutput(context, { command: 'archive' }, output())).rejects.toMatchObject(unavailable)
   await expect(advertiseRefs(session(), 'git-upload-pack', output())).rejects.toMatchObject(unavailable)
   await expect(serveFetch(session(), Readable.from(['0000']), output())).rejects.toMatchObject(unavailable)
   const question = { input: 'info HEAD\n', answerBytesMax: 1_000, timeoutMs: 10_000 }
-  await expect(pool.ask(place, objectChild, question)).rejects.toMatchObject(unavailable)
+  await expect(pool.ask(context, objectChild, question)).rejects.toMatchObject(unavailable)
   pool.close()
 })
 

@@ -96,7 +96,7 @@ test('a sender may have as many streams as the settings say, and its other quest
 test('an answer that needs more memory than usual gets it when the budget allows, and others wait for it', async () => {
   const mebibyte = 1024 ** 2
   const slots = new GitSlots({ memoryBytesMax: 256 * mebibyte, processBytesMax: 192 * mebibyte })
-  const place = { path: bare.path, sender: 'one', engine: { slots } }
+  const context = { path: bare.path, sender: 'one', engine: { slots } }
   const large = (await bare.feed('x'.repeat(60 * mebibyte), 'hash-object', '-w', '--stdin')).trim()
   const patch = { command: 'diff-tree', flags: ['--stdin', '--root', '-p', '--binary'] }
   const tree = (await bare.feed(`100644 blob ${large}\tlarge\n`, 'mktree')).trim()
@@ -104,7 +104,7 @@ test('an answer that needs more memory than usual gets it when the budget allows
     ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
   )
   const ask = () =>
-    runGitOk(place, patch, {
+    runGitOk(context, patch, {
       stdin: `${commit}\n`,
       memoryBytesMax: slots.processBytesMax,
       stdoutBytesMax: 1000,
@@ -112,7 +112,7 @@ test('an answer that needs more memory than usual gets it when the budget allows
   const answers = await Promise.all([ask(), ask(), ask()])
   for (const { stdout } of answers) expect(stdout.toString('latin1')).toContain(commit)
   await expect(
-    runGit(place, patch, { stdin: `${commit}\n`, memoryBytesMax: 64 * mebibyte }),
+    runGit(context, patch, { stdin: `${commit}\n`, memoryBytesMax: 64 * mebibyte }),
   ).rejects.toMatchObject({ kind: 'too-large' })
   expect(slots.memory.count()).toEqual({ held: 0, waiting: 0 })
 })
@@ -120,10 +120,10 @@ test('an answer that needs more memory than usual gets it when the budget allows
 test('a process of a request ends when its client goes away, and gives its slot back', async () => {
   const leaving = new AbortController()
   const { slots } = git
-  const place = { path: bare.path, sender: 'one', signal: leaving.signal, engine: { slots } }
+  const context = { path: bare.path, sender: 'one', signal: leaving.signal, engine: { slots } }
   // A shell that an alias names stands for a command that takes long.
   const settings = { 'alias.wait': '!sleep 60' }
-  const asked = runGit(place, { command: 'wait' }, { settings }).catch((error: unknown) => error)
+  const asked = runGit(context, { command: 'wait' }, { settings }).catch((error: unknown) => error)
   await waitFor(() => slots.processes.count().held === 1, { what: 'the process to run' })
   leaving.abort(new Error('gone'))
   expect(await asked).toMatchObject({ message: 'gone' })

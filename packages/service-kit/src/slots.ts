@@ -12,7 +12,7 @@ export interface SlotLimits {
   kept?: number
   /** The most that a sender may hold, with its claim, to be given a kept slot. Unset: 1. */
   few?: number
-  /** How long a claim may wait. Unset: it does not wait. */
+  /** How long a claim may wait; Infinity: until its signal is aborted. Unset: it does not wait. */
   waitMs?: number
   /** Claims that may wait. Unset: without limit. */
   waitingMax?: number
@@ -103,8 +103,16 @@ export class Slots {
    */
   async take(claim: Claim, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    if (this.#waitingCount > 0 || this.#obstacle(claim)) await this.#wait(claim, signal)
-    else this.#add(claim, 1)
+    const giveBack = this.tryTake(claim)
+    if (giveBack) return giveBack
+    await this.#wait(claim, signal)
+    return this.#giverOf(claim)
+  }
+
+  /** Takes slots that are free while nobody waits for any. @returns gives them back; null when there are none */
+  tryTake(claim: Claim): (() => void) | null {
+    if (this.#waitingCount > 0 || this.#obstacle(claim)) return null
+    this.#add(claim, 1)
     return this.#giverOf(claim)
   }
 
@@ -173,7 +181,8 @@ export class Slots {
             resolve()
           }),
       }
-      const timer = setTimeout(() => end(() => reject(this.#refusal(claim))), waitMs)
+      const giveUp = () => end(() => reject(this.#refusal(claim)))
+      const timer = Number.isFinite(waitMs) ? setTimeout(giveUp, waitMs) : undefined
       signal?.addEventListener('abort', leave)
       this.#remember(waiting)
       this.#serve()
@@ -196,7 +205,9 @@ export class Slots {
   }
 
   #serve(): void {
-    for (let next = this.#next(); next; next = this.#next()) {
+    while (this.#held < this.#limits.total) {
+      const next = this.#next()
+      if (!next) return
       const { sender } = next.claim
       next.start()
       const others = this.#waiting.get(sender)
@@ -208,12 +219,10 @@ export class Slots {
 
   /** The claim that is served next; null when there is no slot for any that may be served now. */
   #next(): Waiting | null {
-    const held = (sender: string) => this.#ofSender.of(sender)
-    const senders = [...this.#waiting].sort(([one], [other]) => held(one) - held(other))
     let isOneTooLarge = false
-    for (const [sender, claims] of senders) {
+    for (const [sender, claims] of this.#sendersInOrder()) {
       // A claim that needs more than is free would wait for ever if senders with more than its own went first.
-      if (isOneTooLarge && held(sender) > 0) return null
+      if (isOneTooLarge && this.#ofSender.of(sender) > 0) return null
       for (const waiting of claims) {
         const obstacle = this.#obstacle(waiting.claim)
         if (obstacle === null) return waiting
@@ -222,6 +231,27 @@ export class Slots {
       }
     }
     return null
+  }
+
+  /** Who waits: first the sender that holds the fewest slots, of several the one that was served least recently. */
+  *#sendersInOrder(): Generator<[string, Set<Waiting>]> {
+    const held = (sender: string) => this.#ofSender.of(sender)
+    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too long. Only senders that
+    // hold a slot are passed over, and there are no more of them than slots.
+    let first: [string, Set<Waiting>] | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const entry of this.#waiting) {
+      const count = held(entry[0])
+      if (count >= fewest) continue
+      first = entry
+      fewest = count
+      if (count === 0) break
+    }
+    if (!first) return
+    yield first
+    const [firstSender] = first
+    const others = [...this.#waiting].filter(([sender]) => sender !== firstSender)
+    yield* others.sort(([one], [other]) => held(one) - held(other))
   }
 
   #refusal(claim: Claim): Error {

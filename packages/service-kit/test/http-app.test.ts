@@ -41,20 +41,20 @@ const letters = endpoint({
   },
 })
 
-/** Turns of the event loop in which the items of a long list were written down. */
-const turns = new Set<number>()
+/** Ticks of the event loop in which the items of a long list were written down. */
+const ticks = new Set<number>()
 const longList = Array.from({ length: 60 }, (_each, index) => ({ index, text: 'ü"\n'.repeat(20_000) }))
 const long = endpoint({
   input: z.object({}),
   handle: async () => {
-    let turn = 0
+    let tick = 0
     const count = () => {
-      turn += 1
-      if (turn < 1000) setImmediate(count)
+      tick += 1
+      if (tick < 1000) setImmediate(count)
     }
     count()
     const written = (item: object) => {
-      turns.add(turn)
+      ticks.add(tick)
       return item
     }
     return ok(longList.map((item) => ({ toJSON: () => written(item) })))
@@ -267,11 +267,11 @@ it('answers 304 to fetch clients too, which ask caches on the way for a fresh co
   expect([etag.length > 0, again.status]).toEqual([true, 304])
 })
 
-it('writes a long list down in many turns, whole, with its length and an ETag', async () => {
+it('writes a long list down in many ticks, whole, with its length and an ETag', async () => {
   const whole = await fetch(`${base}/long`)
   const bytes = Buffer.from(await whole.arrayBuffer())
   expect(JSON.parse(bytes.toString())).toEqual(longList)
-  expect(turns.size).toBeGreaterThan(10)
+  expect(ticks.size).toBeGreaterThan(10)
   expect(whole.headers.get('Content-Type')).toBe('application/json')
   expect(whole.headers.get('Content-Length')).toBe(String(bytes.length))
   const etag = whole.headers.get('ETag') ?? ''

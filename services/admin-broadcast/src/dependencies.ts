@@ -1,6 +1,6 @@
 import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import type { StreamPlaces } from '@switchyard/service-kit/http'
+import type { StreamSlots } from '@switchyard/service-kit/http'
 import type { MessageBoard } from './live/message-board.js'
 import type { MessageStreams } from './live/message-streams.js'
 import type { News } from './live/news.js'
@@ -14,5 +14,5 @@ export interface Dependencies {
   news: News
   streams: MessageStreams
   /** Limits the number of streams. */
-  places: StreamPlaces
+  streamSlots: StreamSlots
 }

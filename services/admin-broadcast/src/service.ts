@@ -10,7 +10,7 @@ import { systemClock } from '@switchyard/domain'
 import {
   createAuthenticate,
   createHttpApp,
-  createStreamPlaces,
+  createStreamSlots,
   limitersOfReplicas,
   listen,
 } from '@switchyard/service-kit/http'
@@ -46,7 +46,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const news = createNews({ redisUrl: config.REDIS_URL.reveal(), board, clock, logger })
   lifecycle.onClose('news', () => news.close())
   const streams = new MessageStreams({ board, metrics })
-  const places = createStreamPlaces({
+  const streamSlots = createStreamSlots({
     max: config.BROADCAST_STREAM_CLIENTS_MAX,
     perSenderMax: config.BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX,
   })
@@ -57,7 +57,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
     findSession: (hash) => findSessionCaller(database, hash),
-    routes: routes({ database, clock, board, news, streams, places }),
+    routes: routes({ database, clock, board, news, streams, streamSlots }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter: limitersOfReplicas({

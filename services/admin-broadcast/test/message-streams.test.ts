@@ -162,7 +162,8 @@ describe('GET /broadcast_messages/stream', () => {
     }
     expect((await harness.send('unknown', 'GET', `${path}/stream`)).status).toBe(401)
     expect((await harness.send('admin', 'POST', `${path}/stream`)).status).toBe(405)
-    expect((await harness.send('guest', 'HEAD', `${path}/stream`)).status).toBe(204)
+    const head = await harness.send('guest', 'HEAD', `${path}/stream`)
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
 })
 

@@ -3,14 +3,13 @@ import {
   type Route,
   refusingUnknown,
   route,
-  type StreamPlaces,
+  type StreamSlots,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ReadHistory } from './history/history.js'
 import { getHistory } from './history/routes.js'
 import type { JobDependencies } from './own-jobs/own-jobs.js'
 import { getJob, listJobs, removeJob, retryJob } from './own-jobs/routes.js'
-import type { EventStreams } from './snapshots/event-streams.js'
 import {
   getMetrics,
   listSources,
@@ -22,13 +21,14 @@ import {
   streamMetrics,
 } from './snapshots/routes.js'
 import type { Snapshots } from './snapshots/snapshots.js'
+import type { StateStreams } from './snapshots/state-streams.js'
 
 interface RouteDependencies {
   snapshots: Snapshots
   readHistory: ReadHistory
-  streams: EventStreams
+  streams: StateStreams
   /** Limits the number of streams. */
-  places: StreamPlaces
+  streamSlots: StreamSlots
 }
 
 const mayReadMetrics = administratorOrScope('read_metrics')
@@ -43,7 +43,12 @@ export const jobRoutes = (deps: JobDependencies): Route[] =>
   ])
 
 /** Every path exists twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an unknown parameter counts for nothing there. */
-export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
+export const metricRoutes = ({
+  snapshots,
+  readHistory,
+  streams,
+  streamSlots,
+}: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
     queues: presentQueues(snapshot, extended),
@@ -70,7 +75,7 @@ export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteD
     route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
     route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
     route('GET', `${base}/history`, mayReadMetrics, getHistory(readHistory)),
-    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, places), {
+    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, streamSlots), {
       longLived: true,
     }),
   ]

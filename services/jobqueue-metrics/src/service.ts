@@ -10,7 +10,7 @@ import { systemClock } from '@switchyard/domain'
 import {
   createAuthenticate,
   createHttpApp,
-  createStreamPlaces,
+  createStreamSlots,
   limitersOfReplicas,
   listen,
 } from '@switchyard/service-kit/http'
@@ -23,8 +23,8 @@ import { recordHistory } from './history/record-history.js'
 import { createOwnQueues } from './own-jobs/own-queues.js'
 import { createReadFigures, exposeSources } from './prometheus/prometheus.js'
 import { jobRoutes, metricRoutes } from './routes.js'
-import { createEventStreams } from './snapshots/event-streams.js'
 import { createSnapshots } from './snapshots/snapshots.js'
+import { createStateStreams } from './snapshots/state-streams.js'
 import type { SourceConfig } from './source-config.js'
 import { openSources } from './sources/open-sources.js'
 import { shareSource } from './sources/sources.js'
@@ -89,7 +89,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     lifecycle.onClose('history', () => recording.stop())
   }
 
-  const streams = createEventStreams(streaming)
+  const streams = createStateStreams(streaming)
   const app = createHttpApp({
     logger,
     metrics,
@@ -101,7 +101,7 @@ export async function createService(config: Config, { logger, metrics, health, l
         snapshots,
         readHistory: createReadHistory(history, snapshots.names, systemClock),
         streams,
-        places: createStreamPlaces(streamLimits),
+        streamSlots: createStreamSlots(streamLimits),
       }),
       ...jobRoutes({ database, queues: ownQueues }),
     ],

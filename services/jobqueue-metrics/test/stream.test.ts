@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSession, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createEventStreams } from '../src/snapshots/event-streams.js'
+import { createStateStreams } from '../src/snapshots/state-streams.js'
 import { type Metrics, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -58,7 +58,11 @@ it('is open to the session of a browser, and ends within a second of the session
 
 it('answers HEAD without opening a stream', async () => {
   const head = (query: string) => harness.get('admin', `/jobqueue/stream${query}`, { method: 'HEAD' })
-  expect((await head('')).status).toBe(204)
+  const answered = await head('')
+  expect([answered.status, answered.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ])
   expect((await head('?source=nobody')).status).toBe(400)
 })
 
@@ -114,7 +118,7 @@ it('ends within a second after the token was revoked, while others go on', async
 
 it('tells a listener who came between two looks of a change back to the state before', async () => {
   let state = 'before'
-  const streams = createEventStreams({ intervalMs: 300, lifeMs: 60_000 })
+  const streams = createStateStreams({ intervalMs: 300, lifeMs: 60_000 })
   const server = createServer((_request, response: ServerResponse) => {
     void streams.open(response, 'one', async () => ({ message: state }))
   }).listen(0, '127.0.0.1')
@@ -136,7 +140,7 @@ it('tells a listener who came between two looks of a change back to the state be
 
 it('keeps no listener who went away before the first event', async () => {
   const events = new EventEmitter()
-  const streams = createEventStreams({ intervalMs: 50, lifeMs: 60_000 })
+  const streams = createStateStreams({ intervalMs: 50, lifeMs: 60_000 })
   const server = createServer(async (_request, response: ServerResponse) => {
     response.once('close', () => events.emit('gone'))
     await streams.open(response, 'one', () => once(events, 'state'))
@@ -168,7 +172,7 @@ it('keeps no listener who went away before the first event', async () => {
 
 it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes, also those who come then', async () => {
   let looks = 0
-  const streams = createEventStreams({ intervalMs: 50, lifeMs: 700 })
+  const streams = createStateStreams({ intervalMs: 50, lifeMs: 700 })
   const server = createServer((_request, response: ServerResponse) => {
     void streams.open(response, 'one', async () => ({ looks: ++looks }))
   }).listen(0, '127.0.0.1')
@@ -196,7 +200,7 @@ describe('a client that reads nothing', () => {
     const large = 'x'.repeat(8 * 1024 * 1024)
     let reads = 0
     const responses: ServerResponse[] = []
-    const streams = createEventStreams({ intervalMs: 20, lifeMs: 60_000, stallMs })
+    const streams = createStateStreams({ intervalMs: 20, lifeMs: 60_000, stallMs })
     const server = createServer((_request, response: ServerResponse) => {
       responses.push(response)
       void streams.open(response, 'one', async () => ({ state: ++reads, large }))

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import pg from 'pg'
 import { isDatabaseUnavailable } from '../database-failure.js'
 
@@ -12,31 +12,31 @@ const connectTimeoutMs = 3000
  *   temporary failure
  */
 export async function waitForDatabase(url: string, timeoutMs: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    const failure = await tryToConnect(url)
-    if (failure === undefined) return
-    if (!isDatabaseUnavailable(failure)) throw failure
-    if (Date.now() + retryDelayMs > deadline) {
-      throw new Error(`no answer within ${timeoutMs / 1000} s (${describe(failure)})`, { cause: failure })
-    }
-    await delay(retryDelayMs)
+  try {
+    await pRetry(() => connect(url), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: retryDelayMs,
+      factor: 1,
+      maxRetryTime: timeoutMs,
+      shouldRetry: ({ error }) => isDatabaseUnavailable(error),
+    })
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    throw new Error(`no answer within ${timeoutMs / 1000} s (${describe(error)})`, { cause: error })
   }
 }
 
-async function tryToConnect(url: string): Promise<Error | undefined> {
+async function connect(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-function describe(error: Error): string {
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : 'connection failed')
 }

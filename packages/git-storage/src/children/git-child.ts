@@ -194,21 +194,21 @@ export class ChildEnded extends Error {
 /** Copying this number of bytes into new memory takes about a millisecond. */
 const joinedAtOnceMax = 1024 * 1024
 
-/** Concatenates the chunks of an answer; a long answer is copied in parts, with a turn of the event loop after each. */
+/** Concatenates the chunks of an answer; a long answer is copied in parts, with a tick of the event loop after each. */
 function join(chunks: readonly Buffer[], length: number): Buffer | Promise<Buffer> {
   const [first] = chunks
   if (chunks.length === 1 && first) return first
-  return length <= joinedAtOnceMax ? Buffer.concat(chunks, length) : joinInTurns(chunks, length)
+  return length <= joinedAtOnceMax ? Buffer.concat(chunks, length) : joinInParts(chunks, length)
 }
 
-async function joinInTurns(chunks: readonly Buffer[], length: number): Promise<Buffer> {
+async function joinInParts(chunks: readonly Buffer[], length: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafeSlow(length)
   let at = 0
-  let turnEnds = joinedAtOnceMax
+  let partEnds = joinedAtOnceMax
   for (const chunk of chunks) {
     at += chunk.copy(whole, at)
-    if (at < turnEnds) continue
-    turnEnds = at + joinedAtOnceMax
+    if (at < partEnds) continue
+    partEnds = at + joinedAtOnceMax
     await setImmediate()
   }
   return whole

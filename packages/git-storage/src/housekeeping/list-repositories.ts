@@ -16,7 +16,7 @@ const shard = /^[0-9a-f]{2}$/
 const named =
   /^(?<repository>[0-9a-f]{64}\.git)(?:\.arriving)?(?<leftover>\.[0-9a-f-]{36}\.(?:new|removed))?$/
 
-/** Lists the folders of repositories, one piece for each of the 65,536 places that their paths spread over. */
+/** Lists the folders of repositories, one piece for each of the 65,536 folders that their paths spread over. */
 export async function* listRepositories(storageRoot: string): AsyncGenerator<FoundRepository[]> {
   for (const first of await shardsOf(join(storageRoot, hashed))) {
     for (const second of await shardsOf(join(storageRoot, hashed, first))) {

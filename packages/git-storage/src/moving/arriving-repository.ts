@@ -63,9 +63,9 @@ export async function receiveRepository(
     async settle(defaultBranch) {
       await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(defaultBranch)] })
       await deleteRepository(storageRoot, diskPath)
-      const place = join(storageRoot, diskPath)
-      await rename(path, place)
-      await syncFolder(dirname(place))
+      const target = join(storageRoot, diskPath)
+      await rename(path, target)
+      await syncFolder(dirname(target))
     },
     discard,
   }

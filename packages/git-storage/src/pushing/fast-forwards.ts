@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { runGit } from '../git-process.js'
-import { linesOf } from '../output-lines.js'
+import { linesOf, runGit } from '../git-process.js'
 
 /** A branch moves from one commit to another. */
 export interface Move {

@@ -1,8 +1,7 @@
 import { DomainError } from '@switchyard/domain'
-import { runGitOk } from '../git-process.js'
+import { linesOf, runGitOk } from '../git-process.js'
 import { findLfsObject } from '../lfs-objects.js'
 import { pointerFilter, readLfsPointers } from '../lfs-pointers.js'
-import { linesOf } from '../output-lines.js'
 
 /** Most new small files of a push that are checked, the newest first. */
 const filesMax = 100_000

@@ -9,10 +9,12 @@ import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 const command = (ref: string, capabilities = '') =>
   packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}${capabilities && `\0${capabilities}`}\n`)
 
-/** The bytes of a request, cut into chunks at these places. */
+/** The bytes of a request, cut into chunks at these positions. */
 function inChunks(text: string, cuts: readonly number[]): Readable {
-  const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
-  const chunks = places.slice(1).map((end, index) => Buffer.from(text.slice(places[index], end), 'latin1'))
+  const positions = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
+  const chunks = positions
+    .slice(1)
+    .map((end, index) => Buffer.from(text.slice(positions[index], end), 'latin1'))
   return Readable.from(chunks.filter(({ length }) => length > 0))
 }
 

@@ -12,8 +12,8 @@ import {
 import { gitFailure, runGit } from '../git-process.js'
 import type { OpenRepository } from '../open-repository.js'
 import { type NewObject, newObject } from './new-object.js'
-import { withObjectsAside } from './objects-aside.js'
 import { entryHeader, packHeader } from './pack-file.js'
+import { withQuarantine } from './quarantine.js'
 
 const compress = promisify(deflate)
 
@@ -92,7 +92,7 @@ function mayBeSettings(name: string): boolean {
  * @returns the reason why git refuses the objects; null when it accepts them
  */
 const unpackAside = (repository: OpenRepository, pack: Buffer): Promise<string | null> =>
-  withObjectsAside(repository, async ({ variables }) => {
+  withQuarantine(repository, async ({ variables }) => {
     const command = { command: 'unpack-objects', flags: ['-q', '--strict'] }
     const result = await runGit(repository, command, { stdin: pack, variables })
     if (result.code === 0) return null

@@ -7,7 +7,7 @@ import { crc32, createDeflate, deflate } from 'node:zlib'
 import type { TakeSpace } from '../open-repository.js'
 import { syncFolder, writeDurably } from './durable-files.js'
 import type { NewObject } from './new-object.js'
-import { formatPackIndex, type PackedPlace } from './pack-index-file.js'
+import { formatPackIndex, type PackEntry } from './pack-index-file.js'
 
 const compress = promisify(deflate)
 
@@ -34,7 +34,7 @@ export async function writePack(
   const folder = join(objectsPath, 'pack')
   await mkdir(folder, { recursive: true })
   const temporary = randomUUID()
-  const places: PackedPlace[] = []
+  const entries: PackEntry[] = []
   let index: Buffer = Buffer.alloc(0)
   const pack = (name: string) => join(folder, name)
   // The name is a hash of the ids, so a second attempt replaces the first pack.
@@ -44,8 +44,8 @@ export async function writePack(
   await writeDurably(pack(`tmp_pack_${temporary}`), pack(`${name}.pack`), async (handle) => {
     const writer = new PackWriter(handle)
     await writer.begin(objects.length)
-    for (const batch of batches(objects)) places.push(...(await writer.add(batch)))
-    index = formatPackIndex(places, await writer.finish())
+    for (const batch of batches(objects)) entries.push(...(await writer.add(batch)))
+    index = formatPackIndex(entries, await writer.finish())
     await takeSpace(writer.bytes + index.length)
   })
   // Readers look for indexes, so the index is written last.
@@ -89,25 +89,25 @@ class PackWriter {
     await this.#write(packHeader(count))
   }
 
-  async add(batch: NewObject[]): Promise<PackedPlace[]> {
+  async add(batch: NewObject[]): Promise<PackEntry[]> {
     const [only] = batch
     if (only && batch.length === 1 && only.content.length > wholeBytesMax) return [await this.#addLarge(only)]
-    const entries = await Promise.all(
+    const packed = await Promise.all(
       batch.map(async (object) =>
         Buffer.concat([entryHeader(object), await compress(object.content, { level })]),
       ),
     )
     let offset = this.#offset
-    const places = entries.map((entry, index) => {
-      const place = { id: batch[index]?.id ?? '', offset, crc: crc32(entry) }
-      offset += entry.length
-      return place
+    const entries = packed.map((bytes, index) => {
+      const entry = { id: batch[index]?.id ?? '', offset, crc: crc32(bytes) }
+      offset += bytes.length
+      return entry
     })
-    await this.#write(Buffer.concat(entries))
-    return places
+    await this.#write(Buffer.concat(packed))
+    return entries
   }
 
-  async #addLarge(object: NewObject): Promise<PackedPlace> {
+  async #addLarge(object: NewObject): Promise<PackEntry> {
     const offset = this.#offset
     const header = entryHeader(object)
     let crc = crc32(header)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** The offset of an object in a pack, and the checksum of its packed bytes. */
-export interface PackedPlace {
+export interface PackEntry {
   id: string
   offset: number
   crc: number
@@ -12,8 +12,8 @@ const idBytes = 20
 const nearOffsetMax = 0x7fffffff
 
 /** The content of a pack index, version 2 (gitformat-pack). */
-export function formatPackIndex(places: readonly PackedPlace[], packChecksum: Buffer): Buffer {
-  const sorted = [...places].sort((a, b) => (a.id < b.id ? -1 : 1))
+export function formatPackIndex(entries: readonly PackEntry[], packChecksum: Buffer): Buffer {
+  const sorted = [...entries].sort((a, b) => (a.id < b.id ? -1 : 1))
   const far = sorted.filter(({ offset }) => offset > nearOffsetMax)
   const ids = Buffer.from(sorted.map(({ id }) => id).join(''), 'hex')
   const crcs = Buffer.alloc(sorted.length * 4)
@@ -23,9 +23,9 @@ export function formatPackIndex(places: readonly PackedPlace[], packChecksum: Bu
     crcs.writeUInt32BE(crc, index * 4)
     if (offset <= nearOffsetMax) offsets.writeUInt32BE(offset, index * 4)
   }
-  for (const [index, place] of far.entries()) {
-    farOffsets.writeBigUInt64BE(BigInt(place.offset), index * 8)
-    offsets.writeUInt32BE(0x80000000 + index, sorted.indexOf(place) * 4)
+  for (const [index, entry] of far.entries()) {
+    farOffsets.writeBigUInt64BE(BigInt(entry.offset), index * 8)
+    offsets.writeUInt32BE(0x80000000 + index, sorted.indexOf(entry) * 4)
   }
   const header = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2])
   const body = Buffer.concat([header, fanout(ids), ids, crcs, offsets, farOffsets, packChecksum])

@@ -9,6 +9,13 @@ export type FindCaller = (tokenHash: Uint8Array<ArrayBuffer>) => Promise<Caller 
 /** The holder of a secret; null when it is no token that works. */
 export type Authenticate = (secret: string) => Promise<Caller | null>
 
+/**
+ * Who holds a secret that came from an address, null when nobody does.
+ *
+ * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
+ */
+export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
+
 export interface Authenticator {
   authenticate: Authenticate
   /**

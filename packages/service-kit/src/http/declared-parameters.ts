@@ -3,7 +3,9 @@ import { excerpt, invalidParameters } from '@switchyard/domain'
 import { z } from 'zod'
 import type { Route } from './endpoint.js'
 import { problemsMax, textCharsMax } from './parameters.js'
-import { namesInPath } from './path-pattern.js'
+
+/** Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` → `['id', 'path']`. */
+export const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
 /** Names of the parameters that an endpoint declares: those of its schema, also where the schema converts them first. */
 export function declaredNames(input: z.ZodType): ReadonlySet<string> {

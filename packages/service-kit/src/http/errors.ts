@@ -1,7 +1,6 @@
 import { DomainError, type ErrorKind, insufficientStorage } from '@switchyard/domain'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
-import { isOutOfSpace } from './out-of-space.js'
 import { sendSmallJson } from './written-json.js'
 
 export interface HttpError {
@@ -52,6 +51,24 @@ export function toHttpError(error: unknown): HttpError {
   if (isOutOfSpace(error)) return toHttpError(insufficientStorage(diskFull))
   if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
   return { status: 500, body: { message: '500 Internal Server Error' } }
+}
+
+const outOfSpaceCodes = ['ENOSPC', 'EDQUOT']
+/** Texts of git and PostgreSQL about what the operating system told them. */
+const outOfSpaceTexts = /No space left on device|Disk quota exceeded/
+
+/** Whether a failure was caused by a full disk: of this process, of git or of PostgreSQL. */
+function isOutOfSpace(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 10; at = at.cause, depth += 1) {
+    const { code, stderr } = at as { code?: unknown; stderr?: unknown }
+    if (
+      outOfSpaceCodes.includes(String(code)) ||
+      outOfSpaceTexts.test(at.message) ||
+      outOfSpaceTexts.test(String(stderr ?? ''))
+    )
+      return true
+  }
+  return false
 }
 
 function headersOf({ kind, retryAfterMs }: DomainError): Record<string, string> | undefined {

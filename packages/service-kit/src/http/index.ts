@@ -1,7 +1,7 @@
 export { createHttpApp, type HttpAppOptions, prefersHtml } from './app.js'
-export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
+  type AuthenticateFrom,
   type Authenticator,
   callerOf,
   createAuthenticate,
@@ -33,7 +33,7 @@ export {
   versioned,
 } from './endpoint.js'
 export type { AnswerForm } from './errors.js'
-export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
+export { answerHead, EventStream, EventStreams, eventText } from './event-stream.js'
 export { createForwarder, type Forwarder, forwardedHeader, forwardRetryMs } from './forwarder.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type CreateLimiter, limitersOfProcess, limitersOfReplicas } from './limiters.js'
@@ -68,9 +68,9 @@ export {
   unsupported,
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
-export { senderKey } from './sender.js'
-export { senderAddress } from './sender-address.js'
+export { auditAuthor, senderAddress, senderKey } from './sender.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
-export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+export { createStreamSlots, type StreamSlots } from './stream-slots.js'
+export { limitUnknownTokens } from './unknown-tokens.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -32,7 +32,7 @@ export function addOperations(app: Express, health: Health, metrics: Metrics, ro
 }
 
 /**
- * `GET /-/metrics`, the figures of `/metrics` for callers from outside: administrators, and tokens with the scope
+ * `GET /-/metrics`, the metrics of `/metrics` for callers from outside: administrators, and tokens with the scope
  * `read_metrics`.
  */
 export const guardedMetrics = ({ registry }: Metrics): Route =>

@@ -1,13 +1,12 @@
 import { DomainError } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Request } from 'express'
-import { callerOf, tokenKey, tokenOf } from './authentication.js'
+import ipaddr from 'ipaddr.js'
+import { type AuthenticateFrom, callerOf, tokenKey, tokenOf } from './authentication.js'
 import { tokenOrPasswordOf } from './basic-authentication.js'
 import type { Call, Route } from './endpoint.js'
 import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
-import { senderAddress } from './sender-address.js'
 import { sessionSecretOf } from './session-cookie.js'
-import type { AuthenticateFrom } from './unknown-tokens.js'
 
 /** Who sends a request. */
 export interface Sender {
@@ -69,6 +68,29 @@ export function createFindSender({
 /** Who shares slots and memory: the requests of a user (of a deploy token), else those of an address. */
 export const senderKey = ({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string =>
   caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`
+
+/** A provider gives each customer at least so many bits of IPv6 addresses: all of them are one sender. */
+const networkBits = 64
+
+/**
+ * What stands for the address of a sender where senders are counted: an IPv4 address, or the network of an IPv6 address,
+ * whose holder can use 2^64 addresses.
+ */
+export function senderAddress(ip: string | undefined): string {
+  if (ip === undefined || !ipaddr.isValid(ip)) return ip ?? ''
+  const address = ipaddr.process(ip)
+  if (address.kind() === 'ipv4') return address.toString()
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${networkBits}`)}/${networkBits}`
+}
+
+/** Who sends a request and from where, as the audit log notes it. */
+export const auditAuthor = ({ user, token }: Caller, { requestId, raw }: Call) => ({
+  authorId: user.id,
+  authorName: user.name,
+  tokenId: token.id,
+  requestId,
+  ipAddress: raw.request.ip ?? null,
+})
 
 /** All sessions of a token count together: a new session brings no new share of a limit. */
 const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`

@@ -1,9 +1,10 @@
 import { DomainError } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuthenticateFrom } from './authentication.js'
 import { limitersOfProcess } from './limiters.js'
-import { senderAddress } from './sender-address.js'
-import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+import { senderAddress } from './sender.js'
+import { limitUnknownTokens } from './unknown-tokens.js'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -82,6 +83,29 @@ describe('an address that tries tokens', () => {
     expect(await Promise.all(flood)).not.toContain(null)
     expect(await served).toBe(holder)
     expect(most).toBe(2)
+  })
+
+  it('does not keep another refused address waiting by sending many', async () => {
+    let lookedUp = 0
+    const authenticate = limitUnknownTokens(
+      async (secret) => {
+        lookedUp += 1
+        await new Promise(setImmediate)
+        return good.includes(secret) ? holder : null
+      },
+      { isOn: true, kind: 'tokens', createLimiter: limitersOfProcess },
+    )
+    vi.useRealTimers()
+    for (const address of ['192.0.2.1', '192.0.2.2'])
+      for (let number = 0; number < 61; number++)
+        await refusedSeconds(authenticate, `wrong-${number}`, address)
+    lookedUp = 0
+    const flood = Array.from({ length: 500 }, (_, number) =>
+      refusedSeconds(authenticate, `flood-${number}`, '192.0.2.1'),
+    )
+    expect(await authenticate('good', '192.0.2.2')).toBe(holder)
+    expect(lookedUp).toBeLessThan(10)
+    await Promise.all(flood)
   })
 
   it('gets no further tries by changing its address within its network of IPv6', async () => {

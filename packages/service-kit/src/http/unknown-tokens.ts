@@ -1,17 +1,9 @@
-import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
-import { type Authenticate, tokenKey } from './authentication.js'
+import { Slots } from '../slots.js'
+import { type Authenticate, type AuthenticateFrom, tokenKey } from './authentication.js'
 import type { CreateLimiter } from './limiters.js'
 import { tooManyRequests } from './rate-limit.js'
-import { senderAddress } from './sender-address.js'
-
-/**
- * Who holds a secret that came from an address, null when nobody does.
- *
- * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
- */
-export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
+import { senderAddress } from './sender.js'
 
 export interface UnknownTokenOptions {
   isOn: boolean
@@ -26,7 +18,9 @@ const refusedSeconds = 60
 const refusedSecondsMax = 15 * 60
 const rememberedSeconds = 3600
 /** Look-ups at once of tokens that come from refused addresses, so that their flood leaves connections to the database free. */
-const lookUpsOfRefusedMax = 2
+const lookUpsOfRefused = { total: 2, perSender: 2, waitMs: Number.POSITIVE_INFINITY }
+const tooMany = 'too many tokens of addresses that have sent unknown ones'
+const lookUpRefusals = { sender: tooMany, everybody: tooMany, retryAfterMs: 1000 }
 /** A token that was good within this time is looked up at once, whatever else comes from its address. */
 const goodMs = 10 * 60_000
 const rememberedMax = 10_000
@@ -48,7 +42,7 @@ export function limitUnknownTokens(
   const good = new LRUCache<string, true>({ max: rememberedMax, ttl: goodMs })
   /** Addresses that this process has seen refused. */
   const refused = new LRUCache<string, true>({ max: rememberedMax })
-  const fewAtOnce = pLimit(lookUpsOfRefusedMax)
+  const lookUps = new Slots(lookUpsOfRefused, lookUpRefusals)
 
   async function requireFewUnknown(sender: string): Promise<void> {
     const sent = await unknown.get(sender)
@@ -69,7 +63,8 @@ export function limitUnknownTokens(
     const key = tokenKey(secret)
     const sender = senderAddress(address)
     const waits = refused.has(sender) && !good.has(key)
-    const caller = await (waits ? fewAtOnce(authenticate, secret) : authenticate(secret))
+    const lookUp = () => authenticate(secret)
+    const caller = await (waits ? lookUps.run({ sender }, undefined, lookUp) : lookUp())
     if (caller) {
       good.set(key, true)
       return caller

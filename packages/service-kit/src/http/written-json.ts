@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Response } from 'express'
 
-/** Other requests get their turn after so much text: a millisecond or two of work. */
+/** Other requests are served after so much text: a millisecond or two of work. */
 const sliceChars = 256 * 1024
 
 /** Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a charset. */
@@ -29,7 +29,7 @@ export class WrittenJson {
 }
 
 /**
- * Serializes a body. For a long list that takes as long as many requests do, so other requests get their turn between
+ * Serializes a body. For a long list that takes as long as many requests do, so other requests are served between
  * its items.
  */
 export async function writeJson(body: unknown): Promise<WrittenJson> {

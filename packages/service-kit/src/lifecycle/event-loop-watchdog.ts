@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../observability/index.js'
 
-/** Places of the shared numbers: how often the event loop has turned, and 1 while a debugger may stop it. */
+/** Indexes of the shared numbers: how often the event loop has turned, and 1 while a debugger may stop it. */
 const turnsIndex = 0
 const debuggedIndex = 1
 

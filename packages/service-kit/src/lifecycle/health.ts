@@ -1,3 +1,7 @@
+import pTimeout from 'p-timeout'
+import { Gauge } from 'prom-client'
+import type { Metrics } from '../observability/index.js'
+
 /** Rejects while its part cannot be used; the message of the error is for operators and holds no secrets. */
 export type HealthCheck = () => Promise<unknown>
 
@@ -36,15 +40,28 @@ export class Health {
 }
 
 async function outcome(check: HealthCheck): Promise<string> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, checkTimeoutMs, `no answer within ${checkTimeoutMs} ms`)
-  })
   try {
-    return await Promise.race([check().then(() => 'ok'), timeout])
+    await pTimeout(check(), {
+      milliseconds: checkTimeoutMs,
+      message: `no answer within ${checkTimeoutMs} ms`,
+    })
+    return 'ok'
   } catch (error) {
     return error instanceof Error && error.message ? error.message : 'failed'
-  } finally {
-    clearTimeout(timer)
   }
+}
+
+/** Shows what readiness says as metrics, asked when Prometheus asks. */
+export function exposeHealth(health: Health, { registry }: Metrics): void {
+  new Gauge({
+    name: 'service_check_up',
+    help: '1 when the part that the service needs answers, else 0.',
+    labelNames: ['check'],
+    registers: [registry],
+    async collect() {
+      const { checks } = await health.readiness()
+      this.reset()
+      for (const [check, result] of Object.entries(checks)) this.set({ check }, result === 'ok' ? 1 : 0)
+    },
+  })
 }

@@ -8,8 +8,7 @@ import {
   startTracing,
 } from '../observability/index.js'
 import { watchEventLoop } from './event-loop-watchdog.js'
-import { exposeHealth } from './expose-health.js'
-import { Health } from './health.js'
+import { exposeHealth, Health } from './health.js'
 import { Lifecycle } from './lifecycle.js'
 
 /** Tools of a service that its composition root is given besides the configuration. */

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** A service's Prometheus registry with the figures every service has. */
+/** A service's Prometheus registry with the metrics that every service has. */
 export interface Metrics {
   registry: Registry
   httpInFlight: Gauge
@@ -10,7 +10,7 @@ export interface Metrics {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** @param service value of the label `service` on every figure */
+/** @param service value of the label `service` on every metric */
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
@@ -19,11 +19,11 @@ export function createMetrics(service: string): Metrics {
   return {
     registry,
     httpInFlight: new Gauge({ name: 'http_requests_in_flight', help: 'HTTP requests under way.', registers }),
-    httpRequest: createHttpFigures(registers),
+    httpRequest: createHttpMetrics(registers),
   }
 }
 
-function createHttpFigures(registers: Registry[]): Metrics['httpRequest'] {
+function createHttpMetrics(registers: Registry[]): Metrics['httpRequest'] {
   const labelNames = ['method', 'route', 'status'] as const
   const total = new Counter({
     name: 'http_requests_total',

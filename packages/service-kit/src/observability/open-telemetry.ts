@@ -22,6 +22,7 @@ import {
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
 import { BullMQOtel } from 'bullmq-otel'
 import { Redis } from 'ioredis'
+import pTimeout from 'p-timeout'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Tracing } from './tracing-interface.js'
@@ -73,8 +74,7 @@ export function createTracing(service: string, logger: Logger): Tracing {
     instrumentGrpc: (grpc) =>
       instrument(new GrpcInstrumentation({ ignoreGrpcMethods: unobserved }), { '@grpc/grpc-js': grpc }),
     async close() {
-      const timer = new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())
-      await Promise.race([provider.shutdown().catch(() => {}), timer])
+      await pTimeout(provider.shutdown(), { milliseconds: closeMsMax }).catch(() => {})
     },
   }
 }

@@ -9,7 +9,7 @@ interface Pool {
   options: { max: number }
 }
 
-/** Figures of pools of connections to PostgreSQL, read when Prometheus asks. */
+/** Metrics of pools of connections to PostgreSQL, read when Prometheus asks. */
 export function exposePools({ registry }: Metrics, pools: Record<string, Pool>): void {
   const expose = (name: string, help: string, read: (pool: Pool) => number) =>
     new Gauge({

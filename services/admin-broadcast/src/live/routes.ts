@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { bannerScriptFile } from '@switchyard/banner'
 import { matchesTargetPath } from '@switchyard/domain/broadcast'
-import { endpoint, noContent, ok, streamed, text } from '@switchyard/service-kit/http'
+import { answerHead, endpoint, ok, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
@@ -38,21 +38,20 @@ export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' 
   })
 
 /** The active messages and their changes as server-sent events. */
-export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams' | 'places'>) =>
+export const streamMessages = ({ streams, streamSlots }: Pick<Dependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({ path: text().optional() }),
     async handle({ path }, _caller, call) {
-      const { raw } = call
-      // Express answers HEAD with the handler of GET, and a stream would never end.
-      if (raw.request.method === 'HEAD') return noContent()
-      raw.response.set(publicHeaders)
+      const { response } = call.raw
+      response.set(publicHeaders)
+      if (answerHead(call)) return streamed
       try {
-        places.take(call)
-        await streams.open(raw.response, path)
+        streamSlots.take(call)
+        await streams.open(response, path)
       } catch (error) {
-        raw.response.set('Retry-After', '30')
+        response.set('Retry-After', '30')
         throw error
       }
       return streamed

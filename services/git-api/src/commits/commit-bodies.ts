@@ -1,5 +1,6 @@
 import { DomainError, tooLarge } from '@switchyard/domain'
 import type { LargeBody, ParseLargeBody } from '@switchyard/service-kit/http'
+import { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import { Piscina } from 'piscina'
 import type { Parsed, SentBody } from './parse-commit.worker.js'
 
@@ -38,7 +39,7 @@ export function createCommitBodies(): CommitBodies {
     idleTimeout: idleMs,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   })
-  const [bySender, huge] = [new OneAtATime(), new OneAtATime()]
+  const [bySender, huge] = [new KeyedMutex(), new KeyedMutex()]
 
   async function parseInThread(body: LargeBody) {
     const sent = takeMemory(body)
@@ -69,22 +70,4 @@ function takeMemory({ chunks, contentType }: LargeBody): SentBody {
     return isWhole ? new Uint8Array(buffer) : new Uint8Array(buffer, byteOffset, byteLength).slice()
   })
   return { chunks: moved as Uint8Array<ArrayBuffer>[], contentType }
-}
-
-/** Does the work of each key one after the other, in the order given; work of different keys runs in parallel. */
-class OneAtATime {
-  /** Key → the end of the work that was given last. */
-  readonly #last = new Map<string, Promise<unknown>>()
-
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#last.get(key)
-    const result = Promise.resolve(before).then(work)
-    const end = result.catch(() => undefined)
-    this.#last.set(key, end)
-    try {
-      return await result
-    } finally {
-      if (this.#last.get(key) === end) this.#last.delete(key)
-    }
-  }
 }

@@ -70,7 +70,7 @@ async function readDiffs(
   const isWhole = path === undefined && !withCounts
   if (isWhole && !isStraight) {
     // git itself finds the merge base here, which saves a separate command.
-    const read = () => repository.diffSinceParting(from, to)
+    const read = () => repository.diffFromMergeBase(from, to)
     const since = await cached(repository, `diff ${from}...${to}`, read)
     if (since) return since
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
+import pTimeout from 'p-timeout'
 import type { Jobs, RedisFigures } from '../jobs.js'
 import { type DatabaseFigures, readDatabaseFigures } from './store.js'
 
@@ -73,15 +73,8 @@ export async function readSpace(storageRoot: string): Promise<StorageSpace> {
 }
 
 /** @returns null when the part fails or takes too long */
-async function inTime<Part>(reading: Promise<Part>): Promise<Part | null> {
-  const stop = new AbortController()
-  const late = delay(partTimeoutMs, null, { signal: stop.signal }).catch(() => null)
-  try {
-    return await Promise.race([reading.catch(() => null), late])
-  } finally {
-    stop.abort()
-  }
-}
+const inTime = <Part>(reading: Promise<Part>): Promise<Part | null> =>
+  pTimeout(reading, { milliseconds: partTimeoutMs }).catch(() => null)
 
 /** The package is found by its name, because sources and bundle are in folders of different depth. */
 function ownVersion(): string {

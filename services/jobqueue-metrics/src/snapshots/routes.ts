@@ -1,18 +1,18 @@
 import {
+  answerHead,
   endpoint,
   flag,
-  noContent,
   ok,
   parameterProblem,
-  type StreamPlaces,
+  type StreamSlots,
   streamed,
   text,
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
-import type { EventStreams } from './event-streams.js'
 import type { Snapshots } from './snapshots.js'
+import type { StateStreams } from './state-streams.js'
 
 /** Turns a snapshot into the answer of one of the endpoints. */
 type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
@@ -173,7 +173,7 @@ export const listSources = ({ names }: Snapshots) =>
   })
 
 /** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
-export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, places: StreamPlaces) =>
+export const streamMetrics = (snapshots: Snapshots, streams: StateStreams, streamSlots: StreamSlots) =>
   endpoint({
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
@@ -183,16 +183,14 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
       extended: flag().default(false),
     }),
     async handle({ source, by_source, extended }, _access, call) {
-      const { raw } = call
       if (by_source && source !== undefined)
         throw parameterProblem('by_source', 'cannot be combined with source')
       // Once the stream has begun, no status can report that the source is unknown or does not answer.
       if (!by_source) await snapshots.read(source)
-      // Express answers HEAD with the handler of GET, and a stream would never end.
-      if (raw.request.method === 'HEAD') return noContent()
-      places.take(call)
+      if (answerHead(call)) return streamed
+      streamSlots.take(call)
       const channel = JSON.stringify([source, by_source, extended])
-      await streams.open(raw.response, channel, async () =>
+      await streams.open(call.raw.response, channel, async () =>
         by_source
           ? presentSources(await snapshots.readEach(), extended, Date.now())
           : presentCompound(await snapshots.read(source), extended, Date.now()),

@@ -1,3 +1,5 @@
+import pTimeout from 'p-timeout'
+
 /** A job system whose figures can be read. Reading changes nothing in it. */
 export interface JobSource {
   /** Shown to clients; narrows their questions. */
@@ -126,19 +128,10 @@ export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourc
     async read() {
       if (kept && performance.now() < kept.untilMs) return kept.snapshot
       reading ??= read()
-      return await within(deadlineMs, reading)
+      return await pTimeout(reading, {
+        milliseconds: deadlineMs,
+        message: `no answer within ${deadlineMs} ms`,
+      })
     },
-  }
-}
-
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
   }
 }

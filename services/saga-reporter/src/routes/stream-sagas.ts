@@ -1,6 +1,14 @@
 import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
-import { endpoint, integer, list, senderAddress, streamed, text } from '@switchyard/service-kit/http'
+import {
+  answerHead,
+  endpoint,
+  integer,
+  list,
+  senderAddress,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../wire/operations.js'
@@ -45,10 +53,7 @@ export const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
         operations: input.operation,
       }
       const after = headerPosition(request.get('Last-Event-ID')) ?? input.last_event_id ?? null
-      if (request.method === 'HEAD') {
-        response.status(200).type('text/event-stream').end()
-        return streamed
-      }
+      if (answerHead(call)) return streamed
       const batches = live.watch({
         kind: 'sse',
         owner: { token: token.id, address: senderAddress(request.ip) },

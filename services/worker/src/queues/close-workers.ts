@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Worker } from 'bullmq'
+import pTimeout from 'p-timeout'
 
 interface CloseWorkersOptions {
   workers: Worker[]
@@ -30,7 +31,7 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   if (outcome === 'closed') return
   giveBack()
   const disconnected = Promise.allSettled(workers.map((worker) => worker.disconnect()))
-  await Promise.race([disconnected, delay(disconnectMs)])
+  await pTimeout(disconnected, { milliseconds: disconnectMs, message: false })
 }
 
 /** Resolves once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when the signal aborts. */

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { unavailable } from '@switchyard/domain'
+import pRetry from 'p-retry'
 import { sqlStateOf } from '../../database-failure.js'
 
 /** Another transaction has inserted a row after this transaction had found that it did not exist. */
 export class WriteConflict extends Error {}
 
-const attemptsMax = 10
-const pauseMsMax = 20
+/** Waits 10 to 20 ms before each of nine further attempts. */
+const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
@@ -18,17 +18,11 @@ const deadlockDetected = '40P01'
  * @throws DomainError unavailable when every attempt conflicted
  */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; attempt < attemptsMax; attempt += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isConflict(error)) throw error
-    }
-    await delay(Math.random() * pauseMsMax)
-  }
-  return work().catch((error: unknown) => {
+  try {
+    return await pRetry(work, { ...retrying, shouldRetry: ({ error }) => isConflict(error) })
+  } catch (error) {
     throw isConflict(error) ? unavailable('other transactions keep writing the same sagas') : error
-  })
+  }
 }
 
 const isConflict = (error: unknown): boolean =>

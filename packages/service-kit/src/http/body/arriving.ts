@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { timedOut } from '@switchyard/domain'
+import pTimeout from 'p-timeout'
 
 /** How fast a body has to arrive. */
 export interface Pace {
@@ -8,6 +9,10 @@ export interface Pace {
   periodMs: number
   /** What each period has to bring at least, unless the body ends in it. */
   periodBytesMin: number
+}
+
+const refuseSlow = (): never => {
+  throw timedOut()
 }
 
 /**
@@ -33,7 +38,7 @@ export async function* arriving(
     signal?.throwIfAborted()
     for (;;) {
       const startedMs = performance.now()
-      const { done, value } = await within(periodMs, chunks.next())
+      const { done, value } = await pTimeout(chunks.next(), { milliseconds: periodMs, fallback: refuseSlow })
       if (done) return
       waitedMs += performance.now() - startedMs
       bytes += value.length
@@ -47,18 +52,5 @@ export async function* arriving(
   } finally {
     signal?.removeEventListener('abort', abort)
     body.destroy()
-  }
-}
-
-/** @throws DomainError timed-out when it takes longer */
-async function within<T>(timeoutMs: number, pending: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(timedOut()), timeoutMs)
-  })
-  try {
-    return await Promise.race([pending, timeout])
-  } finally {
-    clearTimeout(timer)
   }
 }

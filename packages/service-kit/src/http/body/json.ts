@@ -1,7 +1,6 @@
 import { invalidParameters } from '@switchyard/domain'
 import { bodyTooLarge, nestedTooDeeply, nestingMax, valuesMax } from './bounds.js'
-import { endOfString } from './json-strings.js'
-import { type KeptTexts, keepTexts } from './kept-texts.js'
+import { endOfString, type KeptTexts, keepTexts } from './kept-texts.js'
 
 /**
  * Parses JSON of bounded nesting and number of values: both are counted before anything is built from the text.

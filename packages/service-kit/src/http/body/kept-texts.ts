@@ -1,5 +1,3 @@
-import { endOfString } from './json-strings.js'
-
 /** A value of a JSON body as it was written. */
 export class JsonText {
   constructor(readonly text: string) {}
@@ -15,7 +13,7 @@ export interface KeptTexts {
 }
 
 /**
- * Puts the texts of such members in place of their values. Takes time in proportion to the length of the body.
+ * Puts the texts of such members instead of their values. Takes time in proportion to the length of the body.
  *
  * @param json valid JSON
  * @param body its value
@@ -26,11 +24,11 @@ export function keepTexts(json: string, body: unknown, { list, members }: KeptTe
   const isKept = (item: object, name: string) =>
     Object.hasOwn(item, name) && typeof Reflect.get(item, name) !== 'string'
   if (!items.some((item) => isObject(item) && members.some((name) => isKept(item, name)))) return
-  const places = [...partsOf(json, membersOf(json, 0).get(list)?.start ?? 0)]
+  const spans = [...partsOf(json, membersOf(json, 0).get(list)?.start ?? 0)]
   for (const [index, item] of items.entries()) {
     const kept = isObject(item) ? members.filter((name) => isKept(item, name)) : []
     if (kept.length === 0) continue
-    const written = membersOf(json, places[index]?.start ?? 0)
+    const written = membersOf(json, spans[index]?.start ?? 0)
     for (const name of kept) {
       const { start, end } = written.get(name) ?? { start: 0, end: 0 }
       item[name] = new JsonText(json.slice(start, end).trim())
@@ -41,14 +39,14 @@ export function keepTexts(json: string, body: unknown, { list, members }: KeptTe
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-interface Place {
+interface Span {
   start: number
   end: number
 }
 
 /** Where the values of an object's members stand. Of two members of one name the last counts, as in JSON.parse. */
-function membersOf(json: string, from: number): Map<string, Place> {
-  const members = new Map<string, Place>()
+function membersOf(json: string, from: number): Map<string, Span> {
+  const members = new Map<string, Span>()
   for (const { start, end } of partsOf(json, from)) {
     const name = json.indexOf('"', start)
     // The one part of an object without members has no name.
@@ -60,7 +58,7 @@ function membersOf(json: string, from: number): Map<string, Place> {
 }
 
 /** Where the members or items of the first object or list from a position on stand. */
-function* partsOf(json: string, from: number): Generator<Place> {
+function* partsOf(json: string, from: number): Generator<Span> {
   let nesting = 0
   let start = from
   for (let at = from; at < json.length; at += 1) {
@@ -86,4 +84,14 @@ function* partsOf(json: string, from: number): Generator<Place> {
         return
     }
   }
+}
+
+/** @returns the position of the quotation mark that ends a string; the length of the text when there is none */
+export function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (json[end - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return end
+  }
+  return json.length
 }

@@ -1,6 +1,5 @@
 import { DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
-import { readQuery } from '../query.js'
 import type { KeptTexts } from './kept-texts.js'
 import { isJson, isMultipart, isUrlencoded, mediaTypeOf } from './media-type.js'
 import { parseBody } from './parse-body.js'
@@ -72,3 +71,14 @@ function refuseNulInPath(params: Record<string, unknown>): void {
   const bad = Object.keys(params).filter((name) => String(params[name]).includes('\0'))
   if (bad.length > 0) throw invalidParameters(bad.map((name) => `${name} is invalid`))
 }
+
+/**
+ * The parameters in the query of a request. An empty one of a question (GET, HEAD) counts as left out, because forms and
+ * many clients send every field.
+ */
+export function readQuery({ method, query }: Pick<Request, 'method' | 'query'>): Record<string, unknown> {
+  if (method !== 'GET' && method !== 'HEAD') return query
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => !isEmpty(value)))
+}
+
+const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { pipeline, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DomainError, invalidParameters } from '@switchyard/domain'
+import type { RequestHandler } from 'express'
 import { arriving, type Pace } from './arriving.js'
 import { bodyTooLarge } from './bounds.js'
 import type { SenderMemory } from './sender-memory.js'
@@ -55,4 +56,21 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
     if (error instanceof DomainError || request.errored) throw error
     throw invalidParameters(['the body could not be read'])
   }
+}
+
+/** How long a client may go on to send a body that nobody reads any more, because the request was refused. */
+const unreadMsMax = 60_000
+
+/**
+ * Reads the rest of a body after the answer: it stands before the next request of the connection, and some clients
+ * read an answer only when they have sent everything. A connection whose body does not end is closed.
+ */
+export const endUnreadBody: RequestHandler = (request, response, next) => {
+  response.once('finish', () => {
+    if (request.complete) return
+    const timer = setTimeout(() => request.socket.destroy(), unreadMsMax)
+    request.once('close', () => clearTimeout(timer))
+    request.unpipe().resume()
+  })
+  next()
 }

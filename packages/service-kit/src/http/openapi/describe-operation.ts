@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { namesInPath } from '../declared-parameters.js'
 import type { Documentation, Route } from '../endpoint.js'
 import { textCharsMax } from '../parameters.js'
-import { namesInPath } from '../path-pattern.js'
+import { pageHeaderReferences, preconditionReferences } from './headers.js'
 import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
-import { pageHeaderReferences } from './page-headers.js'
-import { preconditionReferences } from './precondition-headers.js'
 import { refusalReference } from './refusals.js'
 
 /** A row of a route list that is documented. */

@@ -5,9 +5,8 @@ import {
   documentedPath,
   securityOfAll,
 } from './describe-operation.js'
+import { pageHeaders, preconditionHeaders } from './headers.js'
 import type { JsonSchema, NamedShapes } from './json-schema.js'
-import { pageHeaders } from './page-headers.js'
-import { preconditionHeaders } from './precondition-headers.js'
 import { refusalResponses } from './refusals.js'
 
 const description = `Commits, comments, statuses, broadcast messages, job queues and sagas behind one API, in GitLab's shapes.

@@ -4,7 +4,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { isPastDeadline } from './deadline.js'
 import { takeDroppedKeys } from './dropped-keys.js'
 import { failureOf } from './errors.js'
-import type { MessagePlace, MessagePlaces } from './message-places.js'
+import type { MessageSlot, MessageSlots } from './message-slots.js'
 import { isExpected } from './unary.js'
 
 /** A call whose headers have arrived. */
@@ -51,19 +51,19 @@ export function createAdmission<Admitted extends object>(
 interface AdmissionOptions {
   /** Checks a call of the method with this path. */
   admit: (path: string, call: ArrivedCall) => unknown
-  places: MessagePlaces
+  messageSlots: MessageSlots
   logger: Logger
 }
 
 /**
  * Checks every call when its headers arrive. A refused call is answered before its message is read; the message of an
- * admitted one is read once there is a place for it.
+ * admitted one is read once there is a slot for it.
  */
-export function admission({ admit, places, logger }: AdmissionOptions): ServerInterceptor {
+export function admission({ admit, messageSlots, logger }: AdmissionOptions): ServerInterceptor {
   return ({ path }, call) => {
     const peer = call.getPeer()
     const droppedKeys = takeDroppedKeys()
-    let place: MessagePlace | undefined
+    let slot: MessageSlot | undefined
     let isWhole = false
     let isOver = false
     const judge = async (metadata: Metadata) => {
@@ -82,19 +82,19 @@ export function admission({ admit, places, logger }: AdmissionOptions): ServerIn
         next({
           onReceiveMetadata: (metadata, pass) => {
             judge(metadata).then(() => {
-              if (!isOver) place = places.enter(peer, () => pass(metadata), isClosed)
+              if (!isOver) slot = messageSlots.enter(peer, () => pass(metadata), isClosed)
             }, refuse)
           },
           onReceiveHalfClose: (pass) => {
             isWhole = true
-            place?.leave()
+            slot?.leave()
             pass()
           },
           onCancel: () => {
             isOver = true
             if (isWhole) return
-            if (isClosed()) place?.leave()
-            else place?.abandon()
+            if (isClosed()) slot?.leave()
+            else slot?.abandon()
           },
         }),
     })

@@ -8,12 +8,13 @@ import grpc, {
 } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
+import pTimeout from 'p-timeout'
 import { type Admit, type ArrivedCall, admission } from './admission.js'
 import { closeUsedSessions } from './close-used-sessions.js'
 import { followDroppedKeys } from './dropped-keys.js'
 import { serveHealth } from './health.js'
 import { listen } from './listen.js'
-import { MessagePlaces } from './message-places.js'
+import { MessageSlots } from './message-slots.js'
 import { observe } from './observe.js'
 import { createReflection, type ServiceAlias } from './reflection.js'
 import { createStreamingCalls } from './streaming-calls.js'
@@ -98,14 +99,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, metrics, services } = options
   const streamingCalls = createStreamingCalls()
-  const places = new MessagePlaces()
+  const messageSlots = new MessageSlots()
   const admit = admitOf(options)
   const server = new Server({
     ...channelOptions(options),
     interceptors: [
       streamingCalls.interceptor,
       observe(logger, metrics),
-      admission({ admit, places, logger }),
+      admission({ admit, messageSlots, logger }),
     ],
   })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
@@ -118,7 +119,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const onConnection = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    places.add(socket)
+    messageSlots.add(socket)
     injector.injectConnection(socket)
   }
   const listener = await listen({ host, port, onConnection, ...(tls && { tls: readTls(tls) }) })
@@ -138,7 +139,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       const closed = [...sockets].map(
         (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
       )
-      await within(options.drainTimeoutMs, Promise.all([shutDown, ...closed]))
+      // A call that never ends must not keep the process alive.
+      await pTimeout(Promise.all([shutDown, ...closed]), {
+        milliseconds: Math.max(1, options.drainTimeoutMs),
+        message: false,
+      })
       for (const socket of sockets) socket.destroy()
       server.forceShutdown()
       stopFollowing?.()
@@ -157,11 +162,4 @@ function admitOf({ services, checkArrived }: GrpcServerOptions) {
     checkArrived(call)
     return admits.get(path)?.(call)
   }
-}
-
-/** A call that never ends must not keep the process alive, so waiting for the calls under way has a limit. */
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = new AbortController()
-  await Promise.race([work, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => {})])
-  limit.abort()
 }

@@ -5,8 +5,11 @@ import type { OpenRepository } from '../open-repository.js'
 import { syncFolder, unlessMissing } from './durable-files.js'
 import { NewObjects } from './new-objects.js'
 
-/** Where new objects go, and the variables with which git sees them together with all stored objects. */
-export interface ObjectsPlace {
+/**
+ * Where new objects go that no reference may lead to yet, as git keeps those of a push in quarantine, and the variables with which
+ * git sees them together with all stored objects.
+ */
+export interface Quarantine {
   /** Folder of the new objects. */
   objectsPath: string
   objects: NewObjects
@@ -17,9 +20,9 @@ export interface ObjectsPlace {
  * Runs work whose new objects nobody else sees, and which are gone afterwards. If this process is killed, housekeeping
  * recognizes the folder by its name and removes it.
  */
-export async function withObjectsAside<Result>(
+export async function withQuarantine<Result>(
   { path }: OpenRepository,
-  work: (place: ObjectsPlace) => Promise<Result>,
+  work: (quarantine: Quarantine) => Promise<Result>,
 ): Promise<Result> {
   const variables = objectsOf(path)
   const stored = variables.GIT_OBJECT_DIRECTORY
@@ -42,13 +45,13 @@ export async function withObjectsAside<Result>(
 }
 
 /**
- * Makes the loose objects of a place objects of the repository. They are durable when the promise resolves.
+ * Makes the loose objects of a quarantine objects of the repository. They are durable when the promise resolves.
  *
  * @throws what `takeSpace` of the repository throws
  */
-export async function keepObjects(
+export async function migrateObjects(
   { path, takeSpace }: OpenRepository,
-  { objectsPath }: ObjectsPlace,
+  { objectsPath }: Quarantine,
 ): Promise<void> {
   const files = (await readdir(objectsPath, { recursive: true })).filter((name) => looseObject.test(name))
   if (files.length === 0) return

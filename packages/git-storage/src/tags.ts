@@ -1,5 +1,7 @@
+import { formatTagObject, type NewTagObject } from '@switchyard/domain/commit'
 import { readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import { NewObjects } from './writing/new-objects.js'
 
 /** The text of an annotated tag, without blank space at its end; null for another object. @param id of an object */
 export async function readTagMessage(repository: OpenRepository, id: string): Promise<string | null> {
@@ -7,4 +9,12 @@ export async function readTagMessage(repository: OpenRepository, id: string): Pr
   if (object?.type !== 'tag') return null
   const endOfHeaders = object.content.indexOf('\n\n')
   return endOfHeaders === -1 ? '' : object.content.toString('utf8', endOfHeaders + 2).trimEnd()
+}
+
+/** Stores the object of an annotated tag. @returns its id, which no reference points to yet */
+export async function writeTag({ path, takeSpace }: OpenRepository, tag: NewTagObject): Promise<string> {
+  const objects = new NewObjects(path, takeSpace)
+  const id = await objects.add('tag', formatTagObject(tag))
+  await objects.store()
+  return id
 }

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import express from 'express'
 import { expect, it } from 'vitest'
-import { messagesOf } from './messages.js'
+import { messagesOf } from './listen.js'
 
 it('makes requests and responses with the prototypes that express gives them, and with all of its methods', () => {
   const app = express()

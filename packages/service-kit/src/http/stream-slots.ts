@@ -1,0 +1,41 @@
+import { Slots } from '../slots.js'
+import type { Call } from './endpoint.js'
+import { senderKey } from './sender.js'
+
+export interface StreamSlotsOptions {
+  /** Streams that the process serves at once. */
+  max: number
+  /** Streams that one user, and one address for requests without a user, may have at once. */
+  perSenderMax: number
+}
+
+/** Counts open streams, so that a single sender cannot take every slot. */
+export interface StreamSlots {
+  /**
+   * Takes a slot until the connection closes. A refusal carries `Retry-After`.
+   *
+   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every slot is taken
+   */
+  take(call: Pick<Call, 'caller' | 'raw'>): void
+}
+
+const retryAfterMs = 30_000
+
+export function createStreamSlots({ max, perSenderMax }: StreamSlotsOptions): StreamSlots {
+  const slots = new Slots(
+    { total: max, perSender: perSenderMax },
+    {
+      sender: 'Too many streams of this user or address are open. Close one, or try again later.',
+      everybody: 'too many streams are open',
+      retryAfterMs,
+    },
+  )
+  return {
+    take(call) {
+      // A response that is closed already would never give its slot back.
+      if (call.raw.response.closed) return
+      // Who is signed in shares no limit with others at the same address, such as that of a proxy.
+      call.raw.response.once('close', slots.takeAtOnce({ sender: senderKey(call) }))
+    },
+  }
+}
