@@ -30,7 +30,7 @@ const columns: readonly Column<LoggedEvent>[] = [
   column('parent_saga_id', 'text', ({ parentSagaId }) => parentSagaId),
   column('payload_size', 'integer', ({ event }) => cutOf(event)?.size),
   column('payload_sha256', 'bytea', ({ event }) => cutOf(event)?.sha256),
-  column('content_key', 'bytea', ({ contentKey }) => contentKey.subarray(0, 8)),
+  column('content_key', 'bytea', ({ contentKey }) => contentKey),
   { name: 'result', type: 'text', get: ({ result }) => result },
   column('request', 'bytea', ({ request }) => request),
 ]
