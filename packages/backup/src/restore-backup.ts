@@ -25,7 +25,7 @@ export interface RestoreOptions {
  */
 export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
   const manifest = await getManifest(folder)
-  await refuseNewerSchema(manifest)
+  await refuseOtherSchema(manifest)
   for (const storage of storagesOf(manifest)) rootOf(place, storage)
   await refuseFiles(place)
   if (place.databaseUrl) await refuseTables(place.databaseUrl)
@@ -49,8 +49,13 @@ function storagesOf({ repositories, withoutRepository, storages }: Manifest): Se
   return new Set(diskPaths.map((diskPath) => storages[diskPath] ?? defaultStorage))
 }
 
-async function refuseNewerSchema({ version, database }: Manifest): Promise<void> {
+async function refuseOtherSchema({ version, database }: Manifest): Promise<void> {
   const shipped = new Set((await listShippedMigrations()).map(({ name }) => name))
+  const [baseline] = shipped
+  if (!database.migrations.some((name) => name === baseline))
+    throw new SetupProblem(
+      `The backup is of a Switchyard before migration ${baseline} (${version}): restore it with that version, then upgrade`,
+    )
   const unknown = database.migrations.find((name) => !shipped.has(name))
   if (unknown !== undefined)
     throw new SetupProblem(

@@ -276,14 +276,15 @@ it('tells of a repository that was deleted after the cut, and gives its project 
 
 it('loads a backup of an older schema and migrates it on, and refuses one of a newer schema', async () => {
   const migrations = await listShippedMigrations()
+  const older = migrations.slice(0, Math.max(1, migrations.length - 3))
   const old = await newTarget()
-  await applyMigrations(old.url, { shipped: migrations.slice(0, -3) })
+  await applyMigrations(old.url, { shipped: older })
   await old.database.pool.query(
     "INSERT INTO users (username, username_key, name, email, email_key) VALUES ('u', 'u', 'u', 'u', 'u')",
   )
   const path = await newFolder()
   const manifest = await backUp(old, path)
-  expect(manifest.database.migrations).toEqual(migrations.slice(0, -3).map(({ name }) => name))
+  expect(manifest.database.migrations).toEqual(older.map(({ name }) => name))
   const target = await newTarget()
   await restore(target, path)
   const again = await dumpDatabase(target.url, await newFolder())
@@ -297,6 +298,24 @@ it('loads a backup of an older schema and migrates it on, and refuses one of a n
   await writeManifest(path, newer)
   await expect(restore(await newTarget(), path)).rejects.toThrow(
     'of a newer Switchyard (1.2.3, migration 2999_later)',
+  )
+})
+
+it('names no migration that the baseline stands for, and refuses a backup without the baseline', async () => {
+  const taken = await newTarget()
+  await applyMigrations(taken.url)
+  await taken.database.pool.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at)
+     VALUES (gen_random_uuid(), '', '20261121000000_foundation', '2026-11-21', '2026-11-21')`,
+  )
+  const path = await newFolder()
+  const manifest = await backUp(taken, path)
+  expect(manifest.database.migrations).toEqual((await listShippedMigrations()).map(({ name }) => name))
+  await taken.database.pool.query("DELETE FROM _prisma_migrations WHERE migration_name = '0_baseline'")
+  const earlier = await newFolder()
+  await backUp(taken, earlier)
+  await expect(restore(await newTarget(), earlier)).rejects.toThrow(
+    'The backup is of a Switchyard before migration 0_baseline (1.2.3): restore it with that version, then upgrade',
   )
 })
 

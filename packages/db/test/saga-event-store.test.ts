@@ -106,6 +106,39 @@ it('remembers the activities that were reported together with the start of their
   expect(saga).toMatchObject({ status: 'Ended', outcome: 'succeeded' })
 })
 
+it('knows an event of a release with shorter content keys again by its id, and without an id by its rank', async () => {
+  const store = createSagaEventStore(database)
+  const inTenant = (raw: RawSagaEvent, given: Partial<NewSagaEvent> = {}) =>
+    received(raw, { tenant: 'shorter', ...given })
+  const aborted: RawSagaEvent = {
+    operation: 'ActivityExecuteAborted',
+    activityId: 'a',
+    errors: 'no stock',
+  }
+  const first = [
+    inTenant(start, { eventId: 'e-start' }),
+    inTenant(execute('a', 's')),
+    inTenant(aborted),
+    inTenant(execute('b', 's'), { eventId: 'e-b' }),
+  ]
+  const eightBytes = (event: NewSagaEvent) => ({ ...event, contentKey: event.contentKey.subarray(0, 8) })
+  expect(await store.record(first.map(eightBytes))).toEqual(['recorded', 'recorded', 'recorded', 'recorded'])
+  const log = () => database.prisma.sagaEvent.count({ where: { tenant: 'shorter' } })
+  const activity = () =>
+    database.prisma.sagaActivity.findUniqueOrThrow({
+      where: { tenant_id: { tenant: 'shorter', id: 'a' } },
+      omit: { contentKeys: true },
+    })
+  const before = await activity()
+
+  expect(await store.record(first)).toEqual(['duplicate', 'duplicate', 'duplicate', 'duplicate'])
+  // The two without an id are in the log once more, as duplicates.
+  expect(await log()).toBe(6)
+  expect(await activity()).toEqual(before)
+  expect(await store.record(first)).toEqual(['duplicate', 'duplicate', 'duplicate', 'duplicate'])
+  expect(await log()).toBe(6)
+})
+
 it('stores all of the events or none', async () => {
   const count = await database.prisma.sagaEvent.count()
   // Text that PostgreSQL cannot hold, which validation would have refused.

@@ -29,6 +29,11 @@ const tablesSql = `SELECT c.relname::text AS name, array_agg(a.attname::text ORD
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
   GROUP BY c.relname ORDER BY c.relname`
 
+/** The applied migrations. Those that the baseline stands for are recorded before it and are not needed beside it. */
+const migrationsSql = `SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
+  AND started_at >= COALESCE((SELECT max(started_at) FROM _prisma_migrations WHERE migration_name = '0_baseline'), '-infinity')
+  ORDER BY 1`
+
 const logDaysSql = `SELECT right(c.relname, 8) AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = 'saga_events'::regclass AND c.relname ~ '^saga_events_[0-9]{8}$' ORDER BY 1`
 
@@ -47,10 +52,7 @@ export function dumpDatabase(url: string, folder: string): Promise<Dump> {
       throw new SetupProblem('The schema has just changed: back up again when the migrations are done')
     const dump = {
       cut,
-      migrations: await readColumn(
-        client,
-        'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY 1',
-      ),
+      migrations: await readColumn(client, migrationsSql),
       logDays: await readColumn(client, logDaysSql),
       stored: await listRepositories(client),
       tables: [] as TableFile[],

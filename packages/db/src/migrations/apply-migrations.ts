@@ -11,6 +11,7 @@ import {
   withSchemaEngine,
 } from './schema-engine.js'
 import { listShippedMigrations, type ShippedMigration } from './shipped-migrations.js'
+import { takeOver } from './take-over.js'
 
 /** Partitions are created for this number of days from today on. A job of the worker creates later ones. */
 const partitionDays = 8
@@ -78,6 +79,7 @@ async function applyPending(
   shipped: readonly ShippedMigration[],
   lockTimeoutMs: number,
 ): Promise<void> {
+  await takeOver(client, shipped, lockTimeoutMs)
   await withSchemaEngine(
     url,
     async (engine) => {

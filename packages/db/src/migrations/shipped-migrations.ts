@@ -7,7 +7,7 @@ export const schemaPath = createRequire(import.meta.url).resolve('@switchyard/db
 export const migrationsPath = `${dirname(schemaPath)}/migrations/`
 
 export interface ShippedMigration {
-  /** Folder name, e.g. `20261121000000_foundation`. */
+  /** Folder name, e.g. `20261206000000_project_topics`. */
   name: string
   sql: string
 }

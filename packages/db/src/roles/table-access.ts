@@ -64,8 +64,6 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saga_errors: ofSagas,
   saga_bulk_jobs: { 'saga-reporter': 'write' },
   saga_bulk_items: { 'saga-reporter': 'write' },
-  saga_tenant_cells: { 'saga-reporter': 'write' },
-  saga_tenant_copies: {},
   saga_flags: { worker: 'write', 'saga-reporter': 'read' },
   saga_tombstones: { worker: 'write', 'saga-reporter': 'read' },
   saga_sweeps: { worker: 'write' },

@@ -9,10 +9,9 @@ import type { Database, DatabaseOrTransaction } from '../../client.js'
 import type { Environment } from '../../generated/client.js'
 import { likeText } from '../../like-pattern.js'
 import { inPoolTransaction } from '../../pool-transaction.js'
+import { queryOf } from '../../sql/write-rows.js'
 import { lockProject } from './lock-project.js'
-
-export const environmentColumns = `project_id AS "projectId", id, name, slug, external_url AS "externalUrl", tier,
-  description, auto_stop_setting AS "autoStopSetting", state, created_at AS "createdAt", updated_at AS "updatedAt"`
+import { environmentColumns, insertEnvironmentRow } from './rows.js'
 
 /** An environment to add. */
 export interface NewEnvironment {
@@ -26,7 +25,7 @@ export interface NewEnvironment {
 
 const byName = {
   name: 'environment-by-name',
-  text: `SELECT ${environmentColumns} FROM environments WHERE project_id = $1 AND name = $2`,
+  text: `SELECT ${environmentColumns} FROM environments AS stored WHERE project_id = $1 AND name = $2`,
 }
 
 /** @param client that of a transaction that has locked the project */
@@ -39,23 +38,13 @@ export async function findEnvironmentByName(
   return rows[0] ?? null
 }
 
-const add = {
-  name: 'add-environment',
-  text: `INSERT INTO environments
-      (project_id, name, slug, tier, external_url, description, auto_stop_setting)
-    SELECT $1, $2, $3, $4, $5, $6, $7
-    WHERE (SELECT count(*) FROM environments WHERE project_id = $1) < ${environmentsPerProjectMax}
-    RETURNING ${environmentColumns}`,
-}
-
 /**
  * @param client that of a transaction that has locked the project and found no environment of this name
  * @throws DomainError invalid when the project has as many environments as it can have
  */
 export async function insertEnvironment(client: pg.PoolClient, given: NewEnvironment): Promise<Environment> {
-  const { projectId, name, tier, externalUrl, description, autoStopSetting } = given
-  const values = [projectId, name, environmentSlug(name), tier, externalUrl, description, autoStopSetting]
-  const { rows } = await client.query<Environment>({ ...add, values })
+  const row = { ...given, slug: environmentSlug(given.name) }
+  const { rows } = await client.query<Environment>(queryOf(insertEnvironmentRow, [row]))
   const [environment] = rows
   if (!environment) throw invalid(`A project can have ${environmentsPerProjectMax} environments at most`)
   return environment

@@ -9,14 +9,12 @@ import type pg from 'pg'
 import type { Database } from '../../client.js'
 import type { Deployment, Environment } from '../../generated/client.js'
 import { inPoolTransaction } from '../../pool-transaction.js'
+import { queryOf } from '../../sql/write-rows.js'
 import { enqueueForProject, type NewDelivery } from '../webhooks/deliveries.js'
-import { environmentColumns, findEnvironmentByName, insertEnvironment } from './environments.js'
+import { findEnvironmentByName, insertEnvironment } from './environments.js'
 import { lockProject } from './lock-project.js'
 import type { DeploymentUser, DeploymentView } from './read-deployments.js'
-
-const columns = `project_id AS "projectId", id, iid, environment_id AS "environmentId", ref, tag, sha, status,
-  user_id AS "userId", saga_tenant AS "sagaTenant", saga_id AS "sagaId", frozen, created_at AS "createdAt",
-  updated_at AS "updatedAt", finished_at AS "finishedAt"`
+import { deploymentColumns, environmentColumns, insertDeploymentRow, updateProgress } from './rows.js'
 
 /** A deployment to add. */
 export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 'tag' | 'sha' | 'frozen'> {
@@ -61,7 +59,7 @@ const defaults = { externalUrl: null, description: null, autoStopSetting: 'alway
 
 const lastSuccess = {
   name: 'last-deployment-of-environment',
-  text: `SELECT ${columns} FROM deployments
+  text: `SELECT ${deploymentColumns} FROM deployments AS stored
     WHERE project_id = $1 AND environment_id = $2 AND status = 'success'
     ORDER BY finished_at DESC, id DESC LIMIT 1`,
 }
@@ -81,15 +79,9 @@ async function findRepeated(
   return last?.ref === ref && last.tag === tag && last.sha === sha && isSameSaga ? last : null
 }
 
-const insert = {
-  name: 'add-deployment',
-  text: `WITH numbered AS (
-      UPDATE projects SET last_deployment_iid = last_deployment_iid + 1 WHERE id = $1
-      RETURNING last_deployment_iid AS iid
-    )
-    INSERT INTO deployments (project_id, iid, environment_id, ref, tag, sha, status, user_id, saga_tenant, saga_id,
-      frozen, created_at, updated_at, finished_at)
-    SELECT $1, iid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12 FROM numbered RETURNING ${columns}`,
+const nextIid = {
+  name: 'next-deployment-iid',
+  text: 'UPDATE projects SET last_deployment_iid = last_deployment_iid + 1 WHERE id = $1 RETURNING last_deployment_iid AS iid',
 }
 
 async function insertDeployment(
@@ -97,10 +89,22 @@ async function insertDeployment(
   environment: Environment,
   { projectId, ref, tag, sha, progress, userId, saga, frozen }: NewDeployment,
 ): Promise<Deployment> {
-  const { status, updatedAt, finishedAt } = progress
-  const said = [ref, tag, sha, status, userId, saga?.tenant ?? null, saga?.sagaId ?? null, frozen]
-  const values = [projectId, environment.id, ...said, updatedAt, finishedAt]
-  const { rows } = await client.query<Deployment>({ ...insert, values })
+  const numbered = await client.query<{ iid: number }>({ ...nextIid, values: [projectId] })
+  const row = {
+    projectId,
+    iid: numbered.rows[0]?.iid as number,
+    environmentId: environment.id,
+    ref,
+    tag,
+    sha,
+    userId,
+    sagaTenant: saga?.tenant ?? null,
+    sagaId: saga?.sagaId ?? null,
+    frozen,
+    ...progress,
+    createdAt: progress.updatedAt,
+  }
+  const { rows } = await client.query<Deployment>(queryOf(insertDeploymentRow, [row]))
   return rows[0] as Deployment
 }
 
@@ -134,11 +138,8 @@ export const changeDeployment = (
     const current = before as Deployment & DeploymentProgress
     const next = apply(current)
     if (next === current) return { deployment: await withParts(client, before), isChanged: false }
-    await client.query(
-      `UPDATE deployments SET status = $3, updated_at = $4, finished_at = $5 WHERE project_id = $1 AND id = $2`,
-      [projectId, id, next.status, next.updatedAt, next.finishedAt],
-    )
     const changed = { ...before, ...next }
+    await client.query(queryOf(updateProgress, [changed]))
     await startAgain(client, changed)
     const deployment = await withParts(client, changed)
     await enqueueForProject(client, projectId, 'deployment', () => tell(deployment))
@@ -166,7 +167,7 @@ export const deleteDeployment = (
 
 async function getRow(client: pg.PoolClient, projectId: number, id: number): Promise<Deployment> {
   const { rows } = await client.query<Deployment>(
-    `SELECT ${columns} FROM deployments WHERE project_id = $1 AND id = $2`,
+    `SELECT ${deploymentColumns} FROM deployments AS stored WHERE project_id = $1 AND id = $2`,
     [projectId, id],
   )
   if (!rows[0]) throw notFound()
@@ -176,7 +177,7 @@ async function getRow(client: pg.PoolClient, projectId: number, id: number): Pro
 async function withParts(client: pg.PoolClient, deployment: Deployment): Promise<DeploymentView> {
   const { projectId, environmentId, userId } = deployment
   const environments = await client.query<Environment & { tier: EnvironmentTier }>(
-    `SELECT ${environmentColumns} FROM environments WHERE project_id = $1 AND id = $2`,
+    `SELECT ${environmentColumns} FROM environments AS stored WHERE project_id = $1 AND id = $2`,
     [projectId, environmentId],
   )
   const users = await client.query<DeploymentUser>(

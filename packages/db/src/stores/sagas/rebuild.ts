@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
 import { type LockedKeys, lockRows } from './lock-rows.js'
 import { retryConflicts } from './retry-conflicts.js'
+import { writeStatement } from './statement.js'
 import { activityTable } from './tables/saga-activities.js'
 import { hasErrors, upsertErrors } from './tables/saga-errors.js'
 import { sagaTable } from './tables/sagas.js'
@@ -228,16 +229,15 @@ export class RebuildSession {
 
   /** Writes a row as it follows from the log, whether or not the row exists. */
   async writeSaga(row: DerivedRow<Saga>): Promise<void> {
-    const { statement, valuesOf } = sagaTable.overwrite
-    await this.#client.query({ ...statement, values: valuesOf([{ tenant: row.tenant, before: null, row }]) })
+    const change = { tenant: row.tenant, before: null, row }
+    await this.#client.query(writeStatement(sagaTable.overwrite, [change]))
   }
 
   /** Writes a row as it follows from the log, whether or not the row exists. */
   async writeActivity(row: DerivedRow<Activity>): Promise<void> {
     const client = this.#client
     const { tenant, id, sagaId } = row
-    const { statement, valuesOf } = activityTable.overwrite
-    await client.query({ ...statement, values: valuesOf([{ tenant, before: null, row }]) })
+    await client.query(writeStatement(activityTable.overwrite, [{ tenant, before: null, row }]))
     if (sagaId === null || !hasErrors(row)) {
       await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
       return
@@ -248,6 +248,6 @@ export class RebuildSession {
     )
     const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
     const errors = { tenant, activity: row, sagaFirstSeenAt }
-    await client.query({ ...upsertErrors.statement, values: upsertErrors.valuesOf([errors]) })
+    await client.query(writeStatement(upsertErrors, [errors]))
   }
 }

@@ -1,7 +1,8 @@
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { NewDelivery } from '../webhooks/deliveries.js'
+import type { StatusAuthor } from './author.js'
 import type { PipelineWithJobs } from './pipelines.js'
-import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
+import type { StatusLabel, StatusWithAuthor } from './status-row.js'
 
 /** One posted status. */
 export interface StatusPosting {

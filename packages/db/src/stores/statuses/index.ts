@@ -1,4 +1,6 @@
+export type { StatusAuthor } from './author.js'
 export type { RecordedStatus, StatusPosting } from './fold-posts.js'
+export type { PipelineWithAuthor } from './pipeline-row.js'
 export {
   findLastPipeline,
   findNewestPipeline,
@@ -8,7 +10,6 @@ export {
   findPipelineWithJobs,
   listPipelines,
   type PipelineFilter,
-  type PipelineWithAuthor,
   type PipelineWithJobs,
   pipelineOrders,
 } from './pipelines.js'
@@ -20,4 +21,4 @@ export {
   type StatusFilter,
 } from './read-statuses.js'
 export { createStatusRecorder, type StatusRecorder } from './status-recorder.js'
-export type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
+export type { StatusLabel, StatusWithAuthor } from './status-row.js'

@@ -1,23 +1,13 @@
 import type pg from 'pg'
 import type { Database } from '../../client.js'
-import type { Pipeline } from '../../generated/client.js'
 import {
-  type StatusAuthor,
-  type StatusRow,
-  type StatusWithAuthor,
-  statusColumns,
-  statusOf,
-} from './status-row.js'
-
-/** A pipeline: all statuses of one commit and ref together. It corresponds to a pipeline of GitLab. */
-export interface PipelineLabel {
-  projectId: number
-  sha: string
-  ref: string | null
-}
-
-/** @property author of its first status */
-export type PipelineWithAuthor = Pipeline & { author: StatusAuthor | null }
+  type PipelineLabel,
+  type PipelineRow,
+  type PipelineWithAuthor,
+  pipelineColumns,
+  pipelineOf,
+} from './pipeline-row.js'
+import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from './status-row.js'
 
 /** A pipeline with the newest status of each name, newest first, at most 100. */
 export type PipelineWithJobs = PipelineWithAuthor & { jobs: StatusWithAuthor[] }
@@ -29,30 +19,10 @@ const toldJobsMax = 100
 export const pipelineKey = ({ projectId, sha, ref }: PipelineLabel): string =>
   JSON.stringify([projectId, sha, ref])
 
-interface PipelineRow extends Omit<PipelineWithAuthor, 'id' | 'author'> {
-  id: string
-  authorUsername: string | null
-  authorName: string | null
-  authorState: string | null
-}
-
-const columns = `p.project_id AS "projectId", p.id, p.sha, p.ref, p.status, p.coverage, p.author_id AS "authorId",
-  p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.started_at AS "startedAt",
-  p.finished_at AS "finishedAt",
-  u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
-
 const fromPipelines = 'FROM pipelines p LEFT JOIN users u ON u.id = p.author_id'
 
-function pipelineOf({ authorUsername, authorName, authorState, ...row }: PipelineRow): PipelineWithAuthor {
-  const author =
-    row.authorId === null || authorUsername === null
-      ? null
-      : { id: row.authorId, username: authorUsername, name: authorName ?? '', state: authorState ?? '' }
-  return { ...row, id: BigInt(row.id), author }
-}
-
 async function findOne(client: Client, name: string, condition: string, values: unknown[]) {
-  const text = `SELECT ${columns} ${fromPipelines} WHERE p.project_id = $1 AND ${condition} ORDER BY p.id DESC LIMIT 1`
+  const text = `SELECT ${pipelineColumns} ${fromPipelines} WHERE p.project_id = $1 AND ${condition} ORDER BY p.id DESC LIMIT 1`
   const { rows } = await client.query<PipelineRow>({ name, text, values })
   return rows[0] ? pipelineOf(rows[0]) : null
 }
@@ -110,13 +80,13 @@ export async function findNewestPipelines(
 ): Promise<Map<number, PipelineWithAuthor>> {
   const { rows } = await pool.query<PipelineRow>({
     name: 'newest-pipelines',
-    text: `SELECT ${columns} FROM unnest($1::int[], $2::text[]) AS given(project_id, ref)
+    text: `SELECT ${pipelineColumns} FROM unnest($1::int[], $2::text[]) AS given(project_id, ref)
       CROSS JOIN LATERAL (SELECT * FROM pipelines WHERE project_id = given.project_id AND ref = given.ref
         ORDER BY id DESC LIMIT 1) p
       LEFT JOIN users u ON u.id = p.author_id`,
     values: [refs.map(({ projectId }) => projectId), refs.map(({ ref }) => ref)],
   })
-  return new Map(rows.map((row) => [row.projectId, pipelineOf(row)]))
+  return new Map(rows.map(pipelineOf).map((pipeline) => [pipeline.projectId, pipeline]))
 }
 
 export const pipelineOrders = {
@@ -154,7 +124,7 @@ export async function listPipelines(
   const by = order.by === 'id' ? '' : `${pipelineOrders[order.by]} ${direction} NULLS LAST, `
   const [page, count] = await Promise.all([
     pool.query<PipelineRow>({
-      text: `SELECT ${columns} ${fromPipelines} WHERE ${where} ORDER BY ${by}p.id ${direction}
+      text: `SELECT ${pipelineColumns} ${fromPipelines} WHERE ${where} ORDER BY ${by}p.id ${direction}
         LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
       values: [...values, take, skip],
     }),

@@ -1,7 +1,20 @@
-import type { CommitStatus, User } from '../../generated/client.js'
-
-/** The columns of a status's author that answers show. */
-export type StatusAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
+import type { CommitStatus } from '../../generated/client.js'
+import {
+  bigint,
+  final,
+  flag,
+  float,
+  integer,
+  omit,
+  pick,
+  rowColumns,
+  rowReader,
+  selectList,
+  text,
+  time,
+} from '../../sql/row-columns.js'
+import { insertInto, updateIn } from '../../sql/write-rows.js'
+import { type AuthorRow, authorColumns, type StatusAuthor, withAuthor } from './author.js'
 
 export type StatusWithAuthor = CommitStatus & { author: StatusAuthor | null }
 
@@ -13,26 +26,52 @@ export interface StatusLabel {
   name: string
 }
 
+/** The one list of the columns of `commit_statuses`. */
+const columns = rowColumns<CommitStatus>({
+  projectId: final(integer('project_id')),
+  id: final(bigint('id')),
+  sha: final(text('sha')),
+  ref: final(text('ref')),
+  pipelineId: final(bigint('pipeline_id')),
+  name: final(text('name')),
+  stage: final(text('stage')),
+  status: text('status'),
+  description: text('description'),
+  targetUrl: text('target_url'),
+  coverage: float('coverage'),
+  allowFailure: final(flag('allow_failure')),
+  authorId: final(integer('author_id')),
+  createdAt: final(time('created_at')),
+  updatedAt: time('updated_at'),
+  startedAt: time('started_at'),
+  finishedAt: time('finished_at'),
+  superseded: flag('superseded'),
+})
+
+/** Returns the new ids. */
+export const insertStatuses = insertInto(
+  'add-statuses',
+  'commit_statuses',
+  omit(columns, 'id'),
+  'RETURNING id',
+)
+
+export const updateStatuses = updateIn(
+  'change-statuses',
+  'commit_statuses',
+  pick(columns, 'projectId', 'id'),
+  columns.filter(({ isFinal }) => !isFinal),
+)
+
 /** A row of {@link statusColumns}, as node-postgres returns it. */
-export interface StatusRow extends Omit<StatusWithAuthor, 'id' | 'pipelineId' | 'author'> {
-  id: string
-  pipelineId: string
-  authorUsername: string | null
-  authorName: string | null
-  authorState: string | null
-}
+export type StatusRow = Record<keyof CommitStatus, unknown> & AuthorRow
 
 /** Columns of `commit_statuses s LEFT JOIN users u ON u.id = s.author_id`. */
-export const statusColumns = `s.id, s.project_id AS "projectId", s.sha, s.ref, s.pipeline_id AS "pipelineId", s.name, s.stage, s.status, s.description,
-  s.target_url AS "targetUrl", s.coverage, s.allow_failure AS "allowFailure", s.author_id AS "authorId",
-  s.created_at AS "createdAt", s.updated_at AS "updatedAt", s.started_at AS "startedAt",
-  s.finished_at AS "finishedAt", s.superseded,
-  u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
+export const statusColumns = `${selectList('s', columns)}, ${authorColumns}`
 
-export function statusOf({ authorUsername, authorName, authorState, ...row }: StatusRow): StatusWithAuthor {
-  const author =
-    row.authorId === null || authorUsername === null
-      ? null
-      : { id: row.authorId, username: authorUsername, name: authorName ?? '', state: authorState ?? '' }
-  return { ...row, id: BigInt(row.id), pipelineId: BigInt(row.pipelineId), author }
+const read = rowReader(columns)
+
+export const statusOf = (row: StatusRow): StatusWithAuthor => {
+  const { author, ...status } = withAuthor(row)
+  return { ...read(status), author }
 }

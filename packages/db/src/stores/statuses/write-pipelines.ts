@@ -1,7 +1,9 @@
 import { unprocessable } from '@switchyard/domain'
 import { aggregateStatus, type CountedStatus } from '@switchyard/domain/commit-status'
 import type pg from 'pg'
-import { type PipelineLabel, pipelineKey } from './pipelines.js'
+import { queryOf } from '../../sql/write-rows.js'
+import { openPipelineRows, type PipelineLabel, updatePipelineRows } from './pipeline-row.js'
+import { pipelineKey } from './pipelines.js'
 
 /** The statuses of a pipeline are read at each post, so there is a limit. */
 const pipelineJobsMax = 10_000
@@ -26,22 +28,10 @@ export async function openPipelines(
   now: Date,
 ): Promise<OpenPipelines> {
   const distinct = [...new Map(labels.map((label) => [pipelineKey(label), label])).values()]
-  const { rows } = await client.query<PipelineLabel & { id: string; before: string }>({
-    name: 'open-pipelines',
-    text: `INSERT INTO pipelines (project_id, sha, ref, author_id, created_at, updated_at)
-      SELECT project_id, sha, ref, author_id, $5, $5
-      FROM unnest($1::int[], $2::text[], $3::text[], $4::int[]) AS given (project_id, sha, ref, author_id)
-      ORDER BY project_id, sha, ref
-      ON CONFLICT (project_id, sha, ref) DO UPDATE SET updated_at = EXCLUDED.updated_at
-      RETURNING id, project_id AS "projectId", sha, ref, status AS before`,
-    values: [
-      distinct.map(({ projectId }) => projectId),
-      distinct.map(({ sha }) => sha),
-      distinct.map(({ ref }) => ref),
-      distinct.map(({ authorId }) => authorId),
-      now,
-    ],
-  })
+  const items = distinct.map((label) => ({ ...label, createdAt: now, updatedAt: now }))
+  const { rows } = await client.query<PipelineLabel & { id: string; before: string }>(
+    queryOf(openPipelineRows, items),
+  )
   return new Map(rows.map((row) => [pipelineKey(row), { ...row, id: BigInt(row.id) }]))
 }
 
@@ -103,21 +93,7 @@ export async function updatePipelines(
     }
     return { ...summary, pipeline, status: aggregateStatus(summary.counted ?? []) ?? 'created' }
   })
-  await client.query({
-    name: 'change-pipelines',
-    text: `UPDATE pipelines p SET status = given.status, started_at = least(p.started_at, given.started_at),
-        finished_at = given.finished_at, coverage = given.coverage
-      FROM unnest($1::int[], $2::bigint[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::float8[])
-        AS given (project_id, id, status, started_at, finished_at, coverage)
-      WHERE p.project_id = given.project_id AND p.id = given.id`,
-    values: [
-      states.map(({ pipeline }) => pipeline.projectId),
-      states.map(({ pipeline }) => String(pipeline.id)),
-      states.map(({ status }) => status),
-      states.map(({ startedAt }) => startedAt),
-      states.map(({ finishedAt }) => finishedAt),
-      states.map(({ coverage }) => coverage),
-    ],
-  })
+  const items = states.map(({ pipeline: { projectId, id }, ...state }) => ({ ...state, projectId, id }))
+  await client.query(queryOf(updatePipelineRows, items))
   return new Map(states.map(({ pipeline, status }) => [pipelineKey(pipeline), status]))
 }

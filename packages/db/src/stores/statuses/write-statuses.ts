@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { activeStates } from '@switchyard/domain/commit-status'
 import type pg from 'pg'
+import { queryOf } from '../../sql/write-rows.js'
 import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
 import {
+  insertStatuses,
   type StatusLabel,
   type StatusRow,
   type StatusWithAuthor,
   statusColumns,
   statusOf,
+  updateStatuses,
 } from './status-row.js'
 
 /**
@@ -110,44 +113,12 @@ export async function readGroups(
 const labelKey = ({ projectId, sha, ref, name }: StatusLabel, anyRef: boolean): string =>
   JSON.stringify([projectId, sha, ref, name, anyRef])
 
-const changed = {
-  name: 'change-statuses',
-  text: `UPDATE commit_statuses s SET status = given.status, description = given.description,
-      target_url = given.target_url, coverage = given.coverage, updated_at = given.updated_at,
-      started_at = given.started_at, finished_at = given.finished_at, superseded = given.superseded
-    FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::timestamptz[],
-        $8::timestamptz[], $9::timestamptz[], $10::boolean[])
-      AS given (project_id, id, status, description, target_url, coverage, updated_at, started_at, finished_at, superseded)
-    WHERE s.project_id = given.project_id AND s.id = given.id`,
-}
-
 export async function changeStatuses(
   client: pg.PoolClient,
   statuses: readonly StatusWithAuthor[],
 ): Promise<void> {
   if (statuses.length === 0) return
-  await client.query({
-    ...changed,
-    values: [
-      statuses.map(({ projectId }) => projectId),
-      statuses.map(({ id }) => String(id)),
-      ...fieldsOf(statuses),
-    ],
-  })
-}
-
-const added = {
-  name: 'add-statuses',
-  text: `INSERT INTO commit_statuses (status, description, target_url, coverage, updated_at, started_at, finished_at,
-      superseded, project_id, sha, ref, pipeline_id, name, author_id, created_at)
-    SELECT status, description, target_url, coverage, updated_at, started_at, finished_at, superseded, project_id, sha,
-      ref, pipeline_id, name, author_id, created_at
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::boolean[], $9::int[], $10::text[], $11::text[], $12::bigint[], $13::text[], $14::int[],
-        $15::timestamptz[])
-      WITH ORDINALITY AS given (status, description, target_url, coverage, updated_at, started_at, finished_at,
-        superseded, project_id, sha, ref, pipeline_id, name, author_id, created_at, number)
-    ORDER BY number RETURNING id`,
+  await client.query(queryOf(updateStatuses, statuses))
 }
 
 /** @returns the new ids in the order of the statuses */
@@ -156,29 +127,6 @@ export async function addStatuses(
   statuses: readonly StatusWithAuthor[],
 ): Promise<bigint[]> {
   if (statuses.length === 0) return []
-  const { rows } = await client.query<{ id: string }>({
-    ...added,
-    values: [
-      ...fieldsOf(statuses),
-      statuses.map(({ projectId }) => projectId),
-      statuses.map(({ sha }) => sha),
-      statuses.map(({ ref }) => ref),
-      statuses.map(({ pipelineId }) => String(pipelineId)),
-      statuses.map(({ name }) => name),
-      statuses.map(({ authorId }) => authorId),
-      statuses.map(({ createdAt }) => createdAt),
-    ],
-  })
+  const { rows } = await client.query<{ id: string }>(queryOf(insertStatuses, statuses))
   return rows.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1))
 }
-
-const fieldsOf = (statuses: readonly StatusWithAuthor[]) => [
-  statuses.map(({ status }) => status),
-  statuses.map(({ description }) => description),
-  statuses.map(({ targetUrl }) => targetUrl),
-  statuses.map(({ coverage }) => coverage),
-  statuses.map(({ updatedAt }) => updatedAt),
-  statuses.map(({ startedAt }) => startedAt),
-  statuses.map(({ finishedAt }) => finishedAt),
-  statuses.map(({ superseded }) => superseded),
-]

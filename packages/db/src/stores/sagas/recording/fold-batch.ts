@@ -7,7 +7,7 @@ import {
   SagaRejection,
   sagaIdOf,
 } from '@switchyard/domain/saga'
-import type { Change } from '../tables/row-columns.js'
+import type { Change } from '../tables/row-table.js'
 import type { LoggedEvent } from '../tables/saga-events.js'
 import { keyText } from '../tenant-key.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'

@@ -10,7 +10,7 @@ export interface NewSagaEvent {
   eventId: string | null
   /** The caller's time of the event. */
   eventTime: Date | null
-  /** Hash over operation, request, sequence and attempt, of which the first eight bytes count. */
+  /** The `contentHash` of the event. */
   contentKey: Uint8Array
   /** The request as it came over the wire, or with only the head of a payload or text that is too large. */
   request: Uint8Array

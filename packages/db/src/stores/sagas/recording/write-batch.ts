@@ -1,8 +1,9 @@
 import type { Activity } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
+import type { Write } from '../../../sql/write-rows.js'
 import { WriteConflict } from '../retry-conflicts.js'
-import type { Insert } from '../tables/column.js'
-import type { Change } from '../tables/row-columns.js'
+import { writeStatement } from '../statement.js'
+import type { Change } from '../tables/row-table.js'
 import { activityTable } from '../tables/saga-activities.js'
 import { type ActivityErrors, hasNewErrors, upsertErrors } from '../tables/saga-errors.js'
 import { insertEventIds } from '../tables/saga-event-ids.js'
@@ -29,11 +30,11 @@ export async function writeBatch(client: PoolClient, batch: FoldedBatch): Promis
   const isStored = ({ before }: Change<unknown>) => before !== null
   await insertNew(client, sagaTable.insert, sagas.filter(isNew).sort(byRowKey))
   await insertNew(client, activityTable.insert, activities.filter(isNew).sort(byRowKey))
-  await write(client, sagaTable.update, sagas.filter(isStored))
-  await write(client, activityTable.update, activities.filter(isStored))
-  await write(client, upsertErrors, newErrors(batch))
-  await write(client, insertTags, newTags(batch))
-  const written = await write<(typeof logged)[number], { id: string }>(client, insertEvents, logged)
+  await writeAll(client, sagaTable.update, sagas.filter(isStored))
+  await writeAll(client, activityTable.update, activities.filter(isStored))
+  await writeAll(client, upsertErrors, newErrors(batch))
+  await writeAll(client, insertTags, newTags(batch))
+  const written = await writeAll<(typeof logged)[number], { id: string }>(client, insertEvents, logged)
   return written?.rows.at(-1)?.id ?? null
 }
 
@@ -42,20 +43,20 @@ const byRowKey = <Row extends { id: string }>(a: Change<Row>, b: Change<Row>): n
 
 async function insertNew<Item>(
   client: PoolClient,
-  insert: Insert<Item>,
+  insert: Write<Item>,
   items: readonly Item[],
 ): Promise<void> {
-  const written = await write(client, insert, items)
+  const written = await writeAll(client, insert, items)
   if (written && written.rowCount !== items.length)
     throw new WriteConflict('another transaction has inserted the same saga, activity or event')
 }
 
 /** Null when there is nothing to write. */
-const write = async <Item, Row extends object = object>(
+const writeAll = async <Item, Row extends object = object>(
   client: PoolClient,
-  { statement, valuesOf }: Insert<Item>,
+  write: Write<Item>,
   items: readonly Item[],
-) => (items.length === 0 ? null : client.query<Row>({ ...statement, values: valuesOf(items) }))
+) => (items.length === 0 ? null : client.query<Row>(writeStatement(write, items)))
 
 function newErrors({ activities, findSaga }: FoldedBatch): ActivityErrors[] {
   return activities.flatMap(({ tenant, before, row }: Change<Activity>) => {

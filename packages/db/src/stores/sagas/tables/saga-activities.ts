@@ -1,5 +1,6 @@
 import type { Activity } from '@switchyard/domain/saga'
-import { bytes, flag, integer, latin1, rowColumns, rowTable, text, time, words } from './row-columns.js'
+import { bytes, flag, integer, latin1, rowColumns, text, time, words } from '../../../sql/row-columns.js'
+import { rowTable } from './row-table.js'
 
 /** The one list of the columns of `saga_activities`. */
 export const activityTable = rowTable(

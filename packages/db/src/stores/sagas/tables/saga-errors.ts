@@ -1,5 +1,6 @@
 import { type Activity, errorFingerprint } from '@switchyard/domain/saga'
-import { type Column, insertInto, timeOf } from './column.js'
+import { timeOf } from '../../../sql/row-columns.js'
+import { type Column, insertInto } from '../../../sql/write-rows.js'
 
 /** The errors of an activity that has a saga. */
 export interface ActivityErrors {

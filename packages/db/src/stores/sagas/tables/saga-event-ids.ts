@@ -1,5 +1,5 @@
+import { type Column, insertInto } from '../../../sql/write-rows.js'
 import type { TenantKey } from '../tenant-key.js'
-import { type Column, insertInto } from './column.js'
 
 const columns: readonly Column<TenantKey>[] = [
   { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },

@@ -1,6 +1,7 @@
 import type { EventResult } from '@switchyard/domain/saga'
+import { timeOf } from '../../../sql/row-columns.js'
+import { type Column, insertInto } from '../../../sql/write-rows.js'
 import { cutOf, type NewSagaEvent } from '../recording/new-saga-event.js'
-import { type Column, insertInto, timeOf } from './column.js'
 
 /** An event that goes into the log. */
 export interface LoggedEvent {
@@ -30,7 +31,7 @@ const columns: readonly Column<LoggedEvent>[] = [
   column('parent_saga_id', 'text', ({ parentSagaId }) => parentSagaId),
   column('payload_size', 'integer', ({ event }) => cutOf(event)?.size),
   column('payload_sha256', 'bytea', ({ event }) => cutOf(event)?.sha256),
-  column('content_key', 'bytea', ({ contentKey }) => contentKey.subarray(0, 8)),
+  column('content_key', 'bytea', ({ contentKey }) => contentKey),
   { name: 'result', type: 'text', get: ({ result }) => result },
   column('request', 'bytea', ({ request }) => request),
 ]

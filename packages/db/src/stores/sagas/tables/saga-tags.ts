@@ -1,4 +1,5 @@
-import { type Column, insertInto, timeOf } from './column.js'
+import { timeOf } from '../../../sql/row-columns.js'
+import { type Column, insertInto } from '../../../sql/write-rows.js'
 
 export interface SagaTag {
   tenant: string

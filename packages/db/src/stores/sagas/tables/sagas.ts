@@ -1,5 +1,6 @@
 import type { Saga } from '@switchyard/domain/saga'
-import { flag, latin1, rowColumns, rowTable, text, time } from './row-columns.js'
+import { flag, latin1, rowColumns, text, time } from '../../../sql/row-columns.js'
+import { rowTable } from './row-table.js'
 
 /** The one list of the columns of `sagas`. */
 export const sagaTable = rowTable(

@@ -1,2 +1,0 @@
--- The fields of users that clients read back.
-ALTER TABLE users ADD COLUMN profile jsonb NOT NULL DEFAULT '{}';

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import { listAppliedMigrationNames } from '../check-database.js'
+import type { ShippedMigration } from './shipped-migrations.js'
+
+/** The newest of the migrations that the baseline stands for, and their number. */
+export const lastBeforeBaseline = '20261205090001_protected_branches_updated_at'
+const countBeforeBaseline = 57
+
+/**
+ * Takes over a database that was made by the migrations that the baseline stands for: drops the two tables that the baseline
+ * does not have, and records the baseline as applied, in one transaction. The records of those migrations stay, because services
+ * of the release before, which run meanwhile, are ready only with them.
+ *
+ * @throws Error when the database has some of those migrations only
+ */
+export async function takeOver(
+  client: pg.Client,
+  [baseline]: readonly ShippedMigration[],
+  lockTimeoutMs: number,
+): Promise<void> {
+  const applied = await listAppliedMigrationNames(client)
+  if (applied.size === 0 || !baseline || applied.has(baseline.name)) return
+  if (!applied.has(lastBeforeBaseline) || applied.size < countBeforeBaseline)
+    throw new Error(
+      `this database is older than ${lastBeforeBaseline}: first run the migrations of the release that ends with it (docs/upgrade.md)`,
+    )
+  await client.query(`SET lock_timeout = ${lockTimeoutMs}`)
+  // The statements of one query are one transaction.
+  await client.query(`DROP TABLE saga_tenant_cells, saga_tenant_copies;
+    INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+    VALUES (gen_random_uuid(), '${createHash('sha256').update(baseline.sql).digest('hex')}', now(), '${baseline.name}', 1)`)
+}

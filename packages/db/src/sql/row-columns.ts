@@ -1,0 +1,108 @@
+import type { Column } from './write-rows.js'
+
+/** How the value of one property of a row is stored. */
+export interface StoredAs<Value> {
+  name: string
+  type: string
+  expression?: string
+  toSql?: (value: Value) => unknown
+  /** Converts the value that node-postgres read to that of the row. Missing: both are the same. */
+  fromSql?: (value: never) => Value
+  /** The value never changes once it is there: an update keeps it. */
+  isFinal?: true
+  /** SQL that is read of the row `stored` instead of the column when events are applied. */
+  readAs?: string
+}
+
+export interface RowColumn<Row> extends Column<Row> {
+  key: keyof Row & string
+  isFinal: boolean
+  readAs: string | undefined
+  fromSql: ((value: never) => unknown) | undefined
+}
+
+/** The columns of a table, from one line for each property of its rows. */
+export const rowColumns = <Row>(stored: { [Key in keyof Row]: StoredAs<Row[Key]> }): RowColumn<Row>[] =>
+  (Object.entries(stored) as [keyof Row & string, StoredAs<Row[keyof Row]>][]).map(([key, column]) => {
+    const { name, type, expression, toSql = (value) => value, fromSql, isFinal = false, readAs } = column
+    return {
+      key,
+      name,
+      type,
+      isFinal,
+      readAs,
+      fromSql,
+      ...(expression === undefined ? {} : { expression }),
+      get: (row) => toSql(row[key]),
+    }
+  })
+
+/** Some of the columns, for writing rows that have only these properties. */
+export const pick = <Row, Key extends keyof Row & string>(
+  columns: readonly RowColumn<Row>[],
+  ...keys: Key[]
+): RowColumn<Pick<Row, Key>>[] =>
+  columns.filter(({ key }) => keys.some((picked) => picked === key)) as unknown as RowColumn<Pick<Row, Key>>[]
+
+/** The columns but some. */
+export const omit = <Row, Key extends keyof Row & string>(
+  columns: readonly RowColumn<Row>[],
+  ...keys: Key[]
+): RowColumn<Omit<Row, Key>>[] =>
+  columns.filter(({ key }) => !keys.some((left) => left === key)) as unknown as RowColumn<Omit<Row, Key>>[]
+
+/** The columns of the table `alias`, by the names of the properties. */
+export const selectList = <Row>(
+  alias: string,
+  columns: readonly RowColumn<Row>[],
+  sqlOf: (column: RowColumn<Row>) => string = ({ name }) => `${alias}.${name}`,
+): string => columns.map((column) => `${sqlOf(column)} AS "${column.key}"`).join(', ')
+
+/** Makes a function that converts, in place, what node-postgres read to the row. */
+export function rowReader<Row>(columns: readonly RowColumn<Row>[]): (read: Record<string, unknown>) => Row {
+  const converted = columns.filter(({ fromSql }) => fromSql !== undefined)
+  return (read) => {
+    for (const { key, fromSql } of converted) read[key] = fromSql?.(read[key] as never)
+    return read as Row
+  }
+}
+
+/** node-postgres writes times in the zone of the process, which takes it twice as long. */
+export const timeOf = (value: Date | null): string | null => value?.toISOString() ?? null
+
+export const text = (name: string) => ({ name, type: 'text' })
+export const integer = (name: string) => ({ name, type: 'integer' })
+export const float = (name: string) => ({ name, type: 'float8' })
+export const flag = (name: string) => ({ name, type: 'boolean' })
+export const bytes = (name: string) => ({ name, type: 'bytea' })
+export const time = (name: string) => ({ name, type: 'timestamptz', toSql: timeOf })
+
+/** A whole number that node-postgres reads and takes as text. */
+export const bigint = (name: string) => ({
+  name,
+  type: 'bigint',
+  toSql: String,
+  fromSql: (value: string) => BigInt(value),
+})
+
+/** A column whose value never changes once it is there. */
+export const final = <Stored extends object>(stored: Stored): Stored & { isFinal: true } => ({
+  ...stored,
+  isFinal: true,
+})
+
+/** Words without special characters. An array of arrays would lose its inner bounds, so each list is a text. */
+export const words = (name: string) => ({
+  name,
+  type: 'text',
+  expression: `given.${name}::text[]`,
+  toSql: (list: readonly string[]) => `{${list.join(',')}}`,
+})
+
+/** Text whose characters are bytes. */
+export const latin1 = (name: string) => ({
+  name,
+  type: 'bytea',
+  toSql: (value: string) => Buffer.from(value, 'latin1'),
+  fromSql: (value: Buffer) => value.toString('latin1'),
+})
