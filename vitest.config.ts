@@ -60,7 +60,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/images.test.ts', 'e2e/upgrade/**', 'e2e/scale-out/**'],
+          exclude: ['e2e/images.test.ts', 'e2e/compose/**', 'e2e/upgrade/**', 'e2e/scale-out/**'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
@@ -92,6 +92,19 @@ export default defineConfig({
         ...shared,
         // Builds every image and runs it, as root; not part of `npm test`.
         test: { name: 'images', include: ['e2e/images.test.ts'], testTimeout: 120_000, hookTimeout: 900_000 },
+      },
+      {
+        ...shared,
+        // The containers of docker-compose.yml, which scripts/compose.mjs has made; as root, and not part of `npm test`.
+        test: {
+          name: 'compose',
+          include: ['e2e/compose/*.test.ts'],
+          // Guards against hanging; a busy machine takes ten times as long as an idle one.
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
+          fileParallelism: false,
+          expect: { poll: { timeout: 120_000, interval: 500 } },
+        },
       },
     ],
   },

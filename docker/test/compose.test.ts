@@ -186,12 +186,46 @@ describe('docker-compose.tls.yml', () => {
 })
 
 describe('the files that are added to docker-compose.yml', () => {
-  const needed = { TLS_FOLDER: '/etc/certificates', CLIENT_CA_FILE: '/etc/ca.pem' }
+  const needed = {
+    TLS_FOLDER: '/etc/certificates',
+    CLIENT_CA_FILE: '/etc/ca.pem',
+    CA_FILE: '/etc/ca.pem',
+    SAGA_TLS_FOLDER: '/etc/saga-tls',
+    SAGA_MTLS_PEERS: 'orders.internal=service:orders',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+  }
+  const added = readdirSync(repository).filter((name) => /^docker-compose\..+\.yml$/.test(name))
 
-  it.each(['docker-compose.tls.yml', 'docker-compose.mtls.yml'])('%s fits the schema', (file) => {
+  it.each(added)('%s fits the schema, adds to services that there are, and says what it needs', (file) => {
+    const { services: changed } = readCompose(needed, file)
     expect(validateCompose(readCompose(needed, file))).toEqual([])
-    const { gateway } = readCompose(needed, file).services
-    expect(validateCompose({ services: { gateway: { ...gateway, volume: [] } } })).toHaveLength(1)
+    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(Object.keys(changed)))
+    const [name = '', service] = Object.entries(changed)[0] ?? []
+    expect(validateCompose({ services: { [name]: { ...service, volume: [] } } })).toHaveLength(1)
+    expect(() => readCompose({}, file)).toThrow(MissingVariable)
+    expect(readRepositoryFile('docs/operations.md')).toContain(file)
+  })
+
+  it('that for traces hands on every variable of the SDK that the documentation names', () => {
+    const documented = new Set(readRepositoryFile('docs/operations.md').match(/\bOTEL_[A-Z_]+[A-Z]\b/g))
+    expect(documented.size).toBeGreaterThan(3)
+    const { services: traced } = readCompose(needed, 'docker-compose.traces.yml')
+    expect(Object.keys(traced).sort()).toEqual([...serviceNames].sort())
+    for (const { environment = {} } of Object.values(traced))
+      expect(Object.keys(environment)).toEqual(expect.arrayContaining([...documented]))
+  })
+
+  it('that for certificates at the reporter believes no orchestrator about its address', () => {
+    const { 'saga-reporter': reporter } = readCompose(needed, 'docker-compose.saga-mtls.yml').services
+    expect(compose.services['saga-reporter']?.environment?.GRPC_TRUSTED_PROXIES).toBe('uniquelocal')
+    expect(reporter).toMatchObject({ ports: [expect.any(String)], environment: { GRPC_TRUSTED_PROXIES: '' } })
+  })
+
+  it('that for authorities has every service trust them', () => {
+    const { services: trusting } = readCompose(needed, 'docker-compose.ca.yml')
+    expect(Object.keys(trusting).sort()).toEqual([...serviceNames].sort())
+    for (const { environment, volumes } of Object.values(trusting))
+      expect(volumes).toEqual([`/etc/ca.pem:${environment?.NODE_EXTRA_CA_CERTS}:ro`])
   })
 
   it('that for client certificates puts files that ask for them where the gateway looks, and starts only with authorities', () => {

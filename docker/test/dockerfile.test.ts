@@ -1,4 +1,5 @@
-import { From } from 'dockerfile-ast'
+import { matchesGlob } from 'node:path'
+import { Copy, From } from 'dockerfile-ast'
 import { ValidationSeverity, validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -34,6 +35,30 @@ describe('Dockerfile', () => {
     expect(textOf('ARG').find((arg) => arg.startsWith('NODE_IMAGE='))).toMatch(
       /=node:24\.[\w.-]+@sha256:[\da-f]{64}$/,
     )
+  })
+
+  it('copies only what .dockerignore sends to the builder', () => {
+    const patterns = readRepositoryFile('.dockerignore')
+      .split('\n')
+      .filter((line) => /^[^#]/.test(line))
+    const withParents = (path: string) =>
+      path.split('/').map((_, end, parts) => parts.slice(0, end + 1).join('/'))
+    /** The last pattern that fits decides. */
+    const isSent = (path: string) =>
+      patterns.reduce((sent, pattern) => {
+        const fits = withParents(path).some((part) => matchesGlob(part, pattern.replace('!', '')))
+        return fits ? pattern.startsWith('!') : sent
+      }, true)
+    const sources = instructions
+      .filter((item): item is Copy => item instanceof Copy && item.getFromFlag() === null)
+      .flatMap((item) => item.getArguments().slice(0, -1))
+      .map((argument) => argument.getValue())
+      .filter((source) => source !== '.')
+    expect(sources).toEqual(expect.arrayContaining(['tsconfig.base.json', 'docs/runbooks']))
+    expect(sources.filter((source) => !isSent(source))).toEqual([])
+    expect(
+      ['docs/operations.md', 'secrets/root_token', '.env', 'services/git-api/dist'].filter(isSent),
+    ).toEqual([])
   })
 
   it('ends as a user without rights, who does not own the program', () => {

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { repository } from '../../docker/test/support/build-stages.js'
 
 /** Images and layers stay here for the next run; nothing of the machine's own images is touched. */
-const cache = join(repository, 'node_modules/.cache/switchyard-images')
+export const cache = join(repository, 'node_modules/.cache/switchyard-images')
 
 const settings = {
   'storage.conf': `[storage]

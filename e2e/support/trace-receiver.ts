@@ -41,7 +41,7 @@ function spansOf(body: Buffer): ReceivedSpan[] {
 }
 
 /** A server that takes spans in OTLP, and webhooks at any other path. */
-export async function startTraceReceiver() {
+export async function startTraceReceiver(address = '127.0.0.1') {
   const spans: ReceivedSpan[] = []
   const refused: ReceivedSpan[][] = []
   const bodies: Buffer[] = []
@@ -58,10 +58,10 @@ export async function startTraceReceiver() {
       spans.push(...spansOf(body))
     }
     response.end()
-  }).listen(0, '127.0.0.1')
+  }).listen(0, address)
   await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${address}:${(server.address() as AddressInfo).port}`,
     spans,
     /** The spans of each request that was refused. */
     refused,

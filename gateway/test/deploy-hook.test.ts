@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { gatewayFolder } from './support/gateway.js'
+import { connect } from 'node:tls'
+import { findRecentNginx } from '@switchyard/dev-env'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 
 const hook = join(gatewayFolder, 'tls/deploy-hook.sh')
 const isRoot = process.getuid?.() === 0
@@ -65,4 +67,68 @@ it('a folder without a key changes nothing and loads nothing', async () => {
   expect(() => runHook(env, [lineage])).toThrow('privkey.pem')
   expect(await readFile(join(target, 'fullchain.pem'), 'utf8')).toBe('fullchain 1\n')
   await expect(stat(join(folder, 'reloaded'))).rejects.toThrow('ENOENT')
+})
+
+const program = await findRecentNginx(gatewayTools, console.error)
+
+describe.skipIf(!program)('nginx with the listen files as shipped, as the user of the container', () => {
+  const shipped = async (name: string, target: string) =>
+    (await readFile(join(gatewayFolder, 'tls', name), 'utf8')).replaceAll('/etc/gateway/tls', target)
+
+  /** A certificate that certbot has got anew. */
+  async function renewFor(name: string, version: number): Promise<void> {
+    await renew(version)
+    const [chain, key] = ['fullchain', 'privkey'].map((part) =>
+      join(folder, 'archive', `${part}${version}.pem`),
+    )
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
+    const files = ['-keyout', key ?? '', '-out', chain ?? '']
+    execFileSync('openssl', ['req', '-x509', ...kind, '-subj', `/CN=${name}`, ...files], { stdio: 'pipe' })
+  }
+
+  const shownAt = (port: number) =>
+    new Promise<unknown>((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+      socket.once('secureConnect', () => {
+        resolve(socket.getPeerCertificate().subject.CN)
+        socket.destroy()
+      })
+      socket.once('error', reject)
+    })
+
+  /** Starts nginx as `owner`: its folder, which follows `-p`, is that user's, and so is what it opens again as /dev/stdout. */
+  async function asOwner(nginx: string): Promise<string> {
+    const script = join(folder, 'nginx')
+    const copy = isRoot ? join(folder, 'program') : nginx
+    if (isRoot) await cp(join(nginx, '..'), copy, { recursive: true })
+    const start = `exec setpriv --reuid ${owner} --regid ${owner} --clear-groups '${join(copy, 'recent-nginx')}' "$@"`
+    const lines = ['#!/bin/sh', `chown -R ${owner} "$2"`, start]
+    await writeFile(script, isRoot ? lines.join('\n') : `#!/bin/sh\nexec '${nginx}' "$@"`, { mode: 0o755 })
+    return script
+  }
+
+  it('serves a new certificate of certbot at both ports once the hook has run', async () => {
+    await chmod(folder, 0o755)
+    const target = join(folder, 'certificates')
+    const env = { TLS_FOLDER: target, RENEWED_LINEAGE: lineage }
+    await renewFor('first', 1)
+    runHook({ ...env, RELOAD: 'true' })
+    const gateway = await startGateway(
+      {},
+      {
+        program: await asOwner(program ?? ''),
+        http: await shipped('listen-http.conf', target),
+        grpc: await shipped('listen-grpc.conf', target),
+      },
+    )
+    const ports = [gateway.httpPort, Number(gateway.grpcAddress.split(':')[1])]
+    try {
+      expect(await Promise.all(ports.map(shownAt))).toEqual(['first', 'first'])
+      await renewFor('second', 2)
+      runHook({ ...env, RELOAD: `kill -HUP ${gateway.pid}` })
+      for (const port of ports) await expect.poll(() => shownAt(port)).toBe('second')
+    } finally {
+      await gateway.stop()
+    }
+  })
 })

@@ -32,6 +32,8 @@ export interface Gateway {
    * answered.
    */
   logOnceItHas(text: string): Promise<string>
+  /** The process of nginx that takes signals. */
+  pid: number
   stop(): Promise<void>
 }
 
@@ -101,6 +103,7 @@ export async function startGateway(
     url,
     httpPort,
     grpcAddress: `127.0.0.1:${grpcPort}`,
+    pid: child.pid ?? 0,
     logOnceItHas: (text) =>
       waitFor(
         async () => {

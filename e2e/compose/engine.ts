@@ -1,0 +1,112 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { cache } from '../images/buildah.js'
+import { waitFor } from '../support/wait-for.js'
+import { findDockerCompose } from './docker-compose.js'
+
+/** What lasts as long as the engine. podman keeps the path with its containers, and wants it to be short. */
+const folder = '/run/containers/switchyard'
+
+export interface Engine {
+  /** With these `docker compose` talks to this engine. */
+  environment: Record<string, string>
+  /** What a command of podman prints. */
+  podman(...args: string[]): Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * podman with the images that buildah has built, and a server of the API of Docker in front of it. Its containers end with the
+ * namespace of processes that this runs in. Control groups apply the limits of containers.
+ */
+export async function startEngine(): Promise<Engine> {
+  if (!/ \/run\/containers tmpfs /.test(readFileSync('/proc/self/mounts', 'utf8')))
+    throw new Error('these tests run apart from the machine: pnpm test:compose')
+  const socket = join(folder, 'podman.sock')
+  const settings = {
+    'containers.conf': `[containers]
+log_driver = "k8s-file"
+[network]
+network_backend = "netavark"
+network_config_dir = "${folder}/networks"
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+compat_api_enforce_docker_hub = false
+tmp_dir = "${folder}/tmp"
+`,
+    'storage.conf': `[storage]
+driver = "overlay"
+runroot = "${folder}/run"
+graphroot = "${cache}/storage"
+`,
+    'registries.conf': 'unqualified-search-registries = ["localhost"]\nshort-name-mode = "disabled"\n',
+    'docker/config.json': '{}',
+    // `docker compose` is a program of its own in Debian.
+    'bin/docker': '#!/bin/sh\n[ "$1" = compose ] && shift && exec "$DOCKER_COMPOSE" "$@"\n',
+  }
+  for (const name of ['docker', 'bin', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
+  for (const [name, text] of Object.entries(settings))
+    writeFileSync(join(folder, name), text, { mode: 0o755 })
+  const env = {
+    CONTAINERS_CONF: join(folder, 'containers.conf'),
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf'),
+    DOCKER_CONFIG: join(folder, 'docker'),
+    // Without systemd nothing would ask for the health of containers; this does, below.
+    DISABLE_HC_SYSTEMD: 'true',
+  }
+  const podman = async (...args: string[]) => (await execa('podman', args, { env })).stdout
+  // Those of a run that was killed.
+  await podman('rm', '--all', '--force', '--time', '0')
+  await podman('volume', 'prune', '--force')
+  const server = execa('podman', ['system', 'service', '--time=0', `unix://${socket}`], {
+    env,
+    reject: false,
+  })
+  const standalone = { DOCKER_COMPOSE: await findDockerCompose() }
+  const environment = {
+    ...env,
+    ...standalone,
+    DOCKER_HOST: `unix://${socket}`,
+    PATH: `${folder}/bin:${process.env.PATH}`,
+  }
+  await waitFor('podman to serve', async () => {
+    const { exitCode } = await execa('podman', ['--url', `unix://${socket}`, 'version'], {
+      env,
+      reject: false,
+    })
+    return exitCode === 0
+  })
+
+  const stopping = new AbortController()
+  const asking = askForHealth(podman, stopping.signal)
+  return {
+    environment,
+    podman,
+    async stop() {
+      stopping.abort()
+      await asking
+      await podman('rm', '--all', '--force', '--time', '0')
+      server.kill()
+      await server
+    },
+  }
+}
+
+/** Runs the health checks of all containers, each every other second, as timers of systemd would. */
+async function askForHealth(podman: Engine['podman'], stopping: AbortSignal): Promise<void> {
+  const states = ['starting', 'healthy', 'unhealthy'].flatMap((state) => ['--filter', `health=${state}`])
+  while (!stopping.aborted) {
+    const ids = await podman('ps', '--quiet', ...states).catch(() => '')
+    for (const id of ids.split('\n').filter(Boolean)) {
+      if (stopping.aborted) return
+      // An unhealthy container, or one that has just ended.
+      await podman('healthcheck', 'run', id).catch(() => {})
+    }
+    await delay(2000, undefined, { signal: stopping }).catch(() => {})
+  }
+}
