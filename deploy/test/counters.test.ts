@@ -54,3 +54,9 @@ it('every counter whose first increase fires an alert is 0 before it, with the l
     expect(lines.map((line) => line.slice(line.lastIndexOf(' ')))).toContain(' 0')
   }
 })
+
+it('no query waits for a connection while a service rests, also not those of its readiness', () => {
+  const waiting = shown.split('\n').filter((line) => line.startsWith('database_pool_waiting{'))
+  expect(waiting.length).toBeGreaterThanOrEqual(4)
+  for (const line of waiting) expect(line).toMatch(/ 0$/)
+})
