@@ -59,7 +59,7 @@ export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   return (
     <div className="relative h-10" style={{ width }}>
       {/* A line of text, so that the first lines of the other cells stand at the top of the row and the lines meet. */}
-      {'\u200b'}
+      {'\u00a0'}
       <svg
         aria-hidden="true"
         width={width}
