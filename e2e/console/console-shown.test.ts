@@ -220,6 +220,21 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
     })
   })
 
+  it('shows no zero for what nobody knows', async () => {
+    if (!browser) return
+    const { page, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
+    try {
+      await page.route('**/api/v4/sagas?*', (route) => route.abort())
+      await page.goto('/console/')
+      const sagas = page.getByRole('region', { name: 'Sagas' })
+      await sagas.getByRole('alert').getByText('The server does not answer').waitFor({ timeout: 30_000 })
+      for (const flag of ['stuck', 'overdue', 'parked', 'inconsistent'])
+        await expect.poll(() => sagas.innerText()).toMatch(new RegExp(`–\\s+${flag}`))
+    } finally {
+      await close()
+    }
+  })
+
   it('gives each entry of the audit log once while new ones come', async () => {
     for (let number = 0; number < 60; number += 1) await api('PUT', '/users/1', { name: `Root ${number}` })
     await asRoot(async (page) => {
