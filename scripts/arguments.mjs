@@ -34,7 +34,8 @@ export function readArguments(usage, { options = [], settings = [], operands = [
     if (surplus !== undefined) throw new Error(`'${surplus}' is one argument too many`)
     return { values, operands: positionals }
   } catch (error) {
-    console.error(`✗ ${error.message.split('\n')[0]}\nUsage: ${usage}`)
+    // Behind the first sentence, Node explains how to name a file that looks like an option.
+    console.error(`✗ ${error.message.split(/\.?\n|\. /)[0]}\nUsage: ${usage}`)
     process.exit(2)
   }
 }

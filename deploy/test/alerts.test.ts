@@ -118,6 +118,43 @@ describe.runIf(promtool)('the alerts', () => {
     expect(exitCode, all).toBe(0)
   })
 
+  it('warn before writes are refused, however small the disk of the repositories is and however fast it fills', async () => {
+    const gibibyte = 2 ** 30
+    const emptyMinutes = 60
+    const tests = [5, 30, 4096].flatMap((gibibytes) =>
+      [30, 300].map((minutes) => {
+        const size = gibibytes * gibibyte
+        const kept = Math.min(gibibyte, size * 0.05)
+        const full = emptyMinutes + minutes
+        const series = (part: string, values: string) => ({
+          series: `git_api_storage_${part}_bytes{service="git-api"}`,
+          values,
+        })
+        return {
+          name: `${gibibytes} GiB in ${minutes} minutes`,
+          interval: '1m',
+          input_series: [
+            series('size', `${size}x${full}`),
+            series('kept_free', `${kept}x${full}`),
+            series('free', `${size}x${emptyMinutes} ${size}-${(size - kept) / minutes}x${minutes}`),
+          ],
+          promql_expr_test: [
+            {
+              expr: 'max(ALERTS{alertname=~"Storage.+",alertstate="firing",severity="critical"})',
+              eval_time: `${full - 5}m`,
+              exp_samples: [{ labels: '{}', value: 1 }],
+            },
+          ],
+        }
+      }),
+    )
+    const file = join(folder, 'disks.test.yml')
+    const rules = ruleFiles.filter((rule) => rule.endsWith('repositories.rules.yml'))
+    writeFileSync(file, stringify({ rule_files: rules, evaluation_interval: '1m', tests }))
+    const { exitCode, all } = await execa(promtool, ['test', 'rules', file], { reject: false, all: true })
+    expect(exitCode, all).toBe(0)
+  })
+
   it('fire each on its own trouble and not on an installation in good order', async () => {
     const tests = [
       caseOf('in good order', {}, []),

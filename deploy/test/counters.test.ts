@@ -54,3 +54,16 @@ it('every counter whose first increase fires an alert is 0 before it, with the l
     expect(lines.map((line) => line.slice(line.lastIndexOf(' ')))).toContain(' 0')
   }
 })
+
+it('no query waits for a connection while a service rests, also not those of its readiness', () => {
+  const waiting = shown.split('\n').filter((line) => line.startsWith('database_pool_waiting{'))
+  expect(waiting.length).toBeGreaterThanOrEqual(4)
+  for (const line of waiting) expect(line).toMatch(/ 0$/)
+})
+
+it('the figures of a disk that the rules compare exist, with the same labels', () => {
+  const names = [...new Set(expressions.match(/\bgit_api_storage_\w+/g))].sort()
+  const labels = names.map((name) => new RegExp(`^${name}(\\{.*\\}) \\d`, 'm').exec(shown)?.[1])
+  expect(names).toHaveLength(3)
+  expect(labels).toEqual(names.map(() => '{service="git-api"}'))
+})

@@ -58,14 +58,14 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
     },
   )
 
-  it('has no control that reorders text, in a text or an attribute of any page', async () => {
+  it('has no control and no hidden character, in a text or an attribute of any page', async () => {
     await asRoot(async (page) => {
       const hidden: Record<string, string[]> = {}
       let seen = 0
       for (const [name, address] of Object.entries(hardAddresses(data))) {
         await open(page, address)
         const found = await page.evaluate(() => {
-          const control = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+          const control = /\p{Bidi_Control}|[^\P{Cc}\t\n\r]|[\u200b\ufeff]/u
           const read = ['title', 'aria-label', 'alt', 'placeholder']
           // A field holds its text for changing.
           const elements = [...document.querySelectorAll('body *:not(textarea, script)')]
@@ -218,6 +218,21 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
     })
+  })
+
+  it('shows no zero for what nobody knows', async () => {
+    if (!browser) return
+    const { page, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
+    try {
+      await page.route('**/api/v4/sagas?*', (route) => route.abort())
+      await page.goto('/console/')
+      const sagas = page.getByRole('region', { name: 'Sagas' })
+      await sagas.getByRole('alert').getByText('The server does not answer').waitFor({ timeout: 30_000 })
+      for (const flag of ['stuck', 'overdue', 'parked', 'inconsistent'])
+        await expect.poll(() => sagas.textContent()).toContain(`–${flag}`)
+    } finally {
+      await close()
+    }
   })
 
   it('gives each entry of the audit log once while new ones come', async () => {

@@ -45,6 +45,18 @@ async function withVisit<Result>(
 const asRoot = <Result>(use: (page: Page) => Promise<Result>) =>
   withVisit({ token: tree.rootToken }, ({ page }) => use(page))
 
+/** Runs in the browser: headings of a single word that stands in several lines. */
+function brokenWords(): string[] {
+  const headings = [...document.querySelectorAll('main h2, main th')]
+  return headings.flatMap((heading) => {
+    const range = document.createRange()
+    range.selectNodeContents(heading)
+    const lines = new Set([...range.getClientRects()].map(({ top }) => top))
+    const text = heading.textContent ?? ''
+    return /^\S+$/.test(text) && lines.size > 1 ? [text] : []
+  })
+}
+
 describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
   describe.each(['light', 'dark'] as const)('in the theme %s', (theme) => {
     it('shows every page without an error, within its rules of access for all, and the same after a reload', async () => {
@@ -70,18 +82,50 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
     })
   })
 
-  it('is readable on a phone: no page is wider than its screen', async () => {
+  it('is readable on a phone: no page is wider than its screen, and no word of a heading is broken', async () => {
     await withVisit({ token: tree.rootToken, width: 390 }, async ({ page }) => {
       const wide: string[] = []
+      const broken: string[] = []
       for (const [name, address] of Object.entries(addresses(newest))) {
         await open(page, address)
         const width = await page.evaluate(() => document.documentElement.scrollWidth)
         if (width > 390) wide.push(`${name} ${width}`)
+        for (const word of await page.evaluate(brokenWords)) broken.push(`${name} ${word}`)
       }
       expect(wide).toEqual([])
+      expect(broken).toEqual([])
       await page.getByRole('button', { name: 'Menu' }).click()
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sagas' }).click()
       await page.getByRole('heading', { level: 1, name: 'Sagas' }).waitFor()
+    })
+  })
+
+  it('draws the history of a branch as one line', async () => {
+    await withVisit({ token: tree.rootToken }, async ({ page }) => {
+      await open(page, '/projects/root/shop')
+      const graphs = page.getByRole('table', { name: 'Commits' }).locator('svg')
+      const boxes = await Promise.all((await graphs.all()).map((graph) => graph.boundingBox()))
+      expect(boxes.length).toBeGreaterThan(2)
+      const gaps = boxes
+        .slice(1)
+        .map((box, index) => (box?.y ?? 0) - ((boxes[index]?.y ?? 0) + (boxes[index]?.height ?? 0)))
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(0)
+    })
+  })
+
+  it('says of a saga whose id is a word of the API that it has no page', async () => {
+    const event = {
+      operation: 'SagaStarted',
+      event_id: 'word-1',
+      saga_id: 'webhooks',
+      service_name: 'booking',
+    }
+    await api('POST', '/saga_events', { events: [event] })
+    await withVisit({ token: tree.rootToken }, async ({ page }) => {
+      await open(page, '/sagas/webhooks')
+      await page.getByRole('heading', { level: 1, name: 'webhooks' }).waitFor()
+      await page.getByRole('main').getByRole('link', { name: 'list of sagas' }).click()
+      await page.getByRole('table', { name: 'Sagas' }).getByRole('link', { name: 'webhooks' }).waitFor()
     })
   })
 

@@ -1,7 +1,7 @@
 import type { Api } from './example-data.js'
 
-/** No blank in 1,500 characters, and a control that reads `gpj.exe` as `exe.jpg`. */
-const long = (name: string) => `${name}-\u202e${'x'.repeat(1500)}`
+/** No blank in 1,500 characters, and controls: one reads `gpj.exe` as `exe.jpg`, others are not seen. */
+const long = (name: string) => `${name}-\u202e\u200b\u001b${'x'.repeat(1500)}`
 const shorter = (name: string, length: number) => `${name}-\u202e${'x'.repeat(length)}`
 
 export interface HardData {

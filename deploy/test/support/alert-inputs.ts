@@ -72,6 +72,7 @@ export const healthy: Series = {
   [sagaHook('failed')]: always('0+6'),
   'git_api_storage_free_bytes{service="git-api"}': always('4e11-1e7'),
   'git_api_storage_size_bytes{service="git-api"}': always('1e12+0'),
+  'git_api_storage_kept_free_bytes{service="git-api"}': always('1e9+0'),
   'git_api_refused_forwards_total{service="git-api"}': always('0+0.1'),
   'git_api_repository_moves_total{service="git-api",result="failed"}': always('0+0'),
   [ofSource('jobqueue_source_up')]: always('1+0'),
@@ -158,6 +159,7 @@ export const troubles: Record<string, Trouble> = {
     also: ['StorageAlmostFull'],
   },
   StorageFillsUp: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('5e11-4e8') } },
+  StorageFillsFast: { input: { 'git_api_storage_free_bytes{service="git-api"}': '4e11+0x150 4e11-8e9x30' } },
   ForwardsRefused: { input: { 'git_api_refused_forwards_total{service="git-api"}': always('0+2') } },
   RepositoryMovesFail: {
     input: { 'git_api_repository_moves_total{service="git-api",result="failed"}': firstEvent },

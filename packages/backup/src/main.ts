@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { commandLineProblem } from '@switchyard/config'
 import { type CommandOptions, runBackup, runCheck, runRestore } from './index.js'
 
 const commands = new Map<string, (options: CommandOptions) => Promise<number>>([
@@ -35,7 +36,7 @@ let commandLine: ReturnType<typeof readCommandLine> = null
 try {
   commandLine = readCommandLine()
 } catch (error) {
-  refuse(`✗ ${(error as Error).message}\n`)
+  refuse(`✗ ${commandLineProblem(error)}\n`)
 }
 const { command, folder } = commandLine ?? refuse('')
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }

@@ -105,7 +105,7 @@ it('a backup whose manifest has no checksum yet is read', async () => {
 })
 
 it.each([
-  [['check', '--chekc'], "Unknown option '--chekc'"],
+  [['check', '--chekc'], "✗ Unknown option '--chekc'\nUsage: "],
   [['bakcup', '/tmp/x'], 'Usage: '],
   [['check'], 'Usage: '],
   [['check', 'one', 'two'], 'Usage: '],

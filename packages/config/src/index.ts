@@ -1,3 +1,4 @@
+export { commandLineProblem } from './command-line-problem.js'
 export { booleanFlag, databaseUrl, integer, millisecondsOrOff, origins, port, redisUrl } from './fields.js'
 export { ConfigError, loadConfig } from './load-config.js'
 export { makeFolder } from './make-folder.js'

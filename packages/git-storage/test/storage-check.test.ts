@@ -64,7 +64,7 @@ test.skipIf(reason)(
 test.each([
   ['one folder only', ['one'], 'FOLDER is missing'],
   ['a folder that is missing', ['one', 'none'], 'none is no folder'],
-  ['an unknown option', ['--second', '5', 'one', 'two'], "Unknown option '--second'"],
+  ['an unknown option', ['--second', '5', 'one', 'two'], "✗ Unknown option '--second'\nUsage: "],
   ['too short a time', ['--seconds', '1', 'one', 'two'], '--seconds 1 is not 5 to 600'],
 ])('%s is refused, and nothing is checked', async (_what, args, text) => {
   const { exitCode, all } = await check(...args)

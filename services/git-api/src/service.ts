@@ -51,7 +51,7 @@ import { provisionAdministrator, startProvisioning } from './users/provisioning.
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
   health.addCheck('storage', () => checkStorage(storageRoot))
-  exposeStorage(metrics, storageRoot)
+  exposeStorage(metrics, storageRoot, config.STORAGE_FREE_BYTES_MIN)
 
   const database = openDatabase(config, { metrics, health, lifecycle })
 

@@ -24,7 +24,7 @@ describe.each(commands)('the command line of %s', (name, file) => {
   test('with an unknown option is refused in one sentence that names it', async () => {
     const { exitCode, stdout, stderr } = await run(file, '--hepl')
     expect([exitCode, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(/^✗ Unknown option '--hepl'/)
+    expect(stderr).toMatch(/^✗ Unknown option '--hepl'\n/)
     expect(stderr.split('\n')[1]).toContain(`Usage: npm run ${name} `)
   })
 })

@@ -2,7 +2,7 @@
 // (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With --wait, it changes nothing and ends
 // when another such process has applied the migrations.
 import { parseArgs } from 'node:util'
-import { loadConfig } from '@switchyard/config'
+import { commandLineProblem, loadConfig } from '@switchyard/config'
 import { applyRoles, databaseServices } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
 import { type Config, configSchema, rolePasswordsOf } from './config.js'
@@ -34,8 +34,16 @@ async function wait(config: Config): Promise<void> {
   )
 }
 
+function readOptions() {
+  try {
+    return parseArgs({ options: { help: { type: 'boolean' }, wait: { type: 'boolean' } } }).values
+  } catch (error) {
+    throw new Error(commandLineProblem(error), { cause: error })
+  }
+}
+
 try {
-  const { values } = parseArgs({ options: { help: { type: 'boolean' }, wait: { type: 'boolean' } } })
+  const values = readOptions()
   if (values.help) {
     process.stdout.write('Usage: npm run db:migrate -- [--wait]\n')
     process.exit(0)

@@ -1,6 +1,7 @@
 export {
   booleanFlag,
   ConfigError,
+  commandLineProblem,
   databaseUrl,
   integer,
   loadConfig,

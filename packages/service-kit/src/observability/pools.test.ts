@@ -12,8 +12,27 @@ it('each pool of connections is shown as it is at each look', async () => {
         ([, name, value]) => [name, Number(value)],
       ),
     )
-  const idle = { database_pool_busy: 3, database_pool_waiting: 0, database_pool_size_max: 10 }
-  expect(await shown()).toEqual(idle)
-  main.waitingCount = 4
-  expect(await shown()).toEqual({ ...idle, database_pool_waiting: 4 })
+  expect(await shown()).toEqual({
+    database_pool_busy: 3,
+    database_pool_waiting: 0,
+    database_pool_size_max: 10,
+  })
+  Object.assign(main, { totalCount: 10, idleCount: 0, waitingCount: 4 })
+  expect(await shown()).toEqual({
+    database_pool_busy: 10,
+    database_pool_waiting: 4,
+    database_pool_size_max: 10,
+  })
+})
+
+it.each([
+  ['a connection is idle', { totalCount: 1, idleCount: 1, waitingCount: 1 }, 0],
+  ['a connection can be opened', { totalCount: 2, idleCount: 1, waitingCount: 3 }, 0],
+  ['more queries came than connections are free', { totalCount: 9, idleCount: 0, waitingCount: 3 }, 2],
+])('a query waits only where no connection is free for it: %s', async (_when, counts, waiting) => {
+  const metrics = createMetrics('tried')
+  exposePools(metrics, { main: { ...counts, options: { max: 10 } } })
+  expect(await metrics.registry.metrics()).toMatch(
+    new RegExp(`^database_pool_waiting\\{pool="main".*\\} ${waiting}$`, 'm'),
+  )
 })

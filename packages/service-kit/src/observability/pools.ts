@@ -21,11 +21,15 @@ export function exposePools({ registry }: Metrics, pools: Record<string, Pool>):
         for (const [pool, of] of Object.entries(pools)) this.set({ pool }, read(of))
       },
     })
-  expose(
-    'database_pool_busy',
-    'Connections to PostgreSQL in use.',
-    (pool) => pool.totalCount - pool.idleCount,
-  )
-  expose('database_pool_waiting', 'Queries that wait for a connection.', (pool) => pool.waitingCount)
+  expose('database_pool_busy', 'Connections to PostgreSQL in use.', busyOf)
+  expose('database_pool_waiting', 'Queries that wait for a connection.', waitingOf)
   expose('database_pool_size_max', 'Most connections of the pool.', (pool) => pool.options.max)
 }
+
+const busyOf = ({ totalCount, idleCount }: Pool) => totalCount - idleCount
+
+/**
+ * The pool queues every query for a moment, also the ones that a free connection takes next: those of readiness, which begin just
+ * before the figures are read, would always seem to wait.
+ */
+const waitingOf = (pool: Pool) => Math.max(0, pool.waitingCount - (pool.options.max - busyOf(pool)))

@@ -119,13 +119,17 @@ function createUses(database: Database) {
   }
 }
 
+/** Bytes of a disk that are kept free: writes that would leave less are refused. */
+export const keptFreeBytes = (totalBytes: number, freeBytesMin: number): number =>
+  Math.min(freeBytesMin, Math.floor(totalBytes * keptFreeShareMax))
+
 /**
  * @returns the bytes that the disk has beyond those that are kept free
  * @throws DomainError insufficient-storage when they are fewer than `bytes`
  */
 async function roomOnDisk({ storageRoot, logger }: Parts, freeBytesMin: number, bytes: number) {
   const { totalBytes, freeBytes } = await readSpace(storageRoot)
-  const keptFree = Math.min(freeBytesMin, Math.floor(totalBytes * keptFreeShareMax))
+  const keptFree = keptFreeBytes(totalBytes, freeBytesMin)
   const room = freeBytes - keptFree
   if (room >= bytes) return room
   logger.error(

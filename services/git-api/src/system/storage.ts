@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises'
 import { makeFolder } from '@switchyard/service-kit/config'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
+import { keptFreeBytes } from './storage-space.js'
 import { readStorage, type StorageSpace } from './system.js'
 
 /** Rejects unless repositories can be read and written below the storage root; makes the root when missing. */
@@ -17,7 +18,7 @@ export async function checkStorage(storageRoot: string): Promise<void> {
 }
 
 /** Figures of the file system of the repositories; they are left out while it does not answer. */
-export function exposeStorage({ registry }: Metrics, storageRoot: string): void {
+export function exposeStorage({ registry }: Metrics, storageRoot: string, freeBytesMin: number): void {
   const expose = (name: string, help: string, read: (space: StorageSpace) => number) =>
     new Gauge({
       name,
@@ -34,5 +35,10 @@ export function exposeStorage({ registry }: Metrics, storageRoot: string): void 
     'git_api_storage_size_bytes',
     'Size of the file system of repositories.',
     (space) => space.totalBytes,
+  )
+  expose(
+    'git_api_storage_kept_free_bytes',
+    'Space that is kept free: writes that would leave less are refused.',
+    (space) => keptFreeBytes(space.totalBytes, freeBytesMin),
   )
 }

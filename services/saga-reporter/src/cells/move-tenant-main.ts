@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { createDatabase } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
-import { databaseUrl, loadConfig } from '@switchyard/service-kit/config'
+import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { defaultCell, isCellName } from './cell-settings.js'
 import { moveTenant } from './move-tenant.js'
@@ -17,7 +17,7 @@ function readCommandLine() {
   try {
     return parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' } } })
   } catch (error) {
-    return refuse((error as Error).message)
+    return refuse(commandLineProblem(error))
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createDatabase, RebuildSession } from '@switchyard/db'
-import { databaseUrl, loadConfig } from '@switchyard/service-kit/config'
+import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'
 import { rebuildSagas } from './rebuild-sagas.js'
@@ -17,7 +17,7 @@ function readOptions() {
       },
     }).values
   } catch (error) {
-    process.stderr.write(`✗ ${(error as Error).message}\n${usage}\n`)
+    process.stderr.write(`✗ ${commandLineProblem(error)}\n${usage}\n`)
     process.exit(2)
   }
 }

@@ -77,12 +77,16 @@ async function refusalOf(response: Response): Promise<ApiError> {
   try {
     const body = JSON.parse(text) as Record<string, unknown>
     const told = flatten(body.message ?? body.error)
-    if (told) return new ApiError(status, told, body)
+    if (told) return new ApiError(status, isBareStatus(told) ? unavailableNow : told, body)
   } catch {
     // Not JSON: a proxy on the way answered.
   }
   return new ApiError(status, `The server answered ${status}.`)
 }
+
+/** A part of Switchyard failed or does not answer, and operators find in the log why. */
+const unavailableNow = 'Switchyard cannot answer this now. Try again in a moment.'
+const isBareStatus = (told: string) => /^5\d\d [A-Za-z ]+$/.test(told)
 
 function flatten(value: unknown): string {
   if (typeof value === 'string') return value

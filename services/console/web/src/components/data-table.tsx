@@ -72,7 +72,7 @@ export function DataTable<Row>({
 const cellClass = 'px-2 py-2 md:px-4'
 
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
-  `${numeric ? 'text-right tabular-nums' : ''} ${wide ? 'hidden md:table-cell' : ''}`
+  `${numeric ? 'text-right whitespace-nowrap tabular-nums' : 'xl:min-w-32'} ${wide ? 'hidden md:table-cell' : ''}`
 
 /** Moves the focus to the next or previous row of the page's first list. */
 export function moveInList(step: 1 | -1): boolean {

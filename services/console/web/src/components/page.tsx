@@ -81,7 +81,7 @@ export function Panel({
       className="mb-5 min-w-0 rounded-lg border bg-panel"
     >
       <div className="flex flex-wrap items-center gap-2 border-b px-4 py-2">
-        <h2 className="flex-1 font-semibold">{name}</h2>
+        <h2 className="min-w-[min(100%,8rem)] flex-1 font-semibold">{name}</h2>
         {actions}
       </div>
       <div className={flush ? 'overflow-x-auto' : 'p-4'}>{children}</div>

@@ -66,14 +66,38 @@ it('counts have groups of digits, and nouns their plural', () => {
   expect(shortSha('0123456789abcdef')).toBe('01234567')
 })
 
-it('shows every control that reorders text, and changes nothing else', () => {
-  expect(visibleControls('a\u202eb\u2066')).toBe('aU+202EbU+2066')
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      expect(visibleControls(text)).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
-      if (!/\p{Bidi_Control}/u.test(text)) expect(visibleControls(text)).toBe(text)
-    }),
-  )
+describe('controls and hidden characters', () => {
+  it.each([
+    ['a\u202eb\u2066', 'aU+202EbU+2066'],
+    ['\u001b[31mred\u0000\u007f\u0085', 'U+001B[31mredU+0000U+007FU+0085'],
+    ['pay\u200bpal\ufeff\u00ad\u2028', 'payU+200BpalU+FEFFU+00ADU+2028'],
+    ['ok\u{e0041}\u{e007f}', 'okU+E0041U+E007F'],
+    ['\u3164', 'U+3164'],
+  ])('of %j are seen', (text, shown) => {
+    expect(visibleControls(text)).toBe(shown)
+  })
+
+  it.each([
+    'a\tb\r\nc\u00a0d',
+    '\u{1f469}\u200d\u{1f4bb}',
+    'می\u200cخواهم',
+    '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+    'e\u0301 ☺\ufe0f',
+  ])('leave %j as it is', (text) => {
+    expect(visibleControls(text)).toBe(text)
+  })
+
+  it('do not stay in any text, and no other text changes', () => {
+    const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        const shown = visibleControls(text)
+        expect(shown).not.toMatch(/\p{Bidi_Control}|[^\P{Cc}\t\n\r]/u)
+        if (!/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/u.test(text))
+          expect(shown).toBe(text)
+      }),
+    )
+  })
 })
 
 it.each([

@@ -53,15 +53,20 @@ export function bytes(value: number): string {
 
 export const shortSha = (sha: string) => sha.slice(0, 8)
 
-// Controls that reorder text: code and file names with them read otherwise than they run.
-const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+// What reorders text or is not seen in it: code and names with it read otherwise than they are. Blanks, and what joins letters and
+// emoji, stay.
+const unseen =
+  /[^\P{Cc}\t\n\r]|[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\u{1f3f4}?[\u{e0000}-\u{e007f}]+/gu
+/** Flags of regions are written with characters that are hidden anywhere else. */
+const flag = '\u{1f3f4}'
 
-/** Text in which bidirectional controls are seen: `U+202E`. */
+/** Text in which controls and hidden characters are seen: `U+202E`. */
 export const visibleControls = (text: string) =>
-  text.replace(
-    bidiControls,
-    (control) => `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  text.replace(unseen, (found) =>
+    found.startsWith(flag) ? found : [...found].map((character) => `U+${hexOf(character)}`).join(''),
   )
+
+const hexOf = (character: string) => character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
 
 /** Addresses come from users: only those of the web become links. */
 export const isWebAddress = (address: string) =>

@@ -121,7 +121,7 @@ const columns: Column<AuditEvent>[] = [
       <TextLink to="/admin/audit" search={{ event_name }}>
         {event_name.split(/(?<=_)/).map((word) => (
           <Fragment key={word}>
-            {word}
+            <span className="whitespace-nowrap">{word}</span>
             <wbr />
           </Fragment>
         ))}

@@ -161,7 +161,11 @@ function columnsFor({
       wide: true,
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
     },
-    { header: 'Expires', wide: true, cell: ({ expires_at }) => expires_at ?? 'never' },
+    {
+      header: 'Expires',
+      wide: true,
+      cell: ({ expires_at }) => <span className="whitespace-nowrap">{expires_at ?? 'never'}</span>,
+    },
   ]
   const actions: Column<Token> = {
     header: 'Actions',

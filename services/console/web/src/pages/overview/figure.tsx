@@ -10,11 +10,19 @@ const tones: Record<Tone, string> = {
   plain: '',
 }
 
-/** One number of the overview. It is quiet while it is zero. */
-export const Figure = ({ value, name, tone }: { value: number; name: ReactNode; tone: Tone }) => (
+/** One number of the overview. It is quiet while it is zero, and a dash while nobody knows it. */
+export const Figure = ({
+  value,
+  name,
+  tone,
+}: {
+  value: number | null | undefined
+  name: ReactNode
+  tone: Tone
+}) => (
   <div className="rounded-md border px-3 py-2">
-    <div className={`text-2xl font-semibold tabular-nums ${value > 0 ? tones[tone] : 'text-quiet'}`}>
-      {count(value)}
+    <div className={`text-2xl font-semibold tabular-nums ${value ? tones[tone] : 'text-quiet'}`}>
+      {typeof value === 'number' ? count(value) : '–'}
     </div>
     <div className="text-sm">{name}</div>
   </div>

@@ -13,12 +13,13 @@ const causesShown = 5
 const refetchMs = 10_000
 const flags = ['stuck', 'overdue', 'parked', 'inconsistent'] as const
 
-/** How many sagas a filter finds, from the counts by status. */
+/** How many sagas a filter finds, from the counts by status; null when counting took too long. */
 const countsQuery = (filter: Record<string, string | boolean>) => ({
   queryKey: ['sagas', 'counts', filter],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
     const { headers } = await getPage<Saga>('/sagas', { ...filter, with_counts: true, per_page: 1 }, signal)
     const counts = countsOf(headers.get('X-Status-Counts'))
+    if (counts.size === 0) return null
     return [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
   },
   refetchInterval: refetchMs,
@@ -44,7 +45,7 @@ export function SagasNow() {
         {flags.map((flag, index) => (
           <Figure
             key={flag}
-            value={counts[index]?.data ?? 0}
+            value={counts[index]?.data}
             tone={flag === 'stuck' || flag === 'inconsistent' ? 'bad' : 'warn'}
             name={
               <TextLink to="/sagas" search={{ flag }}>

@@ -58,6 +58,8 @@ export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   const width = (Math.min(lanes, lanesMax) + 1) * laneWidth
   return (
     <div className="relative h-10" style={{ width }}>
+      {/* A line of text, so that the first lines of the other cells stand at the top of the row and the lines meet. */}
+      {'\u00a0'}
       <svg
         aria-hidden="true"
         width={width}

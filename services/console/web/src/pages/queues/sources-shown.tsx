@@ -22,7 +22,9 @@ export function SourcesShown({
           <Problem error={new ApiError(503, message)} />
         </div>
       ))}
-      {sources ? children(sources) : <Loading />}
+      {sources === undefined && <Loading />}
+      {/* Of sources that do not answer, nothing is known: no queue, no worker and zero would be wrong. */}
+      {sources && (sources.length > 0 || silent.length === 0) && children(sources)}
     </>
   )
 }

@@ -81,7 +81,7 @@ function PayloadView({
     <div className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-2">
         <h3 className="font-semibold">{titles[kind]}</h3>
-        <span className="flex-1 text-sm text-quiet">{bytesText(payload.size)}</span>
+        <span className="flex-1 text-sm whitespace-nowrap text-quiet">{bytesText(payload.size)}</span>
         <FormChoice name={titles[kind]} value={form} onChange={setForm} />
         <CopyButton label="Copy" text={() => shown.text} />
         <a className={buttonClass()} href={addressOf(path, { tenant })} download>

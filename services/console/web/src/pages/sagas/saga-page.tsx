@@ -11,12 +11,13 @@ import { Button } from '../../components/button'
 import { CopyButton } from '../../components/copy-button'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { isMissing, Loading, NotFound, Problem, Shown } from '../../components/states'
+import { Empty, isMissing, Loading, NotFound, Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import type { SagaActivity, SagaDetail, SagaEvent } from '../../generated/types.gen'
 import { oneOf } from '../../lib/search-params'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
+import { hasAddress } from './saga-address'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
 import { Children, countsText } from './saga-family'
@@ -37,7 +38,23 @@ const tabs = [
 type LogQuery = UseInfiniteQueryResult<SagaEvent[]>
 type Tab = (typeof tabs)[number]['value']
 
-export const SagaPage = guarded('sagas', ShownSaga)
+export const SagaPage = guarded('sagas', () => {
+  const { sagaId } = route.useParams()
+  return hasAddress(sagaId) ? <ShownSaga /> : <WithoutAddress sagaId={sagaId} />
+})
+
+/** A saga that the API shows in its list only. */
+const WithoutAddress = ({ sagaId }: { sagaId: string }) => (
+  <Page title={sagaId}>
+    <Empty title="A saga of this id has no page">
+      The address of a saga ends with its id, and this one means something else in an address. The{' '}
+      <TextLink to="/sagas" search={{ q: sagaId }}>
+        list of sagas
+      </TextLink>{' '}
+      shows its state.
+    </Empty>
+  </Page>
+)
 
 function ShownSaga() {
   const { sagaId } = route.useParams()
