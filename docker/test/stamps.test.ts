@@ -5,16 +5,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { repository } from './support/build-stages.js'
 
 // A script without types.
-const { buildStamp, installStamp } = await import(join(repository, 'scripts/bootstrap-stamps.mjs'))
+const { partStamps, installStamp } = await import(join(repository, 'scripts/bootstrap-stamps.mjs'))
 
 let folder: string
 let checkout: string
 const source = 'packages/one/src/index.ts'
+const stampOf = (root: string) => partStamps(root)({ sources: ['packages/one'] })
+const stampOfOther = (root: string) => partStamps(root)({ sources: ['packages/other'] })
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'switchyard-stamps-'))
   checkout = join(folder, 'checkout')
-  for (const path of ['packages/one/src', 'services', 'proto'])
+  for (const path of ['packages/one/src', 'packages/other', 'services'])
     mkdirSync(join(checkout, path), { recursive: true })
   writeFileSync(join(checkout, 'package.json'), '{}')
   writeFileSync(join(checkout, 'packages/one/package.json'), '{}')
@@ -26,13 +28,15 @@ it('a copy of a built checkout at another path, with other times, needs no secon
   const copy = join(folder, 'a copy')
   cpSync(checkout, copy, { recursive: true })
   utimesSync(join(copy, source), 1, 1)
-  expect(buildStamp(copy)).toBe(buildStamp(checkout))
+  expect(stampOf(copy)).toBe(stampOf(checkout))
   expect(installStamp(copy)).toBe(installStamp(checkout))
 })
 
-it('a source with another content of the same length is built again', () => {
-  const before = buildStamp(checkout)
+it('a source with another content of the same length is built again, and what has other sources is not', () => {
+  const before = stampOf(checkout)
+  const other = stampOfOther(checkout)
   writeFileSync(join(checkout, source), 'export []\n')
-  expect(buildStamp(checkout)).not.toBe(before)
+  expect(stampOf(checkout)).not.toBe(before)
+  expect(stampOfOther(checkout)).toBe(other)
   expect(installStamp(checkout)).toBe(installStamp(checkout))
 })
