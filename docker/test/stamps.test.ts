@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { repository } from './support/build-stages.js'
 
-// A script without types.
+// Scripts without types.
 const { partStamps, installStamp } = await import(join(repository, 'scripts/bootstrap-stamps.mjs'))
+const { listParts } = await import(join(repository, 'scripts/setup-parts.mjs'))
 
 let folder: string
 let checkout: string
@@ -39,4 +40,18 @@ it('a source with another content of the same length is built again, and what ha
   expect(stampOf(checkout)).not.toBe(before)
   expect(stampOfOther(checkout)).toBe(other)
   expect(installStamp(checkout)).toBe(installStamp(checkout))
+})
+
+it('a change of a source concerns what is made of it, and nothing else', () => {
+  const parts = listParts(repository) as Map<string, { sources: Iterable<string> }>
+  const concerned = (source: string) =>
+    [...parts].filter(([, { sources }]) => [...sources].includes(source)).map(([name]) => name)
+  expect(concerned('packages/git-storage')).toEqual([
+    'packages/backup',
+    'services/git-api',
+    'services/worker',
+  ])
+  expect(concerned('services/git-api')).toEqual(['services/git-api'])
+  expect(concerned('packages/saga-client')).toEqual(['clients'])
+  expect(concerned('services/console/web')).toEqual(['pages'])
 })
