@@ -14,8 +14,6 @@ import { packagesOf, readManifest } from './packages-of.mjs'
 export async function bundlePackage(folder) {
   const { programs, keepNames = false } = readManifest(folder).bundle
   const outdir = join(folder, 'dist/bundle')
-  // Files are named by their content: those of the last build would stay.
-  rmSync(outdir, { recursive: true, force: true })
   const { metafile } = await build({
     absWorkingDir: folder,
     entryPoints: { ...programs, ...workersOf(folder, programs) },
@@ -44,6 +42,9 @@ export async function bundlePackage(folder) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
   })
+  // Files are named by their content, so those of the last build are left. Sources with an error leave it as it is.
+  const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)))
+  for (const file of readdirSync(outdir)) if (!made.has(file)) rmSync(join(outdir, file))
   keepOwnSourceMaps(outdir)
   // What is in the bundle, for the list of parts of an image.
   const files = Object.keys(metafile.inputs).map((file) => resolve(folder, file.replace('late-module:', '')))

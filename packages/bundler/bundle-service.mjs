@@ -7,5 +7,11 @@ process.env.GOGC ??= '400'
 const { bundlePackage } = await import('./bundle-package.mjs')
 
 const folders = process.argv.slice(2)
-// One after the other, since a bundle takes some hundred megabytes of memory.
-for (const folder of folders.length > 0 ? folders : ['.']) await bundlePackage(resolve(folder))
+try {
+  // One after the other, since a bundle takes some hundred megabytes of memory.
+  for (const folder of folders.length > 0 ? folders : ['.']) await bundlePackage(resolve(folder))
+} catch (error) {
+  // esbuild has said what is wrong with the sources.
+  if (!error.errors) throw error
+  process.exitCode = 1
+}

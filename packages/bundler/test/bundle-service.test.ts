@@ -63,6 +63,26 @@ it('bundles what a worker thread starts with, beside the file that names it', as
   expect(printed).toBe('hello')
 })
 
+it('keeps the last bundle while the sources have an error, and says where it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
+  const bundle = () => execa('node', [bundleService], { cwd: folder, reject: false })
+  const run = async () => (await execa('node', ['dist/bundle/main.js'], { cwd: folder })).stdout
+  try {
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'package.json'), manifest)
+    writeFileSync(join(folder, 'src/main.ts'), `console.log('first')`)
+    await bundle()
+    writeFileSync(join(folder, 'src/main.ts'), 'const =')
+    expect((await bundle()).stderr).toContain('src/main.ts:1:6')
+    expect(await run()).toBe('first')
+    writeFileSync(join(folder, 'src/main.ts'), `console.log('second')`)
+    await bundle()
+    expect(await run()).toBe('second')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 it('errors name the lines of sources in own code, and the bundle in the code of libraries, whose maps would take memory', async () => {
   const printed = await runBundled({
     'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
