@@ -13,9 +13,9 @@ const { values, operands } = readArguments(usage, { options: ['check'], operands
 const folder = resolve(process.env.INIT_CWD ?? process.cwd(), operands[0])
 
 await run(async (stop) => {
-  await bootstrap(stop)
+  await bootstrap(stop, { names: ['packages/backup'] })
   exitWhenStopped(stop)
-  const { runBackup, runCheck } = await import('../packages/backup/dist/index.js')
+  const { runBackup, runCheck } = await import('../packages/backup/dist/bundle/index.js')
   const wait = () => console.error('• another backup or restore uses this folder; waiting for it')
   return await withLock(folder, stop, wait, () =>
     values.check ? runCheck({ folder }) : runBackup({ root, version, folder }),

@@ -1,20 +1,20 @@
-// The setup of `npm start` and `npm test`: install, generate, build. It imports only Node's own modules, because no dependency
-// may be installed yet.
+// The setup of `npm start` and `npm test`: installs, and makes bundles and pages from the sources. It imports only Node's own
+// modules, because no dependency may be installed yet. It checks no types: `pnpm check` does.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { join, resolve } from 'node:path'
-import { buildStamp, hasOutputs, installStamp } from './bootstrap-stamps.mjs'
+import { basename, join, resolve } from 'node:path'
+import { installStamp, partStamps } from './bootstrap-stamps.mjs'
 import { withLock } from './lock.mjs'
 import { isOwnNode, runOnOwnNode } from './own-node.mjs'
-import { SetupProblem, step } from './setup-step.mjs'
+import { databaseClient, listParts } from './setup-parts.mjs'
+import { pnpm, SetupProblem, step } from './setup-step.mjs'
 import { stopSignal } from './stop-signal.mjs'
 
 export const root = resolve(import.meta.dirname, '..')
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** Of Switchyard. */
-export const version = manifest.version
+export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /**
  * Runs `main` on the Node that Switchyard needs, in this process or one of its own, and makes its result the exit code. `main`
@@ -37,22 +37,21 @@ export function exitWhenStopped(stop) {
   stop.addEventListener('abort', () => process.exit(128 + constants.signals[stop.reason]))
 }
 
-/** The command line of the pinned pnpm, which npx provides. */
-export const pnpm = (...args) => ['npx', '--yes', manifest.packageManager, ...args]
-
 /**
- * Installs and builds the parts that have changed since the last run.
+ * Installs what is not installed, and makes the parts whose sources have changed since they were made.
  *
- * @param stop an AbortSignal; when it is aborted, the installation or build ends and this rejects
+ * @param stop an AbortSignal; when it is aborted, the installation or a step ends and this rejects
+ * @param names of the parts that are needed
+ * @param withTools whether what only tests and checks use is installed, too
  */
-export async function bootstrap(stop) {
+export async function bootstrap(stop, { names, withTools = false }) {
   checkGit()
-  if (isUpToDate()) return
+  if (isInstalled(withTools) && findStale(names).length === 0) return
   await withLock(
     root,
     stop,
     () => console.error('• another start is setting up this folder; waiting for it'),
-    () => setUp(stop),
+    () => setUp(stop, names, withTools),
   )
 }
 
@@ -62,23 +61,73 @@ function checkGit() {
   }
 }
 
-const stampFile = (name) => join(root, 'node_modules', `.switchyard-${name}`)
-const isFresh = (name, stamp) =>
-  existsSync(stampFile(name)) && readFileSync(stampFile(name), 'utf8') === stamp
-const isBuilt = (stamp) => isFresh('build', stamp) && hasOutputs(root)
-const isUpToDate = () => isFresh('install', installStamp(root)) && isBuilt(buildStamp(root))
+const installFile = join(root, 'node_modules/.switchyard-install')
+const partsFile = join(root, 'node_modules/.switchyard-parts')
+const readIfThere = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-async function setUp(stop) {
-  const wanted = installStamp(root)
-  if (!isFresh('install', wanted)) {
-    await step('dependencies', stop, pnpm('install', '--frozen-lockfile', '--prefer-offline'), root)
-    mkdirSync(join(root, 'node_modules'), { recursive: true })
-    writeFileSync(stampFile('install'), wanted)
+/** Whether what only tests and checks use is installed; pnpm notes it. It stays when an installation for `npm start` follows. */
+const hasTools = () =>
+  /"devDependencies": ?true/.test(readIfThere(join(root, 'node_modules/.modules.yaml')) ?? '')
+
+const isInstalled = (withTools) =>
+  readIfThere(installFile) === installStamp(root) && (hasTools() || !withTools)
+
+/** The stamps of the parts that are made, by their names. */
+const readMade = () => JSON.parse(readIfThere(partsFile) ?? '{}')
+
+/** These parts, and those that must be made before them, which have changed or are missing. */
+function findStale(names) {
+  const parts = listParts(root)
+  const stampOf = partStamps(root)
+  const made = readMade()
+  const wanted = new Set(names.flatMap((name) => [parts.get(name).after ?? name, name]))
+  return [...wanted]
+    .map((name) => ({ name, ...parts.get(name), stamp: stampOf(parts.get(name)) }))
+    .filter(({ name, stamp, output }) => made[name] !== stamp || !existsSync(join(root, output)))
+}
+
+async function setUp(stop, names, withTools) {
+  if (!isInstalled(withTools)) await install(stop, withTools || hasTools())
+  await makeParts(findStale(names), stop)
+}
+
+async function install(stop, withTools) {
+  const stamp = installStamp(root)
+  const args = ['--frozen-lockfile', '--prefer-offline', ...(withTools ? [] : ['--prod'])]
+  await step('dependencies', stop, pnpm(root, 'install', ...args), { cwd: root })
+  mkdirSync(join(root, 'node_modules'), { recursive: true })
+  writeFileSync(installFile, stamp)
+}
+
+/** Makes parts at the same time; bundles are made one after the other, once there is the client of the database. */
+async function makeParts(parts, stop) {
+  const make = async (label, made, command, options) => {
+    await step(label, stop, command, options)
+    // The fingerprint is older than the part, so that a source that is edited meanwhile is used next time.
+    const stamps = Object.fromEntries(made.map(({ name, stamp }) => [name, stamp]))
+    writeFileSync(partsFile, JSON.stringify({ ...readMade(), ...stamps }))
   }
-  const built = buildStamp(root)
-  if (!isBuilt(built)) {
-    await step('build', stop, pnpm('run', 'build'), root)
-    // The fingerprint is taken before the build, so that a source that is edited during the build is built next time.
-    writeFileSync(stampFile('build'), built)
+  const making = new Map(
+    parts
+      .filter(({ command }) => command)
+      .map((part) => [
+        part.name,
+        make(part.name, [part], part.command, { cwd: join(root, part.cwd), env: part.env }),
+      ]),
+  )
+  const makeBundles = async () => {
+    await making.get(databaseClient)
+    const bundles = parts.filter(({ command }) => !command)
+    if (bundles.length === 0) return
+    const folders = bundles.map(({ name }) => name)
+    const few = folders.map((folder) => basename(folder)).join(', ')
+    const label = folders.length > 3 ? `${folders.length} bundles` : `bundles of ${few}`
+    await make(label, bundles, [process.execPath, 'packages/bundler/bundle-service.mjs', ...folders], {
+      cwd: root,
+    })
   }
+  // All end before this rejects, so that nothing is made in the background of what follows.
+  const results = await Promise.allSettled([...making.values(), makeBundles()])
+  const failure = results.find(({ status }) => status === 'rejected')
+  if (failure) throw failure.reason
 }

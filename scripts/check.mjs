@@ -1,8 +1,10 @@
 // `pnpm check`: runs all checks, two at a time, and prints ✓ or ✗ for each, and the output of failed checks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootstrap, pnpm, root, run } from './bootstrap.mjs'
+import { bootstrap, root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
+import { partsOfChecks } from './setup-parts.mjs'
+import { pnpm } from './setup-step.mjs'
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const checks = [...Object.keys(scripts).filter((name) => name.startsWith('check:')), 'db:drift']
@@ -12,7 +14,7 @@ async function check(name, stop) {
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_COLOR: '1' }
   const output = []
   const onOutput = (chunk) => output.push(chunk)
-  const status = await runGroup(pnpm('run', name), stop, { cwd: root, env, onOutput })
+  const status = await runGroup(pnpm(root, 'run', name), stop, { cwd: root, env, onOutput })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${status === 0 ? '✓' : '✗'} ${name} ${seconds} s`)
   if (status !== 0) console.log(Buffer.concat(output).toString())
@@ -28,7 +30,7 @@ async function checkNext(waiting, failed, stop) {
 }
 
 await run(async (stop) => {
-  await bootstrap(stop)
+  await bootstrap(stop, { names: partsOfChecks, withTools: true })
   const waiting = [...checks]
   const failed = []
   await Promise.all([checkNext(waiting, failed, stop), checkNext(waiting, failed, stop)])

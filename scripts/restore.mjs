@@ -12,9 +12,9 @@ const { operands } = readArguments(usage, { operands: ['FOLDER'] })
 const folder = resolve(process.env.INIT_CWD ?? process.cwd(), operands[0])
 
 await run(async (stop) => {
-  await bootstrap(stop)
+  await bootstrap(stop, { names: ['packages/backup'] })
   exitWhenStopped(stop)
-  const { runRestore } = await import('../packages/backup/dist/index.js')
+  const { runRestore } = await import('../packages/backup/dist/bundle/index.js')
   const wait = () => console.error('• another backup or restore uses this folder; waiting for it')
   return await withLock(folder, stop, wait, () => runRestore({ root, version, folder }))
 })

@@ -6,19 +6,21 @@ import { runGroup } from './child-group.mjs'
 import { SetupProblem } from './setup-step.mjs'
 
 const programs = {
-  'db:migrate': { file: 'packages/db/dist/migrations/migrate.js', options: ['wait'] },
-  'saga:rebuild': { file: 'services/saga-reporter/dist/rebuild/main.js', options: ['verify', 'tenant'] },
-  'saga:move-tenant': { file: 'services/saga-reporter/dist/cells/move-tenant-main.js', options: [] },
+  'db:migrate': { folder: 'packages/db', program: 'migrate', options: ['wait'] },
+  'saga:rebuild': { folder: 'services/saga-reporter', program: 'rebuild', options: ['verify', 'tenant'] },
+  'saga:move-tenant': { folder: 'services/saga-reporter', program: 'move-tenant', options: [] },
 }
 
 await run(async (stop) => {
   const [name, ...args] = process.argv.slice(2)
-  const { file, options } = programs[name]
+  const { folder, program, options } = programs[name]
   try {
     refuseOptionsOfNpm(options)
   } catch (error) {
     throw new SetupProblem(error.message)
   }
-  await bootstrap(stop)
-  return await runGroup([process.execPath, join(root, file), ...args], stop, { cwd: root })
+  await bootstrap(stop, { names: [folder] })
+  return await runGroup([process.execPath, join(root, folder, `dist/bundle/${program}.js`), ...args], stop, {
+    cwd: root,
+  })
 })

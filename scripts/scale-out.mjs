@@ -2,10 +2,11 @@
 import { join } from 'node:path'
 import { bootstrap, root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
+import { partsOfTests } from './setup-parts.mjs'
 
 await run(async (stop) => {
   // The services run as they are built, and the tour of the README shows no build.
-  await bootstrap(stop)
+  await bootstrap(stop, { names: partsOfTests(root), withTools: true })
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const args = ['run', '--project', 'scale-out', '--reporter=verbose', ...process.argv.slice(2)]
   return await runGroup([process.execPath, vitest, ...args], stop, { cwd: root })

@@ -1,6 +1,7 @@
 // `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts changed services.
 import { readArguments } from './arguments.mjs'
 import { bootstrap, root, run } from './bootstrap.mjs'
+import { partsOfStart } from './setup-parts.mjs'
 
 const { values } = readArguments(
   `npm start
@@ -13,8 +14,8 @@ const { values } = readArguments(
 const startedAt = 0
 
 await run(async (stop) => {
-  await bootstrap(stop)
-  const { runStart } = await import('../packages/dev-env/dist/index.js')
+  await bootstrap(stop, { names: partsOfStart(root) })
+  const { runStart } = await import('../packages/dev-env/dist/bundle/index.js')
   return await runStart({ root, watch: values.watch === true, startedAt, stop })
 })
 // A handle that a library keeps open must not keep this process running.

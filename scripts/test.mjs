@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap, root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
+import { partsOfTests } from './setup-parts.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
 const layers = ['unit', 'integration', 'e2e']
@@ -33,7 +34,7 @@ function readReport(file) {
 }
 
 await run(async (stop) => {
-  await bootstrap(stop)
+  await bootstrap(stop, { names: partsOfTests(root), withTools: true })
   const reportFolder = mkdtempSync(join(tmpdir(), 'switchyard-reports-'))
   try {
     const counts = []

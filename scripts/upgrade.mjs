@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { readArguments } from './arguments.mjs'
 import { bootstrap, root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
+import { partsOfTests } from './setup-parts.mjs'
 
 const { operands } = readArguments(
   `pnpm test:upgrade [COMMIT]
@@ -31,7 +32,7 @@ function releaseBefore() {
 }
 
 await run(async (stop) => {
-  await bootstrap(stop)
+  await bootstrap(stop, { names: partsOfTests(root), withTools: true })
   const commit = git('rev-parse', '--verify', `${releaseBefore()}^{commit}`)
   const folder = join(mkdtempSync(join(tmpdir(), 'switchyard-upgrade-')), 'before')
   console.log(`release before: ${git('log', '-1', '--format=%h %s', commit)}`)

@@ -5,6 +5,7 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@switchyard/dev-env/free-port'
 import pg from 'pg'
 import { startRedis } from '../jobqueue/redis.js'
 import { startDatabases } from '../saga/databases.js'
@@ -45,13 +46,15 @@ export async function startService() {
     REDIS_URL: `unix://${redis.path}`,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     SWITCHYARD_ROOT_TOKEN: token,
-    PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
   }
   /** @param cacheBytes 0: no answer is cached */
   const gitApi = (cacheBytes?: number) => {
     const cache = cacheBytes === undefined ? {} : { GIT_CACHE_BYTES_MAX: String(cacheBytes) }
-    return startTwo('./git-api-process.mjs', { ...environment, ...cache })
+    return startTwo('../../services/git-api/dist/bundle/main.js', { ...environment, ...cache }, [
+      '--import',
+      new URL('./git-api-figures.mjs', import.meta.url).href,
+    ])
   }
   const first = await gitApi()
   const projects = await makeProjects(first.ports, token, databases.urls.git, storageRoot)
@@ -62,7 +65,7 @@ export async function startService() {
     gitApi,
     /** Processes that each send the output of one `git cat-file --batch` in a repository. */
     catFile: (path: string) =>
-      startTwo('./cat-file-process.mjs', { ...environment, CAT_FILE_REPOSITORY: path }),
+      startTwo('../dist/bundle/cat-file-process.js', { ...environment, CAT_FILE_REPOSITORY: path }),
     /** Adds a project with a copy of a prepared repository. */
     async addProject(ports: number[], name: string, prepared: string): Promise<Project> {
       const client = createClient(ports, token)
@@ -76,7 +79,7 @@ export async function startService() {
       }
     },
     bare: (answers: Record<string, string>) =>
-      startTwo('./bare-process.mjs', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
+      startTwo('../dist/bundle/bare-process.js', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
     async close() {
       await redis.stop()
       await databases.close()
@@ -87,13 +90,13 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** Built code and plain Node, as in production, because the code that tsx adds to functions slows requests down. */
-async function startTwo(file: string, env: NodeJS.ProcessEnv): Promise<Processes> {
+/** Bundles and plain Node, as in production, because the code that tsx adds to functions slows requests down. */
+async function startTwo(file: string, env: NodeJS.ProcessEnv, execArgv: string[] = []): Promise<Processes> {
   const children = await Promise.all(
     [0, 1].map(async () => {
       const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
-        env,
-        execArgv: [],
+        env: { ...env, PORT: String(await findFreePort()) },
+        execArgv,
         // Log lines go to a file that nobody reads, as in production they go to a pipe.
         stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
       })

@@ -5,6 +5,8 @@ import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { Secret } from '@switchyard/service-kit/config'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { Redis } from 'ioredis'
+import { jobSources } from '../../services/jobqueue-metrics/src/source-config.js'
+import { openSources } from '../../services/jobqueue-metrics/src/sources/open-sources.js'
 import type { JobSource } from '../../services/jobqueue-metrics/src/sources/sources.js'
 import { bareBullmq, bareSidekiq } from './bare.js'
 import { fillBullmq, fillSidekiq, type Size } from './fill.js'
@@ -13,16 +15,6 @@ import { type Cost, compare, longestTurn, measure, median, timed } from './measu
 import { startRedis } from './redis.js'
 
 type Kind = 'sidekiq' | 'bullmq'
-
-/** Built code, as it runs everywhere. */
-interface Modules {
-  'open-sources': typeof import('../../services/jobqueue-metrics/src/sources/open-sources.js')
-  'source-config': typeof import('../../services/jobqueue-metrics/src/source-config.js')
-}
-const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =>
-  import(new URL(`../../services/jobqueue-metrics/dist/sources/${path}.js`, import.meta.url).href)
-const { openSources } = await built('open-sources')
-const { jobSources } = await built('source-config')
 
 const large: Size = {
   queues: Number(process.env.QUEUES ?? 1000),

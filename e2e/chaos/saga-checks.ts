@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Reported } from './load/traffic.js'
 import { queryAll } from './query-all.js'
 
-const rebuild = resolve(import.meta.dirname, '../../services/saga-reporter/dist/rebuild/main.js')
+const rebuild = resolve(import.meta.dirname, '../../services/saga-reporter/dist/bundle/rebuild.js')
 
 /** @returns the events that are lost, twice or refused, and the sagas that are not what their events say */
 export async function findLostEvents({ results, finals }: Reported, databaseUrl: string): Promise<string[]> {

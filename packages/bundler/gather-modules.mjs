@@ -4,39 +4,35 @@ import ts from 'typescript'
 import { readManifest } from './packages-of.mjs'
 
 /**
- * The built modules and types that an entry of a package needs, also those of other packages of this workspace, which nobody can
- * install: their modules lie in a folder beside the package's own, and are imported from there.
+ * The modules and types of the sources that an entry of a package needs, also those of other packages of this workspace, which
+ * nobody can install: their modules lie in a folder beside the package's own, and are imported from there.
  *
  * @param folder of the package
- * @param entry of its `exports`: `types` and `default`
+ * @param source the file of the entry
  * @returns each module by its path, the libraries that they import, and the paths of the entry
  */
-export function gatherModules(folder, entry) {
+export function gatherModules(folder, source) {
   const modules = new Map()
   const libraries = new Set()
 
-  function add(owner, file) {
-    const path = pathOf(folder, owner, file)
+  function add(owner, file, extension) {
+    const path = pathOf(folder, owner, file).replace(/\.ts$/, extension)
     if (modules.has(path)) return path
     modules.set(path, '')
-    const text = readFileSync(file, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
     const replace = (specifier) => {
       const found = resolve(owner, file, specifier)
       if (!found) return specifier
-      const to = add(found.owner, found.file).replace(/\.d\.ts$/, '.js')
+      const to = add(found.owner, found.file, extension).replace(/\.d\.ts$/, '.js')
       const way = posix.relative(posix.dirname(path), to)
       return way.startsWith('.') ? way : `./${way}`
     }
-    modules.set(path, withSpecifiers(text, replace))
+    modules.set(path, withSpecifiers(transpile(file, extension), replace))
     return path
   }
 
   function resolve(owner, file, specifier) {
-    const isTypes = file.endsWith('.d.ts')
-    if (specifier.startsWith('.')) {
-      const module = join(dirname(file), specifier)
-      return { owner, file: isTypes ? module.replace(/\.js$/, '.d.ts') : module }
-    }
+    if (specifier.startsWith('.'))
+      return { owner, file: join(dirname(file), specifier.replace(/\.js$/, '.ts')) }
     if (specifier.startsWith('node:')) return undefined
     const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(specifier)
     if (!name.startsWith('@switchyard/')) {
@@ -44,19 +40,49 @@ export function gatherModules(folder, entry) {
       return undefined
     }
     const other = realpathSync(join(owner, 'node_modules', name))
-    const exported = readManifest(other).exports[`.${rest}`]
-    return { owner: other, file: join(other, isTypes ? exported.types : exported.default) }
+    return { owner: other, file: join(other, sourceOf(readManifest(other).exports[`.${rest}`])) }
   }
 
-  const main = add(folder, join(folder, entry.default))
-  const types = add(folder, join(folder, entry.types))
+  const main = add(folder, join(folder, source), '.js')
+  const types = add(folder, join(folder, source), '.d.ts')
   return { modules, libraries, main: `./${main}`, types: `./${types}` }
 }
 
-/** `dist/client.js` of the package itself; of another one `dist/contracts/saga.js`. */
+/** The file of sources that an entry of `exports` names: a package that is published names what is built, too. */
+export const sourceOf = (exported) => exported['@switchyard/source'] ?? exported
+
+/** `dist/client.ts` of the package itself; of another one `dist/contracts/saga.ts`. */
 function pathOf(folder, owner, file) {
-  const path = relative(owner, file).split(sep).join('/')
-  return owner === folder ? path : path.replace(/^dist\//, `dist/${posix.basename(owner)}/`)
+  const path = relative(join(owner, 'src'), file).split(sep).join('/')
+  return owner === folder ? `dist/${path}` : `dist/${posix.basename(owner)}/${path}`
+}
+
+const compilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.ESNext,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+}
+
+/** One file alone as JavaScript, or as its types: exports of packed packages name their types, so that it needs no other file. */
+function transpile(file, extension) {
+  const text = readFileSync(file, 'utf8')
+  const { outputText, diagnostics } =
+    extension === '.js'
+      ? ts.transpileModule(text, { fileName: file, compilerOptions, reportDiagnostics: true })
+      : ts.transpileDeclaration(text, {
+          fileName: file,
+          compilerOptions: { ...compilerOptions, declaration: true, isolatedDeclarations: true },
+          reportDiagnostics: true,
+        })
+  if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, diagnosticsHost))
+  return outputText
+}
+
+const diagnosticsHost = {
+  getCanonicalFileName: (name) => name,
+  getCurrentDirectory: () => process.cwd(),
+  getNewLine: () => '\n',
 }
 
 /** A text of a module or of types, with other specifiers of its imports. */

@@ -7,13 +7,3 @@ export const imported = [
   'grpc-health-check',
   'piscina',
 ]
-
-/** Packages of which a bundle reads files, but loads no module. */
-export const read = [
-  '@switchyard/banner',
-  '@switchyard/contracts',
-  '@switchyard/db',
-  '@switchyard/git-storage',
-  '@switchyard/service-kit',
-  'swagger-ui-dist',
-]

@@ -3,7 +3,7 @@
 // their dependencies, and sbom.cdx.json, which lists the libraries of both and of pages. The argument names the new folder.
 import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { imported, read } from './outside.mjs'
+import { imported } from './outside.mjs'
 import { packagesOf, readManifest } from './packages-of.mjs'
 import { makeSbom, npmComponent, withComponents } from './sbom.mjs'
 
@@ -15,7 +15,7 @@ const copied = new Map()
 /** Copies a package without modules: its manifest, the folders that are published, and what `exports` names as files. */
 function copyFiles(folder, to) {
   const { files = [], exports = {} } = readManifest(folder)
-  const named = Object.values(exports).filter((path) => typeof path === 'string' && !path.includes('*'))
+  const named = Object.values(exports).filter((path) => typeof path === 'string' && !/\*|\.ts$/.test(path))
   for (const path of ['package.json', ...files.filter((file) => !/^!?dist\b/.test(file)), ...named])
     cpSync(join(folder, path), join(to, path), { recursive: true })
 }
@@ -58,11 +58,13 @@ copyFiles(own, target)
 for (const folder of ['dist/bundle', 'dist/clients', 'dist/web'])
   if (existsSync(folder)) cpSync(folder, join(target, folder), { recursive: true })
 const direct = Object.keys(manifest.dependencies)
-for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)
+for (const name of imported) if (direct.includes(name)) copyPackage(name, own)
+// Packages of which the bundle reads files, but loads no module.
+for (const name of manifest.bundle.reads ?? []) copyPackage(name, own)
 
 const readList = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const bundled = readList('dist/bundle/packages.json')
-const browserFile = 'dist/bundle/browser-packages.json'
+const browserFile = 'dist/browser-packages.json'
 const ofPages = existsSync(browserFile) ? readList(browserFile) : []
 const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
 // What is in the bundle and beside it, too, would be listed twice.

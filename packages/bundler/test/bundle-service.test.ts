@@ -7,15 +7,17 @@ import { expect, it } from 'vitest'
 
 const bundleService = fileURLToPath(new URL('../bundle-service.mjs', import.meta.url))
 
-/** What the bundle of these files prints; `main.js` is where it begins. */
+const manifest = '{"type":"module","bundle":{"programs":{"main":"src/main.ts"},"keepNames":true}}'
+
+/** What the bundle of these sources prints; `src/main.ts` is where it begins. */
 async function runBundled(files: Record<string, string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
   try {
-    for (const [path, content] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
+    for (const [path, content] of Object.entries({ 'package.json': manifest, ...files })) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), content)
     }
-    await execa('node', [bundleService, '--keep-names'], { cwd: folder })
+    await execa('node', [bundleService], { cwd: folder })
     return (await execa('node', ['--enable-source-maps', 'dist/bundle/main.js'], { cwd: folder })).stdout
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -26,9 +28,9 @@ it('keeps the names of classes that clash, when told to: errors are told apart b
   const module =
     'export class Clash extends Error { constructor() { super(); this.name = this.constructor.name } }'
   const printed = await runBundled({
-    'dist/one.js': module,
-    'dist/two.js': module,
-    'dist/main.js': `import * as one from './one.js'; import * as two from './two.js'
+    'src/one.ts': module,
+    'src/two.ts': module,
+    'src/main.ts': `import * as one from './one.js'; import * as two from './two.js'
       console.log(new one.Clash().name, new two.Clash().name)`,
   })
   expect(printed).toBe('Clash Clash')
@@ -38,8 +40,8 @@ it('gives CommonJS packages that are loaded late the names that Node gives them'
   const printed = await runBundled({
     'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
     'node_modules/tool/index.js': 'exports.Tool = class { name() { return "tool" } }; exports["a-b"] = 1',
-    'dist/late.js': `export const late = async () => { const { Tool } = await import('tool'); return new Tool().name() }`,
-    'dist/main.js': `import tool from 'tool'; import { late } from './late.js'
+    'src/late.ts': `export const late = async () => { const { Tool } = await import('tool'); return new Tool().name() }`,
+    'src/main.ts': `import tool from 'tool'; import { late } from './late.js'
       const { default: same } = await import('tool')
       console.log(await late(), same === tool)`,
   })
@@ -48,27 +50,47 @@ it('gives CommonJS packages that are loaded late the names that Node gives them'
 
 it('bundles what a worker thread starts with, beside the file that names it', async () => {
   const printed = await runBundled({
-    'dist/deep/shared.js': 'export const greeting = "hello"',
-    'dist/deep/greet.worker.js': `import { parentPort } from 'node:worker_threads'
+    'src/deep/shared.ts': 'export const greeting = "hello"',
+    'src/deep/greet.worker.ts': `import { parentPort } from 'node:worker_threads'
       import { greeting } from './shared.js'
       parentPort.postMessage(greeting)`,
-    'dist/deep/start.js': `import { once } from 'node:events'
+    'src/deep/start.ts': `import { once } from 'node:events'
       import { Worker } from 'node:worker_threads'
       export const start = async () => once(new Worker(new URL('./greet.worker.js', import.meta.url)), 'message')`,
-    'dist/main.js': `import { start } from './deep/start.js'
+    'src/main.ts': `import { start } from './deep/start.js'
       console.log(...(await start()))`,
   })
   expect(printed).toBe('hello')
+})
+
+it('keeps the last bundle while the sources have an error, and says where it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
+  const bundle = () => execa('node', [bundleService], { cwd: folder, reject: false })
+  const run = async () => (await execa('node', ['dist/bundle/main.js'], { cwd: folder })).stdout
+  try {
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'package.json'), manifest)
+    writeFileSync(join(folder, 'src/main.ts'), `console.log('first')`)
+    await bundle()
+    writeFileSync(join(folder, 'src/main.ts'), 'const =')
+    expect((await bundle()).stderr).toContain('src/main.ts:1:6')
+    expect(await run()).toBe('first')
+    writeFileSync(join(folder, 'src/main.ts'), `console.log('second')`)
+    await bundle()
+    expect(await run()).toBe('second')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 it('errors name the lines of sources in own code, and the bundle in the code of libraries, whose maps would take memory', async () => {
   const printed = await runBundled({
     'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
     'node_modules/tool/index.js': 'exports.call = function called(work) {\n  return work()\n}',
-    'dist/fail.js': `export function fail() {\n  throw new Error('x')\n}`,
-    'dist/main.js': `import tool from 'tool'; import { fail } from './fail.js'
+    'src/fail.ts': `export function fail() {\n  throw new Error('x')\n}`,
+    'src/main.ts': `import tool from 'tool'; import { fail } from './fail.js'
       try { tool.call(fail) } catch (error) { console.log(error.stack) }`,
   })
-  expect(printed).toMatch(/at fail \(.*dist\/fail\.js:2:\d+\)/)
+  expect(printed).toMatch(/at fail \(.*src\/fail\.ts:2:\d+\)/)
   expect(printed).toMatch(/called .*dist\/bundle\/main\.js:\d+/)
 })

@@ -14,23 +14,20 @@ const files = {
     version: '1.2.3',
     description: 'A tool',
     license: 'MIT',
-    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    exports: { '.': { '@switchyard/source': './src/index.ts' } },
     dependencies: { '@switchyard/shared': 'workspace:*', library: 'catalog:' },
   }),
   'tool/README.md': '# A tool',
-  'tool/dist/index.js': `export { use } from './deep/use.js'\n//# sourceMappingURL=index.js.map`,
-  'tool/dist/index.d.ts': `export { use } from './deep/use.js';\nexport declare const kind: import('@switchyard/shared/kind').Kind;`,
-  'tool/dist/deep/use.js': `import { hash } from 'node:crypto'\nimport { kind } from '@switchyard/shared/kind'\nimport { help } from 'library/help'\nexport const use = () => kind + help()`,
-  'tool/dist/deep/use.d.ts': 'export declare const use: () => string;',
-  'tool/dist/unused.js': 'export const secret = 1',
+  'tool/src/index.ts': `import type { Kind } from '@switchyard/shared/kind'\nexport { use } from './deep/use.js'\nexport const kindOf = (kind: Kind): Kind => kind`,
+  'tool/src/deep/use.ts': `import { hash } from 'node:crypto'\nimport { kind } from '@switchyard/shared/kind'\nimport { help } from 'library/help'\nexport const use = (): string => kind + help() + hash('md5', '')`,
+  'tool/src/unused.ts': 'export const secret = 1',
   'tool/node_modules/library/package.json': '{"name":"library","version":"4.5.6"}',
   'shared/package.json': JSON.stringify({
     name: '@switchyard/shared',
     version: '1.2.3',
-    exports: { './kind': { types: './dist/gen/kind.d.ts', default: './dist/gen/kind.js' } },
+    exports: { './kind': { '@switchyard/source': './src/gen/kind.ts' } },
   }),
-  'shared/dist/gen/kind.js': `export const kind = 'shared'`,
-  'shared/dist/gen/kind.d.ts': `export type Kind = 'shared';`,
+  'shared/src/gen/kind.ts': `export type Kind = 'shared'\nexport const kind: Kind = 'shared'`,
 }
 
 let folder: string
@@ -70,9 +67,12 @@ it('packs what an entry needs and nothing else, with modules of other packages o
       'dist/shared/gen/kind.js',
     ].map((path) => `package/${path}`),
   )
-  expect(await contentOf('dist/index.js')).toBe(`export { use } from './deep/use.js'`)
+  expect(await contentOf('dist/index.js')).toBe(
+    `export { use } from './deep/use.js';\nexport const kindOf = (kind) => kind;`,
+  )
   expect(await contentOf('dist/deep/use.js')).toContain(`import { kind } from '../shared/gen/kind.js'`)
-  expect(await contentOf('dist/index.d.ts')).toContain(`import('./shared/gen/kind.js').Kind`)
+  expect(await contentOf('dist/index.d.ts')).toContain(`import type { Kind } from './shared/gen/kind.js'`)
+  expect(await contentOf('dist/deep/use.d.ts')).toBe('export declare const use: () => string;')
 })
 
 it('names the libraries that the modules import, from their installed version up, and no package of the workspace', async () => {
@@ -93,6 +93,17 @@ it('makes the same bytes again', async () => {
   await pack('two')
   for (const file of ['tool.tgz', 'index.json'])
     expect(readFileSync(join(folder, 'two', file))).toEqual(readFileSync(join(folder, 'one', file)))
+})
+
+it('refuses a client whose exports do not name their types, which one file alone cannot tell', async () => {
+  const source = join(folder, 'tool/src/deep/use.ts')
+  writeFileSync(source, files['tool/src/deep/use.ts'].replace('(): string =>', '() =>'))
+  const { stderr } = await execa('node', [packClients, join(folder, 'bad')], {
+    cwd: join(folder, 'service'),
+    reject: false,
+  })
+  writeFileSync(source, files['tool/src/deep/use.ts'])
+  expect(stderr).toContain('tool/src/deep/use.ts(4,20): error TS9007')
 })
 
 it('refuses a client that uses a library on which it does not depend', async () => {

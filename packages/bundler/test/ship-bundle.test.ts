@@ -12,7 +12,7 @@ async function shipWith(manifest: object) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ship-'))
   const json = (value: object) => JSON.stringify({ version: '1.0.0', ...value })
   const files = {
-    'package.json': json({ name: 'service', dependencies: { piscina: '1.0.0' } }),
+    'package.json': json({ name: 'service', dependencies: { piscina: '1.0.0' }, bundle: {} }),
     'dist/bundle/main.js': '',
     'dist/bundle/packages.json': '[]',
     'node_modules/piscina/package.json': json({ name: 'piscina', ...manifest }),

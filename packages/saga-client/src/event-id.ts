@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /** A UUID of version 7: the time in milliseconds, then chance; ids made later sort later. */
-export function createEventId(nowMs = Date.now()): string {
+export function createEventId(nowMs: number = Date.now()): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(nowMs, 0, 6)
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)

@@ -80,10 +80,11 @@ const encode = <Name extends keyof Methods>(operation: Name, request: Request<Na
 
 /** The ten operations. They throw where a payload cannot be written as JSON, and without the name of a service. */
 export const encoders = {
-  sagaStarted: (event: SagaStarted, serviceName: string) =>
+  sagaStarted: (event: SagaStarted, serviceName: string): EncodedEvent =>
     encode('sagaStarted', { sagaId: event.sagaId, serviceName: nameOf(event.serviceName ?? serviceName) }),
-  sagaEnded: (event: SagaEvent) => encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }),
-  activityExecuteStarted: (event: ActivityExecuteStarted) =>
+  sagaEnded: (event: SagaEvent): EncodedEvent =>
+    encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }),
+  activityExecuteStarted: (event: ActivityExecuteStarted): EncodedEvent =>
     encode('activityExecuteStarted', {
       activityId: event.activityId,
       sagaId: event.sagaId,
@@ -92,37 +93,38 @@ export const encoders = {
       order: event.order ?? 0,
       addTime: (event.time ?? new Date()).toISOString(),
     }),
-  activityRetried: (event: ActivityRetried) =>
+  activityRetried: (event: ActivityRetried): EncodedEvent =>
     encode('activityRetried', {
       activityId: event.activityId,
       status: event.status ?? '',
       retries: event.retries,
       activityRetryType: event.phase === 'execute' ? RetryType.Execute : RetryType.Compensate,
     }),
-  activityExecuteAborted: (event: ActivityAborted) =>
+  activityExecuteAborted: (event: ActivityAborted): EncodedEvent =>
     encode('activityExecuteAborted', { activityId: event.activityId, errors: errorText(event.error) }),
-  activityCompensateAborted: (event: ActivityCompensateAborted) =>
+  activityCompensateAborted: (event: ActivityCompensateAborted): EncodedEvent =>
     encode('activityCompensateAborted', {
       activityId: event.activityId,
       // By the contract, naming the saga means that the orchestrator gives up.
       sagaId: event.final ? event.sagaId : '',
       errors: errorText(event.error),
     }),
-  activityEnded: (event: ActivityEnded) =>
+  activityEnded: (event: ActivityEnded): EncodedEvent =>
     encode('activityEnded', {
       activityId: event.activityId,
       sagaId: event.sagaId,
       resultData: payload(event.result),
     }),
-  activityCompensated: (event: ActivityEvent) =>
+  activityCompensated: (event: ActivityEvent): EncodedEvent =>
     encode('activityCompensated', { activityId: event.activityId }),
-  activityExecuteOvertime: (event: ActivityAborted) =>
+  activityExecuteOvertime: (event: ActivityAborted): EncodedEvent =>
     encode('activityExecuteOvertime', {
       activityId: event.activityId,
       sagaId: event.sagaId,
       errors: errorText(event.error),
     }),
-  activityRevoked: (event: ActivityEvent) => encode('activityRevoked', { activityId: event.activityId }),
+  activityRevoked: (event: ActivityEvent): EncodedEvent =>
+    encode('activityRevoked', { activityId: event.activityId }),
 } as const
 
 /** @throws TypeError when neither the event nor the client names a service */

@@ -12,7 +12,7 @@ export interface IdentifiedEvent extends EncodedEvent {
 }
 
 /** Largest gRPC message that the reporter takes, in bytes. */
-export const messageBytesMax = 4 * 1024 * 1024
+export const messageBytesMax: number = 4 * 1024 * 1024
 
 /**
  * Gives an event its id.

@@ -64,7 +64,7 @@ export const defaults = {
   queueMax: 10_000,
   concurrencyMax: 20,
   batchEventsMax: 100,
-  batchBytesMax: 1024 * 1024,
+  batchBytesMax: 1_048_576,
   batchDelayMs: 5,
 } as const
 

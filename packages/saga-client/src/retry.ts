@@ -28,7 +28,7 @@ export function retryDelayMs(
   error: ServiceError,
   attempt: number,
   { firstMs, lastMs }: { firstMs: number; lastMs: number },
-  chance = Math.random(),
+  chance: number = Math.random(),
 ): number {
   const backOffMs = Math.min(lastMs, firstMs * 2 ** (attempt - 1)) * (0.5 + chance / 2)
   const askedMs = retryInfoMs(error)

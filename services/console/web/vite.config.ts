@@ -6,7 +6,7 @@ import react from '@vitejs/plugin-react'
 import { defaultClientConditions, defineConfig } from 'vite'
 import { compression } from 'vite-plugin-compression2'
 
-const packages = listBrowserPackages(join(import.meta.dirname, '../dist/bundle/browser-packages.json'), [
+const packages = listBrowserPackages(join(import.meta.dirname, '../dist/browser-packages.json'), [
   fileURLToPath(import.meta.resolve('tailwindcss/index.css')),
 ])
 

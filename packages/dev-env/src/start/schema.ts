@@ -9,7 +9,7 @@ import type { DatabaseServiceName } from './services.js'
 
 /** Applies the migrations with the one-shot process that production uses. */
 export async function applyMigrations(root: string, databaseUrl: string): Promise<void> {
-  const script = join(root, 'packages', 'db', 'dist', 'migrations', 'migrate.js')
+  const script = join(root, 'packages/db/dist/bundle/migrate.js')
   const env = { DATABASE_URL: databaseUrl }
   const result = await execa(process.execPath, [script], { env, all: true, reject: false })
   if (result.failed) {

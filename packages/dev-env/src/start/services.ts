@@ -46,6 +46,10 @@ const nodeOptions: Partial<Record<ServiceName, string[]>> = {
   'saga-reporter': ['--v8-pool-size=1', '--max-semi-space-size=32'],
 }
 
+/** The file of a service that Node runs. */
+export const mainOf = ({ root }: Settings, name: ServiceName): string =>
+  join(root, 'services', name, 'dist/bundle/main.js')
+
 /**
  * Starts a service as a child process that is restarted after a crash.
  *
@@ -58,7 +62,7 @@ export async function startService(
   notice: (line: string) => void,
   givenPort?: number,
 ): Promise<RunningService> {
-  const main = join(settings.root, 'services', name, 'dist', settings.watch ? 'main.js' : 'bundle/main.js')
+  const main = mainOf(settings, name)
   if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
   const port = givenPort ?? (await findFreePort())
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)

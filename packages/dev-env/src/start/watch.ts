@@ -1,15 +1,15 @@
-import { existsSync, readdirSync, watch } from 'node:fs'
+import { existsSync, readdirSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { dieWithParent } from '../process/death-signal.js'
 import type { Progress } from './progress.js'
-import type { RunningService } from './services.js'
+import { mainOf, type RunningService } from './services.js'
 import type { Settings } from './settings.js'
 
 const quietMs = 300
 
 /**
- * Rebuilds on every change. Restarts a service when its output changes, and all services when a package changes.
+ * Makes again what a change of a source concerns, and restarts the services whose bundles are new.
  *
  * @returns a function that ends the watching
  */
@@ -19,63 +19,68 @@ export function watchSources(
   progress: Progress,
 ): () => Promise<void> {
   const { root } = settings
-  const compiler = watchCompiler(root, progress)
-  const due = new Set<RunningService>()
+  const stopping = new AbortController()
+  let isDue = false
   let timer: NodeJS.Timeout | undefined
-  const restartSoon = (touched: RunningService[]) => {
-    for (const service of touched) due.add(service)
+  let work = Promise.resolve()
+
+  const madeAt = () =>
+    services.map(({ name }) => statSync(mainOf(settings, name), { throwIfNoEntry: false })?.mtimeMs)
+
+  async function makeAndRestart(): Promise<void> {
+    while (isDue && !stopping.signal.aborted) {
+      isDue = false
+      const before = madeAt()
+      if (!(await build(root, stopping.signal, progress))) continue
+      const after = madeAt()
+      const changed = services.filter((_, index) => before[index] !== after[index])
+      if (changed.length === 0) continue
+      progress.notice(`restarting ${changed.map(({ name }) => name).join(', ')}`)
+      await Promise.all(changed.map(({ process }) => process.restart()))
+    }
+  }
+  const onChange = () => {
+    isDue = true
     clearTimeout(timer)
     timer = setTimeout(() => {
-      const batch = [...due]
-      due.clear()
-      progress.notice(`restarting ${batch.map(({ name }) => name).join(', ')}`)
-      void Promise.all(batch.map(({ process }) => process.restart()))
+      work = work.then(makeAndRestart)
     }, quietMs)
   }
-  const onOutput = (folder: string, touched: RunningService[]) =>
-    watch(join(root, folder, 'dist'), { recursive: true }, (_event, file) => {
-      if (file?.endsWith('.js')) restartSoon(touched)
-    })
-  const watchers = [
-    ...services.map((service) => onOutput(`services/${service.name}`, [service])),
-    ...sharedPackages(root).map((name) => onOutput(`packages/${name}`, services)),
-  ]
+  const watchers = sourceFolders(root).map((folder) => watch(folder, { recursive: true }, onChange))
   return async () => {
+    stopping.abort()
     clearTimeout(timer)
     for (const watcher of watchers) watcher.close()
-    await compiler.stop()
+    await work
   }
 }
 
-/** The packages that services use; not this package, which cannot restart itself. */
-function sharedPackages(root: string): string[] {
-  const packages = join(root, 'packages')
-  return readdirSync(packages).filter(
-    (name) => name !== 'dev-env' && name !== 'testing' && existsSync(join(packages, name, 'dist')),
+/** The sources of all packages and services, and of the pages of the console. */
+function sourceFolders(root: string): string[] {
+  const parents = ['packages', 'services']
+  const folders = parents.flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => join(parent, name)),
   )
+  return [
+    ...folders.map((folder) => join(root, folder, 'src')),
+    join(root, 'services/console/web/src'),
+  ].filter((folder) => existsSync(folder))
 }
 
-function watchCompiler(root: string, progress: Progress): { stop(): Promise<void> } {
-  const projects = readdirSync(join(root, 'services')).map((name) => `services/${name}`)
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+/** Whether everything that is stale could be made; else it says why not. */
+async function build(root: string, stop: AbortSignal, progress: Progress): Promise<boolean> {
   const { command, args } = dieWithParent({
     command: process.execPath,
-    args: [tsc, '-b', '-w', '--preserveWatchOutput', ...projects],
+    args: [join(root, 'scripts/build.mjs')],
   })
-  const compiler = execa(command, args, {
+  const result = await execa(command, args, {
     cwd: root,
+    all: true,
     cleanup: false,
     reject: false,
     stdin: 'ignore',
-    buffer: false,
+    cancelSignal: stop,
   })
-  compiler.stdout.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.includes(': error TS')) progress.notice(line)
-  })
-  return {
-    async stop() {
-      compiler.kill('SIGTERM')
-      await compiler
-    },
-  }
+  if (result.failed && !result.isCanceled) progress.notice(result.all)
+  return !result.failed
 }
