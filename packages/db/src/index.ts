@@ -1,3 +1,4 @@
+export type { Pool, PoolClient } from 'pg'
 export * from './check-database.js'
 export * from './client.js'
 export { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
@@ -5,11 +6,14 @@ export {
   type AuditEvent,
   type BroadcastMessage,
   type CommitComment,
+  type CommitStatus,
+  type Deployment,
   type DeployToken,
   type Environment,
   type FreezePeriod,
   type LfsLock,
   type PersonalAccessToken,
+  type Pipeline,
   Prisma,
   type Project,
   type ProjectMember,
@@ -26,18 +30,12 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
-export { likeText } from './like-pattern.js'
 export { isMissingProject } from './missing-project.js'
 export { inPoolTransaction } from './pool-transaction.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
-export * from './stores/deployments/environments.js'
-export * from './stores/deployments/freeze-periods.js'
-export * from './stores/deployments/read-deployments.js'
-export * from './stores/deployments/write-deployments.js'
 export * from './stores/lfs.js'
-export * from './stores/lock-project-row.js'
 export * from './stores/members.js'
 export * from './stores/projects.js'
 export * from './stores/provisioning.js'
@@ -71,7 +69,6 @@ export * from './stores/sagas/tenant-cells.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export * from './stores/sagas/tombstones.js'
 export * from './stores/sessions.js'
-export * from './stores/statuses/index.js'
 export * from './stores/storage-uses.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'

@@ -1,7 +1,6 @@
 import {
   checkDatabase,
   createDatabase,
-  createStatusRecorder,
   type Database,
   findCaller,
   findSessionCaller,
@@ -33,6 +32,7 @@ import { startRemovingStrays } from './projects/stray-repositories.js'
 import { startNotifying } from './references/outbox.js'
 import { routes } from './routes.js'
 import { createStatusLookup } from './statuses/status-lookup.js'
+import { createStatusRecorder } from './statuses/status-recorder.js'
 import { createForwarding, createForwardingCounters, type Forwarding } from './storages/forwarding.js'
 import { createMovesCounter, type MovingDependencies, startMoves } from './storages/moves.js'
 import { type Storages, storagesOf } from './storages/storages.js'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createStatusRecorder, type Project, type StatusLabel } from '@switchyard/db'
+import type { Project } from '@switchyard/db'
 import {
   aggregateStatus,
   applyPost,
@@ -10,6 +10,8 @@ import {
 import type { TestGitRepository } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createStatusRecorder } from '../src/statuses/status-recorder.js'
+import type { StatusLabel } from '../src/statuses/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness

@@ -113,7 +113,7 @@ describe('while the database takes its time', () => {
     const release = async () => void (await client.query('COMMIT'))
     const untilWaiting = () =>
       waitFor(async () => {
-        const { rows } = await client.query(
+        const { rows } = await harness.database.pool.query(
           "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
         )
         return rows.length > 0

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
-import { likeText } from '../like-pattern.js'
+import { likeText } from '../sql/like-pattern.js'
 
 /** The user, token and request that caused an audit entry. */
 export interface AuditAuthor {

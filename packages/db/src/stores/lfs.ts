@@ -1,7 +1,7 @@
 import type { LfsObject } from '@switchyard/domain/commit'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { LfsLock } from '../generated/client.js'
-import { lockProjectRow } from './lock-project-row.js'
+import { lockProjectRow } from '../sql/lock-project-row.js'
 
 /** Notes that the project has these objects, and what they take, as far as that is not noted already. */
 export async function recordLfsObjects(

@@ -1,7 +1,7 @@
 import { startOfDay } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { Prisma, ProjectMember, User } from '../generated/client.js'
-import { likeText } from '../like-pattern.js'
+import { likeText } from '../sql/like-pattern.js'
 
 export type MemberWithUser = ProjectMember & { user: User }
 

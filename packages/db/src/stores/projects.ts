@@ -1,7 +1,7 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
 import { Prisma, type Project, type User } from '../generated/client.js'
-import { likeText } from '../like-pattern.js'
+import { likeText } from '../sql/like-pattern.js'
 import { unendedMembership, unendedMembershipSql } from './members.js'
 
 export interface ProjectForUser {

@@ -1,6 +1,6 @@
 import type { DatabaseOrTransaction } from '../client.js'
 import type { Prisma, User } from '../generated/client.js'
-import { likeText } from '../like-pattern.js'
+import { likeText } from '../sql/like-pattern.js'
 
 export interface NewUser {
   username: string

@@ -1,11 +1,7 @@
-import {
-  findNewestPipeline,
-  findPipelineOfRef,
-  listCommitStatuses,
-  type PipelineWithAuthor,
-} from '@switchyard/db'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { findNewestPipeline, findPipelineOfRef, type PipelineWithAuthor } from '../pipelines/store.js'
+import { listCommitStatuses } from '../statuses/store.js'
 
 /** States that a badge can show when it ignores skipped pipelines. */
 const unskipped = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'manual']

@@ -1,15 +1,3 @@
-import {
-  changeDeployment as changeStoredDeployment,
-  type DeploymentFilter,
-  type DeploymentOrder,
-  type DeploymentView,
-  deleteDeployment,
-  findDeployment,
-  findDeploymentBefore,
-  listFreezePeriods,
-  listDeployments as listStoredDeployments,
-  recordDeployment,
-} from '@switchyard/db'
 import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
@@ -24,8 +12,20 @@ import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit } from '../commits/commits.js'
 import type { Dependencies, Rows } from '../dependencies.js'
+import { listFreezePeriods } from '../freeze-periods/store.js'
 import type { ProjectCall } from '../guards.js'
 import { deploymentHook } from '../shapes/hooks.js'
+import {
+  changeDeployment as changeStoredDeployment,
+  type DeploymentFilter,
+  type DeploymentOrder,
+  type DeploymentView,
+  deleteDeployment,
+  findDeployment,
+  findDeploymentBefore,
+  listDeployments as listStoredDeployments,
+  recordDeployment,
+} from './store.js'
 
 /** The deployments of a project that meet every condition that is set. */
 export const listDeployments = (

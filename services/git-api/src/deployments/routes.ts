@@ -1,4 +1,3 @@
-import type { DeploymentOrder } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { deploymentStatuses } from '@switchyard/domain/deployment'
@@ -26,6 +25,7 @@ import { commitShape, presentCommit } from '../shapes/commit.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import * as deployments from './deployments.js'
+import type { DeploymentOrder } from './store.js'
 
 export function deploymentRoutes(deps: Dependencies): Route[] {
   const { readDeployments, deploy, maintain } = deps.guards

@@ -1,23 +1,24 @@
 import {
-  createEnvironment,
-  type DeploymentView,
-  deleteStoppedEnvironment,
   type Environment,
-  type EnvironmentChanges,
-  type EnvironmentFilter,
-  findEnvironment,
-  findLastDeployment,
   findUser,
   inTransaction,
-  listEnvironments as listStoredEnvironments,
   type ProjectWithOwner,
   requireUnchanged,
-  updateEnvironment,
 } from '@switchyard/db'
 import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import type { Dependencies, Rows } from '../dependencies.js'
+import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import {
+  createEnvironment,
+  deleteStoppedEnvironment,
+  type EnvironmentChanges,
+  type EnvironmentFilter,
+  findEnvironment,
+  listEnvironments as listStoredEnvironments,
+  updateEnvironment,
+} from './store.js'
 
 /** Environments, and the project that answers show with each of them. */
 interface EnvironmentPage {

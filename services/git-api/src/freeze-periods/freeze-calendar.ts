@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { FreezePeriodFields } from '@switchyard/db'
 import type { FieldProblems } from '@switchyard/domain'
 import { type CronExpression, CronExpressionParser } from 'cron-parser'
 import { LRUCache } from 'lru-cache'
+import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
 const expressionLengthMax = 255

@@ -1,21 +1,18 @@
-import {
-  type AuditAuthor,
-  countFreezePeriods,
-  createFreezePeriod,
-  deleteFreezePeriod,
-  type FreezePeriod,
-  type FreezePeriodFields,
-  findFreezePeriod,
-  inTransaction,
-  listFreezePeriods as listStoredPeriods,
-  requireUnchanged,
-  updateFreezePeriod,
-} from '@switchyard/db'
+import { type AuditAuthor, type FreezePeriod, inTransaction, requireUnchanged } from '@switchyard/db'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { freezePeriodProblems } from './freeze-calendar.js'
+import {
+  countFreezePeriods,
+  createFreezePeriod,
+  deleteFreezePeriod,
+  type FreezePeriodFields,
+  findFreezePeriod,
+  listFreezePeriods as listStoredPeriods,
+  updateFreezePeriod,
+} from './store.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20

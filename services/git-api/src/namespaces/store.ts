@@ -1,4 +1,5 @@
-import { type DatabaseOrTransaction, likeText, type User } from '@switchyard/db'
+import type { DatabaseOrTransaction, User } from '@switchyard/db'
+import { likeText } from '@switchyard/db/sql'
 
 interface NamespaceFilter {
   /** The user who requests the list; administrators see every namespace. */

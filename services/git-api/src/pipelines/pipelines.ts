@@ -1,19 +1,18 @@
-import {
-  findPipeline,
-  findPipelineOfRef,
-  listCommitStatuses,
-  listPipelines as listStoredPipelines,
-  type PipelineFilter,
-  type PipelineWithAuthor,
-  type pipelineOrders,
-  type StatusWithAuthor,
-} from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
 import { getCommitId } from '../commits/commits.js'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { JobView, PipelineView } from '../shapes/repository-views.js'
+import { listCommitStatuses, type StatusWithAuthor } from '../statuses/store.js'
+import {
+  findPipeline,
+  findPipelineOfRef,
+  listPipelines as listStoredPipelines,
+  type PipelineFilter,
+  type PipelineWithAuthor,
+  type pipelineOrders,
+} from './store.js'
 
 export interface PipelineQuery extends Omit<PipelineFilter, 'projectId' | 'newestOf'> {
   /** Only the newest pipeline of each branch, or of each tag. */

@@ -1,4 +1,4 @@
-import type { DeploymentView, PipelineWithAuthor, ProjectWithOwner } from '@switchyard/db'
+import type { ProjectWithOwner } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   endpoint,
@@ -11,6 +11,8 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
+import type { DeploymentView } from '../deployments/store.js'
+import type { PipelineWithAuthor } from '../pipelines/store.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { listedPipelineShape, presentListedPipeline } from '../shapes/pipeline.js'
 import { basicProjectShape, presentBasicProject } from '../shapes/project.js'

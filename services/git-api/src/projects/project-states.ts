@@ -1,11 +1,4 @@
-import {
-  type DeploymentView,
-  findNewestPipelines,
-  listProjects,
-  listRunningDeployments,
-  type PipelineWithAuthor,
-  type ProjectWithOwner,
-} from '@switchyard/db'
+import { listProjects, type ProjectWithOwner } from '@switchyard/db'
 import {
   type Caller,
   decideProjectRight,
@@ -13,6 +6,8 @@ import {
   type ProjectRight,
 } from '@switchyard/domain/access'
 import type { Dependencies, Rows } from '../dependencies.js'
+import { type DeploymentView, listRunningDeployments } from '../deployments/store.js'
+import { findNewestPipelines, type PipelineWithAuthor } from '../pipelines/store.js'
 
 /** A project with its newest pipeline and its running deployments. */
 interface ProjectState {

@@ -1,4 +1,5 @@
-import { type DatabaseOrTransaction, lockProjectRow, type ProtectedBranch } from '@switchyard/db'
+import type { DatabaseOrTransaction, ProtectedBranch } from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
 import { type BranchLevels, lowestLevel } from '@switchyard/domain/access'
 
 /** What can be set and changed of a protected branch. */

@@ -1,4 +1,5 @@
-import { type DatabaseOrTransaction, lockProjectRow, type ProtectedTag } from '@switchyard/db'
+import type { DatabaseOrTransaction, ProtectedTag } from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
 import { lowestLevel } from '@switchyard/domain/access'
 
 export interface NewProtectedTag {

@@ -1,4 +1,4 @@
-import type { PipelineWithAuthor, Project } from '@switchyard/db'
+import type { Project } from '@switchyard/db'
 import {
   type Commit,
   type CommitStats,
@@ -10,6 +10,7 @@ import {
 import type { DiffEntry } from '@switchyard/git-storage'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { PipelineWithAuthor } from '../pipelines/store.js'
 import type { SignatureKind } from './repository-views.js'
 
 export const pipelineBasicShape = z

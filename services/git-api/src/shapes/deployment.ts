@@ -1,4 +1,4 @@
-import type { DeploymentView, Environment, ProjectWithOwner } from '@switchyard/db'
+import type { Environment, ProjectWithOwner } from '@switchyard/db'
 import {
   autoStopSettings,
   deploymentStatuses,
@@ -7,6 +7,7 @@ import {
 } from '@switchyard/domain/deployment'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { DeploymentView } from '../deployments/store.js'
 import { basicProjectShape, presentBasicProject } from './project.js'
 import { presentUser, userShape } from './user.js'
 

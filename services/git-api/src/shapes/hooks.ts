@@ -1,6 +1,7 @@
-import type { DeploymentView, Project, ReleaseLink } from '@switchyard/db'
+import type { Project, ReleaseLink } from '@switchyard/db'
 import { type Commit, titleOf } from '@switchyard/domain/commit'
 import type { CommentWithAuthor } from '../comments/store.js'
+import type { DeploymentView } from '../deployments/store.js'
 import type { ReleaseWithLinks } from '../releases/store.js'
 import {
   type HookUser,

@@ -1,6 +1,6 @@
-import type { PipelineWithAuthor } from '@switchyard/db'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, StoredBlob } from '@switchyard/git-storage'
+import type { PipelineWithAuthor } from '../pipelines/store.js'
 import type { ReleaseWithLinks } from '../releases/store.js'
 
 /** A branch, its newest commit, and what its protections mean for the caller. */

@@ -1,4 +1,3 @@
-import type { StatusWithAuthor } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { postedStates } from '@switchyard/domain/commit-status'
 import {
@@ -22,6 +21,7 @@ import { optional, optionalText } from '../shapes/parameters.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import * as listing from './statuses.js'
 import { recordStatus } from './statuses.js'
+import type { StatusWithAuthor } from './store.js'
 
 const commitStatusShape = z
   .object({

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, findLastPipeline, listCountedStatuses, type Project } from '@switchyard/db'
+import type { Database, Project } from '@switchyard/db'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
 import { LRUCache } from 'lru-cache'
+import { findLastPipeline } from '../pipelines/store.js'
 import type { CommitState } from '../shapes/repository-views.js'
+import { listCountedStatuses } from './store.js'
 
 /** Longest time for which a state stays outdated when a process ends before it writes the mark. */
 const knownMs = 1_000

@@ -1,4 +1,3 @@
-import { findPipeline, hasCommitStatus, listCommitStatuses, type StatusWithAuthor } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
@@ -6,7 +5,9 @@ import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { findPipeline } from '../pipelines/store.js'
 import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
+import { hasCommitStatus, listCommitStatuses, type StatusWithAuthor } from './store.js'
 
 interface RecordStatusCommand {
   /** Hash, branch or tag. */

@@ -1,10 +1,5 @@
-import {
-  type DatabaseOrTransaction,
-  type DeployToken,
-  likeText,
-  type PersonalAccessToken,
-  type Prisma,
-} from '@switchyard/db'
+import type { DatabaseOrTransaction, DeployToken, PersonalAccessToken, Prisma } from '@switchyard/db'
+import { likeText } from '@switchyard/db/sql'
 import { type Caller, callerOfDeployToken, startOfDay } from '@switchyard/domain/access'
 
 type NewDeployToken = Pick<DeployToken, 'projectId' | 'name' | 'username' | 'expiresAt' | 'createdBy'> & {

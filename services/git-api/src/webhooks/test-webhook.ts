@@ -1,10 +1,4 @@
-import {
-  findNewestDeployment,
-  findNewestStatus,
-  findPipelineWithJobs,
-  type NewDelivery,
-  type WebhookDelivery,
-} from '@switchyard/db'
+import type { NewDelivery, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
@@ -13,12 +7,15 @@ import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
 import { getCommit } from '../commits/commits.js'
 import type { Dependencies } from '../dependencies.js'
+import { findNewestDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { findPipelineWithJobs } from '../pipelines/store.js'
 import { type Change, pushedCommits } from '../pushes/pushes.js'
 import { findNewestRelease } from '../releases/store.js'
 import { deploymentHook, noteHook, releaseHook } from '../shapes/hooks.js'
 import { pushHook } from '../shapes/push-hook.js'
 import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
+import { findNewestStatus } from '../statuses/store.js'
 import { ownerOf } from './webhooks.js'
 
 /**

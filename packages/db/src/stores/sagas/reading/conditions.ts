@@ -1,5 +1,5 @@
 import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
-import { likeText } from '../../../like-pattern.js'
+import { likeText } from '../../../sql/like-pattern.js'
 import type { SagaSearch } from './saga-search.js'
 import type { SqlParameters } from './sql-parameters.js'
 

@@ -1,6 +1,109 @@
+import type { CommitStatus, Database, DatabaseOrTransaction, User } from '@switchyard/db'
+import {
+  bigint,
+  final,
+  flag,
+  float,
+  insertInto,
+  integer,
+  omit,
+  pick,
+  rowColumns,
+  rowReader,
+  selectList,
+  text,
+  time,
+  updateIn,
+} from '@switchyard/db/sql'
 import type { CountedStatus } from '@switchyard/domain/commit-status'
-import type { Database, DatabaseOrTransaction } from '../../client.js'
-import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from './status-row.js'
+
+/** The columns of an author that answers show. */
+export type StatusAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
+
+/** What a query with {@link authorColumns} reads besides the columns of its own table. */
+export interface AuthorRow {
+  authorId: number | null
+  authorUsername: string | null
+  authorName: string | null
+  authorState: string | null
+}
+
+/** Columns of `LEFT JOIN users u ON u.id = <table>.author_id`. */
+export const authorColumns = `u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
+
+/** Puts the author in the place of the columns; null when the account is gone. */
+export function withAuthor<Row extends AuthorRow>({
+  authorUsername,
+  authorName,
+  authorState,
+  ...row
+}: Row): Omit<Row, Exclude<keyof AuthorRow, 'authorId'>> & { author: StatusAuthor | null } {
+  const author =
+    row.authorId === null || authorUsername === null
+      ? null
+      : { id: row.authorId, username: authorUsername, name: authorName ?? '', state: authorState ?? '' }
+  return { ...row, author }
+}
+
+export type StatusWithAuthor = CommitStatus & { author: StatusAuthor | null }
+
+/** The subject of a status. Posts to one label change one record as long as the record is active. */
+export interface StatusLabel {
+  projectId: number
+  sha: string
+  ref: string | null
+  name: string
+}
+
+/** The one list of the columns of `commit_statuses`. */
+const columns = rowColumns<CommitStatus>({
+  projectId: final(integer('project_id')),
+  id: final(bigint('id')),
+  sha: final(text('sha')),
+  ref: final(text('ref')),
+  pipelineId: final(bigint('pipeline_id')),
+  name: final(text('name')),
+  stage: final(text('stage')),
+  status: text('status'),
+  description: text('description'),
+  targetUrl: text('target_url'),
+  coverage: float('coverage'),
+  allowFailure: final(flag('allow_failure')),
+  authorId: final(integer('author_id')),
+  createdAt: final(time('created_at')),
+  updatedAt: time('updated_at'),
+  startedAt: time('started_at'),
+  finishedAt: time('finished_at'),
+  superseded: flag('superseded'),
+})
+
+/** Returns the new ids. */
+export const insertStatuses = insertInto(
+  'add-statuses',
+  'commit_statuses',
+  omit(columns, 'id'),
+  'RETURNING id',
+)
+
+export const updateStatuses = updateIn(
+  'change-statuses',
+  'commit_statuses',
+  pick(columns, 'projectId', 'id'),
+  columns.filter(({ isFinal }) => !isFinal),
+)
+
+/** A row of {@link statusColumns}, as node-postgres returns it. */
+export type StatusRow = Record<keyof CommitStatus, unknown> & AuthorRow
+
+/** Columns of `commit_statuses s LEFT JOIN users u ON u.id = s.author_id`. */
+export const statusColumns = `${selectList('s', columns)}, ${authorColumns}`
+
+const read = rowReader(columns)
+
+export const statusOf = (row: StatusRow): StatusWithAuthor => {
+  const { author, ...status } = withAuthor(row)
+  return { ...read(status), author }
+}
 
 export interface StatusFilter {
   projectId: number

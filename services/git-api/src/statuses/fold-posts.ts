@@ -1,8 +1,7 @@
+import type { NewDelivery } from '@switchyard/db'
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
-import type { NewDelivery } from '../webhooks/deliveries.js'
-import type { StatusAuthor } from './author.js'
-import type { PipelineWithJobs } from './pipelines.js'
-import type { StatusLabel, StatusWithAuthor } from './status-row.js'
+import type { PipelineWithJobs } from '../pipelines/store.js'
+import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
 
 /** One posted status. */
 export interface StatusPosting {

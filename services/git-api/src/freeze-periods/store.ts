@@ -1,6 +1,5 @@
-import type { DatabaseOrTransaction } from '../../client.js'
-import type { FreezePeriod } from '../../generated/client.js'
-import { lockProjectRow } from '../lock-project-row.js'
+import type { DatabaseOrTransaction, FreezePeriod } from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
 
 /** The fields of a freeze period that callers write. */
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>

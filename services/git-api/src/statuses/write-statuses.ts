@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { PoolClient } from '@switchyard/db'
+import { queryOf } from '@switchyard/db/sql'
 import { activeStates } from '@switchyard/domain/commit-status'
-import type pg from 'pg'
-import { queryOf } from '../../sql/write-rows.js'
 import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
 import {
   insertStatuses,
@@ -11,7 +11,7 @@ import {
   statusColumns,
   statusOf,
   updateStatuses,
-} from './status-row.js'
+} from './store.js'
 
 /**
  * The statement that begins a transaction and locks these groups until its end. Locks are taken in the order of their
@@ -78,7 +78,7 @@ interface ReadRow extends Omit<StatusRow, 'id'> {
 
 /** @returns the state of each group that the posts belong to */
 export async function readGroups(
-  client: pg.PoolClient,
+  client: PoolClient,
   postings: readonly StatusPosting[],
   { job, pipeline }: StatusEvents,
 ): Promise<Map<string, GroupState>> {
@@ -114,7 +114,7 @@ const labelKey = ({ projectId, sha, ref, name }: StatusLabel, anyRef: boolean): 
   JSON.stringify([projectId, sha, ref, name, anyRef])
 
 export async function changeStatuses(
-  client: pg.PoolClient,
+  client: PoolClient,
   statuses: readonly StatusWithAuthor[],
 ): Promise<void> {
   if (statuses.length === 0) return
@@ -123,7 +123,7 @@ export async function changeStatuses(
 
 /** @returns the new ids in the order of the statuses */
 export async function addStatuses(
-  client: pg.PoolClient,
+  client: PoolClient,
   statuses: readonly StatusWithAuthor[],
 ): Promise<bigint[]> {
   if (statuses.length === 0) return []

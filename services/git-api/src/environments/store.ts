@@ -1,17 +1,109 @@
-import { invalid } from '@switchyard/domain'
+import type { PoolClient } from '@switchyard/db'
+import {
+  type Database,
+  type DatabaseOrTransaction,
+  type Deployment,
+  type Environment,
+  inPoolTransaction,
+} from '@switchyard/db'
+import {
+  flag,
+  insertInto,
+  integer,
+  likeText,
+  omit,
+  pick,
+  queryOf,
+  rowColumns,
+  selectList,
+  text,
+  time,
+  updateIn,
+} from '@switchyard/db/sql'
+import { invalid, notFound } from '@switchyard/domain'
 import {
   type EnvironmentTier,
   environmentSlug,
   environmentsPerProjectMax,
 } from '@switchyard/domain/deployment'
-import type pg from 'pg'
-import type { Database, DatabaseOrTransaction } from '../../client.js'
-import type { Environment } from '../../generated/client.js'
-import { likeText } from '../../like-pattern.js'
-import { inPoolTransaction } from '../../pool-transaction.js'
-import { queryOf } from '../../sql/write-rows.js'
-import { lockProject } from './lock-project.js'
-import { environmentColumns, insertEnvironmentRow } from './rows.js'
+
+const lock = {
+  name: 'lock-project-for-deployments',
+  text: 'SELECT FROM projects WHERE id = $1 FOR NO KEY UPDATE',
+}
+
+/**
+ * Locks a project until the transaction ends. Every transaction that writes environments or deployments begins with this lock,
+ * so that limits and moves hold with several writers, and no two writers wait for each other in a circle.
+ *
+ * @throws DomainError not-found
+ */
+export async function lockProject(client: PoolClient, projectId: number): Promise<void> {
+  const { rowCount } = await client.query({ ...lock, values: [projectId] })
+  if (rowCount !== 1) throw notFound('Project')
+}
+
+/** The one list of the columns of `environments`. */
+const environments = rowColumns<Environment>({
+  projectId: integer('project_id'),
+  id: integer('id'),
+  name: text('name'),
+  slug: text('slug'),
+  externalUrl: text('external_url'),
+  tier: text('tier'),
+  description: text('description'),
+  autoStopSetting: text('auto_stop_setting'),
+  state: text('state'),
+  createdAt: time('created_at'),
+  updatedAt: time('updated_at'),
+})
+
+export const environmentColumns = selectList('stored', environments)
+
+/** Returns the new row, or nothing when the project has as many environments as it can have. */
+export const insertEnvironmentRow = insertInto(
+  'add-environment',
+  'environments',
+  omit(environments, 'id', 'state', 'createdAt', 'updatedAt'),
+  `WHERE (SELECT count(*) FROM environments WHERE project_id = given.project_id) < ${environmentsPerProjectMax}
+    RETURNING ${environmentColumns}`,
+)
+
+/** The one list of the columns of `deployments`. */
+const deployments = rowColumns<Deployment>({
+  projectId: integer('project_id'),
+  id: integer('id'),
+  iid: integer('iid'),
+  environmentId: integer('environment_id'),
+  ref: text('ref'),
+  tag: flag('tag'),
+  sha: text('sha'),
+  status: text('status'),
+  userId: integer('user_id'),
+  sagaTenant: text('saga_tenant'),
+  sagaId: text('saga_id'),
+  frozen: flag('frozen'),
+  createdAt: time('created_at'),
+  updatedAt: time('updated_at'),
+  finishedAt: time('finished_at'),
+})
+
+export const deploymentColumns = selectList('stored', deployments)
+
+/** Returns the new row. */
+export const insertDeploymentRow = insertInto(
+  'add-deployment',
+  'deployments',
+  omit(deployments, 'id'),
+  `RETURNING ${deploymentColumns}`,
+)
+
+export const updateProgress = updateIn(
+  'change-deployment',
+  'deployments',
+  pick(deployments, 'projectId', 'id'),
+  pick(deployments, 'status', 'updatedAt', 'finishedAt'),
+)
 
 /** An environment to add. */
 export interface NewEnvironment {
@@ -30,7 +122,7 @@ const byName = {
 
 /** @param client that of a transaction that has locked the project */
 export async function findEnvironmentByName(
-  client: pg.PoolClient,
+  client: PoolClient,
   projectId: number,
   name: string,
 ): Promise<Environment | null> {
@@ -42,7 +134,7 @@ export async function findEnvironmentByName(
  * @param client that of a transaction that has locked the project and found no environment of this name
  * @throws DomainError invalid when the project has as many environments as it can have
  */
-export async function insertEnvironment(client: pg.PoolClient, given: NewEnvironment): Promise<Environment> {
+export async function insertEnvironment(client: PoolClient, given: NewEnvironment): Promise<Environment> {
   const row = { ...given, slug: environmentSlug(given.name) }
   const { rows } = await client.query<Environment>(queryOf(insertEnvironmentRow, [row]))
   const [environment] = rows

@@ -1,19 +1,28 @@
-import type pg from 'pg'
-import type { Database } from '../../client.js'
-import { isDatabaseUnavailable } from '../../database-failure.js'
-import { inPoolTransaction } from '../../pool-transaction.js'
-import { enqueueDeliveries, type NewDelivery } from '../webhooks/deliveries.js'
+import type { Pool, PoolClient } from '@switchyard/db'
+import {
+  type Database,
+  enqueueDeliveries,
+  inPoolTransaction,
+  isDatabaseUnavailable,
+  type NewDelivery,
+} from '@switchyard/db'
+import {
+  findPipelineWithJobs,
+  type OpenPipeline,
+  type OpenPipelines,
+  openPipelines,
+  pipelineKey,
+  updatePipelines,
+} from '../pipelines/store.js'
 import {
   type FoldedPosts,
   foldPosts,
+  type GroupState,
   groupKey,
   type RecordedStatus,
   type StatusPosting,
 } from './fold-posts.js'
-import { pipelineKey } from './pipelines.js'
-import type { StatusWithAuthor } from './status-row.js'
-import { pipelineDeliveries } from './tell-pipelines.js'
-import { type OpenPipelines, openPipelines, updatePipelines } from './write-pipelines.js'
+import type { StatusWithAuthor } from './store.js'
 import { addStatuses, beginAlone, changeStatuses, readGroups, type StatusEvents } from './write-statuses.js'
 
 /**
@@ -78,11 +87,11 @@ export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: S
 }
 
 async function recordPosts(
-  pool: pg.Pool,
+  pool: Pool,
   postings: readonly StatusPosting[],
   events: StatusEvents,
 ): Promise<RecordedStatus[]> {
-  const work = async (client: pg.PoolClient) => {
+  const work = async (client: PoolClient) => {
     const states = await readGroups(client, postings, events)
     const now = new Date()
     const folded = foldPosts(postings, states, now)
@@ -101,7 +110,7 @@ async function recordPosts(
 }
 
 async function writeFolded(
-  client: pg.PoolClient,
+  client: PoolClient,
   { results, dirty }: FoldedPosts,
   open: OpenPipelines,
 ): Promise<RecordedStatus[]> {
@@ -136,4 +145,36 @@ function deliveriesOf(
     const delivery = posting.tell(status)
     return webhookIds.map((webhookId) => ({ ...delivery, webhookId }))
   })
+}
+
+/**
+ * The deliveries for the pipelines whose state has changed. The last post to a pipeline makes them.
+ *
+ * @param recorded the results of the posts, in their order
+ * @param after the states of the pipelines after the posts, by key
+ */
+export async function pipelineDeliveries(
+  client: PoolClient,
+  { postings, recorded }: { postings: readonly StatusPosting[]; recorded: readonly RecordedStatus[] },
+  states: ReadonlyMap<string, GroupState>,
+  open: OpenPipelines,
+  after: ReadonlyMap<string, string>,
+): Promise<NewDelivery[]> {
+  const told = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhookIds: number[] }>()
+  for (const [index, { status }] of recorded.entries()) {
+    const posting = postings[index] as StatusPosting
+    const webhookIds = states.get(groupKey(posting.label))?.pipelineWebhookIds ?? []
+    const key = pipelineKey(status)
+    const pipeline = open.get(key)
+    if (!pipeline || webhookIds.length === 0 || after.get(key) === pipeline.before) continue
+    told.set(key, { pipeline, posting, webhookIds })
+  }
+  const deliveries: NewDelivery[] = []
+  for (const { pipeline, posting, webhookIds } of told.values()) {
+    const found = await findPipelineWithJobs(client, pipeline.projectId, pipeline.id)
+    if (!found) continue
+    const delivery = posting.tellPipeline(found)
+    deliveries.push(...webhookIds.map((webhookId) => ({ ...delivery, webhookId })))
+  }
+  return deliveries
 }

@@ -1,0 +1,93 @@
+// `pnpm check:house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It fails when a file
+// is too long, when a folder is named after a layer, when the sources have more or smaller files than the limits below say, and
+// when a store stands in packages/db although one service alone uses it.
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { execa } from 'execa'
+import ts from 'typescript'
+import { root } from './bootstrap.mjs'
+
+const limits = {
+  filesMax: 1020,
+  linesMax: 82_000,
+  medianLinesMin: 66,
+  linesOfFileMax: 400,
+  storesOfOneMax: 60,
+}
+const layers = new Set([
+  'use-cases',
+  'presenters',
+  'hook-payloads',
+  'routes',
+  'controllers',
+  'helpers',
+  'utils',
+])
+const left = /\/test\/|\.test\.tsx?$|\.d\.ts$|\/gen(?:-descriptors)?\/|\/generated\//
+
+const { stdout } = await execa('git', ['ls-files', '--', 'packages', 'services'], { cwd: root })
+const paths = stdout.split('\n').filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !left.test(path))
+const files = paths.map((path) => {
+  const text = readFileSync(join(root, path), 'utf8')
+  return { path, text, lines: text.split('\n').length - 1 }
+})
+
+/** The statements of a file, without their positions. */
+const statementsOf = ({ path, text }) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest).statements
+
+/** Names that a file exports by declarations. */
+function exportsOf(file) {
+  const isExported = ({ modifiers = [] }) =>
+    modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+  return statementsOf(file)
+    .filter(isExported)
+    .flatMap(({ name, declarationList }) =>
+      (name ? [name] : (declarationList?.declarations ?? []).map((declaration) => declaration.name)).map(
+        ({ text }) => text,
+      ),
+    )
+}
+
+/** Names that a file imports from `@switchyard/db`. */
+const importsOfDb = (file) =>
+  statementsOf(file)
+    .filter((each) => ts.isImportDeclaration(each) && each.moduleSpecifier.text === '@switchyard/db')
+    .flatMap(({ importClause }) => importClause?.namedBindings?.elements ?? [])
+    .map(({ name, propertyName }) => (propertyName ?? name).text)
+
+/** Stores of packages/db whose names one package alone imports. */
+function storesOfOne() {
+  const users = new Map()
+  for (const file of files) {
+    const user = file.path.split('/').slice(0, 2).join('/')
+    for (const name of importsOfDb(file)) users.set(name, (users.get(name) ?? new Set()).add(user))
+  }
+  return files
+    .filter(({ path }) => path.startsWith('packages/db/src/stores/'))
+    .filter((file) => new Set(exportsOf(file).flatMap((name) => [...(users.get(name) ?? [])])).size === 1)
+    .map(({ path }) => path)
+}
+
+const lines = files.map((file) => file.lines).toSorted((a, b) => a - b)
+const median = lines[Math.floor(lines.length / 2)] ?? 0
+const total = lines.reduce((sum, each) => sum + each, 0)
+const ofOne = storesOfOne()
+const problems = [
+  ...files
+    .filter((file) => file.lines > limits.linesOfFileMax)
+    .map(({ path, lines: count }) => `${path} has ${count} lines, over ${limits.linesOfFileMax}`),
+  ...[...new Set(paths.map(dirname))]
+    .filter((folder) => layers.has(basename(folder)))
+    .map((folder) => `${folder} is named after a layer`),
+]
+if (files.length > limits.filesMax) problems.push(`${files.length} source files, over ${limits.filesMax}`)
+if (total > limits.linesMax) problems.push(`${total} source lines, over ${limits.linesMax}`)
+if (median < limits.medianLinesMin)
+  problems.push(`a median of ${median} lines, under ${limits.medianLinesMin}`)
+if (ofOne.length > limits.storesOfOneMax)
+  problems.push(`${ofOne.length} stores of one service in packages/db: ${ofOne.join(', ')}`)
+
+console.log(`${files.length} source files, ${total} lines, a median of ${median} lines`)
+console.log(`${ofOne.length} stores in packages/db with one user`)
+for (const problem of problems) console.error(`✗ ${problem}`)
+process.exitCode = problems.length > 0 ? 1 : 0
