@@ -60,12 +60,24 @@ const newestFirst = {
 }
 
 const words = {
-  branches: { name: 'Branches', pageName: 'page', one: 'branch', none: 'There are no branches.' },
-  tags: { name: 'Tags', pageName: 'tagsPage', one: 'tag', none: 'There are no tags.' },
+  branches: {
+    name: 'Branches',
+    pageName: 'page',
+    one: 'branch',
+    none: 'There are no branches.',
+    todo: 'The first push or commit makes one.',
+  },
+  tags: {
+    name: 'Tags',
+    pageName: 'tagsPage',
+    one: 'tag',
+    none: 'There are no tags.',
+    todo: 'A push or the button New tag makes one.',
+  },
 } as const
 
 function Refs({ kind, onDelete }: { kind: Kind; onDelete: ((name: string) => void) | undefined }) {
-  const { name, pageName, none } = words[kind]
+  const { name, pageName, none, todo } = words[kind]
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const project = useProjectPath()
@@ -86,7 +98,9 @@ function Refs({ kind, onDelete }: { kind: Kind; onDelete: ((name: string) => voi
               columns={columnsFor(kind, onDelete)}
               rows={rows}
               rowKey={(row) => row.name}
-              empty={<Empty title={search.q ? 'No name contains this text.' : none} />}
+              empty={
+                search.q ? <Empty title="No name contains this text." /> : <Empty title={none}>{todo}</Empty>
+              }
             />
             <Pager
               page={page}
