@@ -77,6 +77,6 @@ describe('npm start says in one line what to change when', () => {
       npm_config_cache: empty,
     }
     const problems = await problemsOf({ ...(await olderNodeEnvironment()), ...npm, SWITCHYARD_TOOLS: empty })
-    expect(problems).toEqual([expect.stringMatching(/^✗ Node 24\..* failed .*npm install/)])
+    expect(problems).toEqual([expect.stringMatching(/^✗ Node 24\..* failed .*pnpm@\S+ add .*node-/)])
   })
 })
