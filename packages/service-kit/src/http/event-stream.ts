@@ -129,12 +129,10 @@ export interface EventStreamsOptions extends EventStreamOptions {
 export class EventStreams {
   readonly #options: EventStreamsOptions
   readonly #open = new Set<EventStream>()
-  readonly #pinging: NodeJS.Timeout
   #isClosed = false
 
   constructor(options: EventStreamsOptions) {
     this.#options = options
-    this.#pinging = setInterval(() => this.#ping(), pingEveryMs).unref()
   }
 
   get size(): number {
@@ -151,7 +149,11 @@ export class EventStreams {
     // The event `close` of a client that has gone came before.
     else if (!response.closed) {
       this.#open.add(stream)
-      response.once('close', () => this.#open.delete(stream))
+      const pinging = setInterval(() => this.#ping(stream), pingEveryMs).unref()
+      response.once('close', () => {
+        clearInterval(pinging)
+        this.#open.delete(stream)
+      })
     }
     return stream
   }
@@ -159,12 +161,11 @@ export class EventStreams {
   /** Ends every stream. */
   close(): void {
     this.#isClosed = true
-    clearInterval(this.#pinging)
     for (const stream of this.#open) stream.end()
   }
 
-  #ping(): void {
-    const ping = `:\n${eventText({ event: 'ping', data: this.#options.pingData?.() ?? {} })}`
-    for (const stream of this.#open) if (!stream.isBehind) stream.send(ping)
+  #ping(stream: EventStream): void {
+    if (!stream.isBehind)
+      stream.send(`:\n${eventText({ event: 'ping', data: this.#options.pingData?.() ?? {} })}`)
   }
 }
