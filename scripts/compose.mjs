@@ -1,6 +1,6 @@
 // Brings docker-compose.yml and the files that are added to it up as a whole: `pnpm test:compose`. Further arguments go to vitest.
 import { join } from 'node:path'
-import { bootstrap, root, run } from './bootstrap.mjs'
+import { root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
 
 const sources = ['--conditions=@switchyard/source', '--import', 'tsx']
@@ -14,8 +14,6 @@ const apart = [
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 await run(async (stop) => {
-  // The tour of the README reports a saga as it is built, and shows no build.
-  await bootstrap(stop)
   const prepared = await runGroup([process.execPath, ...sources, 'e2e/compose/prepare.ts'], stop, {
     cwd: root,
   })

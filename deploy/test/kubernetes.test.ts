@@ -130,6 +130,11 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
     },
   )
 
+  it('has the gateway believe nobody about the address of a client until a patch names proxies', () => {
+    const gateway = find<Workload>(manifests, 'Deployment', 'gateway')?.spec.template.spec.containers[0]
+    expect(gateway?.env).toEqual([{ name: 'TRUSTED_PROXIES', value: '' }])
+  })
+
   it('starts services with a database when the migration has ended, which each waits for as itself', () => {
     const waiting = workloads.filter(({ spec }) => spec.template.spec.initContainers)
     expect(waiting.map(({ metadata }) => metadata.name).sort()).toEqual(

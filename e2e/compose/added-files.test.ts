@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { credentials } from '@grpc/grpc-js'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { repository } from '../../docker/test/support/build-stages.js'
 import { serviceNames } from '../../docker/test/support/service-configs.js'
 import { apiOf } from '../console/example-data.js'
 import { startTraceReceiver } from '../support/trace-receiver.js'
@@ -138,29 +137,25 @@ describe('what is outside', () => {
       DATABASE_POOL_SIZE_MAX: '7',
       JOBQUEUE_HISTORY: 'false',
       CA_FILE: join(folder, 'ca.pem'),
-      // As the tour reports its saga.
       SAGA_AUTH: 'none',
       SAGA_AUTH_NONE_ON_NETWORK: 'true',
     }
     const { folder: own, up, exec, rootToken } = await install(['traces', 'ca'], settings)
-    const sources = [{ kind: 'sidekiq', name: 'shop', url: `redis://${outside}:6390/0` }]
-    sources.push({ kind: 'bullmq', name: 'switchyard', prefix: '{switchyard}' } as never)
+    const sources = [
+      { kind: 'sidekiq', name: 'shop', url: `redis://${outside}:6390/0` },
+      { kind: 'bullmq', name: 'switchyard', prefix: '{switchyard}' },
+    ]
     chmodSync(join(own, 'secrets/jobqueue_sources'), 0o644)
     writeFileSync(join(own, 'secrets/jobqueue_sources'), JSON.stringify(sources))
     await up()
 
-    const tour = ['run', '--project', 'e2e', 'e2e/readme-tour.test.ts']
-    const given = {
-      SWITCHYARD_E2E_URL: url,
-      SWITCHYARD_E2E_GRPC_ADDRESS: '127.0.0.1:50051',
-      SWITCHYARD_E2E_ROOT_TOKEN: rootToken,
-    }
-    await execa('node_modules/.bin/vitest', tour, { cwd: repository, env: given })
-
+    const api = apiOf(url, rootToken)
+    await api('POST', '/projects', { name: 'traced' })
+    await api('POST', '/broadcast_messages', { message: 'Deploys pause at noon' })
+    expect(await reportStart('traced-1', {})).toMatchObject({ isSuccess: true })
     await engine.podman('exec', 'shop', 'redis-cli', 'sadd', 'queues', 'mail')
     const job = JSON.stringify({ class: 'Mail', jid: '1', enqueued_at: Date.now() / 1000 - 60 })
     await engine.podman('exec', 'shop', 'redis-cli', 'lpush', 'queue:mail', job)
-    const api = apiOf(url, rootToken)
     const shop = () => api('GET', '/jobqueue/queue_metrics?source=shop')
     await expect.poll(shop).toMatchObject({ queues: { mail: { backlog: 1 } } })
 

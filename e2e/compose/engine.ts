@@ -63,10 +63,9 @@ graphroot = "${cache}/storage"
   // Those of a run that was killed.
   await podman('rm', '--all', '--force', '--time', '0')
   await podman('volume', 'prune', '--force')
-  const server = execa('podman', ['system', 'service', '--time=0', `unix://${socket}`], {
-    env,
-    reject: false,
-  })
+  const serving = ['system', 'service', '--time=0', `unix://${socket}`]
+  // In its working folder it notes that a container has run out of memory.
+  const server = execa('podman', serving, { env, cwd: folder, reject: false })
   const standalone = { DOCKER_COMPOSE: await findDockerCompose() }
   const environment = {
     ...env,
