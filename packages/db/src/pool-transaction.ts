@@ -1,6 +1,5 @@
-import { unavailable } from '@switchyard/domain'
 import type pg from 'pg'
-import { isDatabaseUnavailable, isFenced, sqlStateOf } from './database-failure.js'
+import { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
 
 /** Limits the time of a statement, so that a database that stops answering does not block the caller for ever. */
 const within = (text: string) => ({ text, query_timeout: 10_000 })
@@ -9,7 +8,6 @@ const within = (text: string) => ({ text, query_timeout: 10_000 })
  * Runs `work` in one transaction of plain SQL.
  *
  * @param begin the statement that begins the transaction, and further statements for the same round trip
- * @throws DomainError unavailable when it writes rows of a tenant that has left this cell
  */
 export async function inPoolTransaction<T>(
   pool: pg.Pool,
@@ -25,8 +23,7 @@ export async function inPoolTransaction<T>(
     return result
   } catch (error) {
     await giveBack(client, error)
-    // The error of PostgreSQL shows the row, with its payload.
-    throw isFenced(error) ? unavailable('the tenant moves to another cell', { retryAfterMs: 1_000 }) : error
+    throw error
   }
 }
 

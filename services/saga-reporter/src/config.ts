@@ -12,7 +12,6 @@ import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { SagaAuth } from './access/authorize.js'
 import { parsePeerBindings } from './access/peer.js'
-import { cellFields } from './cells/cell-settings.js'
 import type { StreamLimits } from './live/stream-quota.js'
 import { isTraceUrlTemplate } from './presenters/trace-url.js'
 import type { TlsFiles } from './rpc/server/tls.js'
@@ -52,7 +51,6 @@ export const configSchema = z
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
       .default(10_000)
       .describe('A read over HTTP that takes longer is answered with 503'),
-    ...cellFields,
     REDIS_URL: redisUrl()
       .optional()
       .describe(
@@ -75,7 +73,7 @@ export const configSchema = z
     GRPC_TRUSTED_PROXIES: proxyNetworks()
       .optional()
       .describe(
-        'Addresses and networks that the gRPC port believes about the address of a caller (`x-forwarded-for`), separated by commas: those of the gateway and of other reporters; `loopback` and `uniquelocal` (private networks) are names of some. Unset: nobody',
+        'Addresses and networks that the gRPC port believes about the address of a caller (`x-forwarded-for`), separated by commas: those of the gateway; `loopback` and `uniquelocal` (private networks) are names of some. Unset: nobody',
       ),
     SAGA_AUTH: z
       .enum(['none', 'token', 'mtls'], 'must be none, token or mtls')
@@ -144,8 +142,6 @@ export const configSchema = z
     const { SAGA_TLS_CERT_FILE: cert, SAGA_TLS_KEY_FILE: key, SAGA_TLS_CLIENT_CA_FILE: ca } = config
     if (cert !== undefined && key === undefined) refuse('SAGA_TLS_KEY_FILE', 'beside SAGA_TLS_CERT_FILE')
     if (cert === undefined && (key ?? ca) !== undefined) refuse('SAGA_TLS_CERT_FILE', 'for TLS')
-    if (config.SAGA_CELLS && config.SAGA_AUTH === 'mtls')
-      refuse('SAGA_CELLS', 'does not work with SAGA_AUTH=mtls: a certificate cannot be forwarded')
     if (config.SAGA_AUTH === 'mtls') {
       if (ca === undefined) refuse('SAGA_TLS_CLIENT_CA_FILE', 'for SAGA_AUTH=mtls')
       if (config.SAGA_MTLS_PEERS === undefined) refuse('SAGA_MTLS_PEERS', 'for SAGA_AUTH=mtls')

@@ -10,7 +10,6 @@ import {
   type SagaEventStore,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { boundTenantsOf } from '@switchyard/domain/access'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
@@ -29,9 +28,6 @@ import { createAuthorize } from './access/authorize.js'
 import { createAuthorizeReader } from './access/authorize-reader.js'
 import { createRateLimit } from './access/rate-limit.js'
 import { startBulkRunner } from './bulk/runner.js'
-import type { Cells } from './cells/cells.js'
-import { openCells } from './cells/open-cells.js'
-import { createReportByCell } from './cells/report-by-cell.js'
 import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
@@ -39,7 +35,6 @@ import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
 import type { WebhookDependencies } from './routes/webhooks/dependencies.js'
-import { byLease, byReport, byRequest, forwardCalls } from './rpc/forward-calls.js'
 import { createReaderAdmission } from './rpc/reader-admission.js'
 import { createReportAdmission } from './rpc/report-method.js'
 import { sagaIngestService } from './rpc/saga-ingest.js'
@@ -58,12 +53,10 @@ export async function createService(config: Config, context: ServiceContext) {
   const { database, readDatabase } = databases
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool, read: readDatabase.pool })
-  const { cells, directory, forwardRead } = openCells(config, database, context)
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
-  const requireTenant = (tenant: string) => void cells.ofTenant(tenant, true)
-  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits, requireTenant })
+  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
   const figures = createIngestFigures(metrics)
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
@@ -71,29 +64,28 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('ingest', () => ingest.close())
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())
-  const reporting = openReporting(config, { ingest, figures, cells })
+  const reporting = openReporting(config, { ingest, figures })
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const authenticate = createAuthenticate((hash) => findCaller(directory, hash))
+  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate,
-    findSession: (hash) => findSessionCaller(directory, hash),
+    findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({
       readDatabase,
       clock: systemClock,
-      report: reporting.reportByCell,
+      report: reporting.reportEvents,
       isForCertificates: config.SAGA_AUTH === 'mtls',
       resolve: createResolveSaga({ store, readDatabase, clock: systemClock }),
       bulk: { database: readDatabase, runner },
       stream,
       traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
-      webhooks: webhooksOf(config, { database: readDatabase, hasUsers: directory === database }),
+      webhooks: webhooksOf(config, readDatabase),
     }),
     isUnavailable: isDatabaseUnavailable,
-    ...(forwardRead && { forwardRead }),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
@@ -103,7 +95,7 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { ...databases, cells, reporting, authenticate, createLimiter, stream, logger }
+  const needs = { ...databases, reporting, authenticate, createLimiter, stream, logger }
   const grpc = await startGrpc(config, context, grpcServices(config, needs))
   lifecycle.onClose('grpc', () => grpc.close())
   return { port: http.port, grpcPort: grpc.port }
@@ -127,8 +119,8 @@ const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, 
     drainTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   })
 
-const webhooksOf = (config: Config, databases: Pick<WebhookDependencies, 'database' | 'hasUsers'>) => ({
-  ...databases,
+const webhooksOf = (config: Config, database: Database): WebhookDependencies => ({
+  database,
   policy: targetPolicy(config),
   secretBox: createSecretBox(config),
 })
@@ -136,7 +128,6 @@ const webhooksOf = (config: Config, databases: Pick<WebhookDependencies, 'databa
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
   readDatabase: Database
-  cells: Cells
   reporting: ReturnType<typeof openReporting>
   authenticate: Authenticate
   createLimiter: CreateLimiter
@@ -144,7 +135,7 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, cells, stream, logger } = needs
+  const { database, readDatabase, stream, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
@@ -158,36 +149,25 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
   const reads = createReaderAdmission(authorizeReader)
   const recoveries = createRecoveryAdmission(authorize)
   return [
-    ...sagaServices(reporting, reports).map((service) =>
-      forwardCalls(service, cells.own, byReport(cells, reports)),
-    ),
+    ...sagaServices(reporting, reports),
     sagaIngestService(reporting),
-    forwardCalls(
-      sagaQueryService({
-        database: readDatabase,
-        authorize: authorizeReader,
-        admission: reads,
-        ...stream,
-        logger,
-      }),
-      cells.own,
-      byRequest(cells, (call) => boundTenantsOf(reads.of(call).caller)),
-    ),
-    forwardCalls(
-      sagaRecoveryService({ database, admission: recoveries, cell: cells.own, logger }),
-      cells.own,
-      byLease(cells, (call) => recoveries.of(call).tenants),
-    ),
+    sagaQueryService({
+      database: readDatabase,
+      authorize: authorizeReader,
+      admission: reads,
+      ...stream,
+      logger,
+    }),
+    sagaRecoveryService({ database, admission: recoveries, logger }),
   ]
 }
 
 interface ReportingNeeds {
   ingest: SagaIngest
   figures: IngestFigures
-  cells: Cells
 }
 
-function openReporting(config: Config, { cells, ...needs }: ReportingNeeds) {
+function openReporting(config: Config, needs: ReportingNeeds) {
   const rateLimit = rateLimitOf(config)
   const reportEvents = createReportEvents({
     ...needs,
@@ -196,7 +176,7 @@ function openReporting(config: Config, { cells, ...needs }: ReportingNeeds) {
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
   })
-  return { rateLimit, reportEvents, reportByCell: createReportByCell(cells, reportEvents) }
+  return { rateLimit, reportEvents }
 }
 
 interface IngestNeeds extends Pick<ServiceContext, 'logger'> {

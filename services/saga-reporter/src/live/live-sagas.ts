@@ -50,8 +50,6 @@ export interface LiveSagasOptions {
   logger: Logger
   metrics: Metrics
   limits: StreamLimits
-  /** Throws a DomainError once another cell answers for the tenant. */
-  requireTenant: (tenant: string) => void
 }
 
 const heartbeatMs = 15_000
@@ -59,7 +57,7 @@ const heartbeatMs = 15_000
 const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
-  const { database, readDatabase, redisUrl, logger, metrics, limits, requireTenant } = options
+  const { database, readDatabase, redisUrl, logger, metrics, limits } = options
   const quota = new StreamQuota(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(
@@ -82,12 +80,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     recheck,
   }: Watch): AsyncGenerator<Batch> {
     const { ending, close } = quota.open(kind, owner, client)
-    const stopChecking = recheckRegularly(
-      async () => requireTenant(filter.tenant),
-      ending,
-      () => true,
-    )
-    const stopRechecking = recheck && recheckRegularly(recheck, ending, isRefusal)
+    const stopRechecking = recheck && recheckRegularly(recheck, ending)
     const { signal } = ending
     try {
       const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
@@ -103,7 +96,6 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
       })
       if (signal.reason instanceof DomainError) throw signal.reason
     } finally {
-      stopChecking()
       stopRechecking?.()
       close()
     }
@@ -122,17 +114,11 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   }
 }
 
-/** While tokens cannot be checked, a stream goes on. */
-const isRefusal = ({ kind }: DomainError) => kind !== 'unavailable'
-
-function recheckRegularly(
-  recheck: () => Promise<unknown>,
-  ending: AbortController,
-  isEnd: (error: DomainError) => boolean,
-): () => void {
+function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {
-      if (error instanceof DomainError && isEnd(error)) ending.abort(error)
+      // While tokens cannot be checked, a stream goes on.
+      if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
     })
   }, recheckMs)
   return () => clearInterval(timer)

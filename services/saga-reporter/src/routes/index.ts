@@ -7,7 +7,7 @@ import {
   refusingUnknown,
   route,
 } from '@switchyard/service-kit/http'
-import type { ReportByCell } from '../cells/report-by-cell.js'
+import type { ReportEvents } from '../use-cases/report-events.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import type { BulkDependencies } from './bulk/bulk-parameters.js'
 import { bulkRoutes } from './bulk/index.js'
@@ -30,7 +30,7 @@ export interface RouteDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
   readDatabase: Readable
   clock: Clock
-  report: ReportByCell
+  report: ReportEvents
   /** Only holders of certificates may report. */
   isForCertificates: boolean
   resolve: ResolveSaga

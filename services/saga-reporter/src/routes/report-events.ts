@@ -4,9 +4,8 @@ import { documented, endpoint, type Guard, ok, senderAddress } from '@switchyard
 import { z } from 'zod'
 import { type Peer, requireOwnTenant } from '../access/peer.js'
 import { reporterOf } from '../access/reporter.js'
-import type { ReportByCell } from '../cells/report-by-cell.js'
 import { eventReplyShape, presentEventReply } from '../presenters/event-reply.js'
-import { logFailures } from '../use-cases/report-events.js'
+import { logFailures, type ReportEvents } from '../use-cases/report-events.js'
 import { jsonEventsShape, readHttpMetadata, readJsonReports } from '../wire/json-events.js'
 
 /**
@@ -21,31 +20,19 @@ export const reporter = (isForCertificates: boolean): Guard<Peer> =>
   )
 
 /** `POST /saga_events` */
-export const reportEvents = (report: ReportByCell) =>
+export const reportEvents = (report: ReportEvents) =>
   endpoint({
     summary: 'Report up to 1,000 events of sagas, each taken by itself',
     replies: { 200: z.object({ results: z.array(eventReplyShape) }) },
     input: jsonEventsShape,
     handle: async ({ events }, peer: Peer, call) => {
-      const { request } = call.raw
       const { signal } = call
       const own = ownTenant(peer.tenants)
-      const metadata = readHttpMetadata(request.headers, own)
+      const metadata = readHttpMetadata(call.raw.request.headers, own)
       if (metadata.tenant !== own) requireOwnTenant(peer, metadata.tenant)
       const reports = readJsonReports(events, metadata)
-      const sender = {
-        headers: {
-          'private-token': request.get('PRIVATE-TOKEN'),
-          authorization: request.get('Authorization'),
-        },
-        isForwarded: false,
-        metadata,
-        signal,
-      }
-      const outcomes = await report(
-        { reports, peer, address: senderAddress(request.ip), givenUp: () => signal.aborted },
-        sender,
-      )
+      const address = senderAddress(call.raw.request.ip)
+      const outcomes = await report({ reports, peer, address, givenUp: () => signal.aborted })
       logFailures(outcomes, call.logger)
       return ok({ results: outcomes.map(presentEventReply) })
     },

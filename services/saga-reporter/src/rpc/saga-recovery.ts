@@ -17,7 +17,7 @@ import { type Peer, requireOwnTenant } from '../access/peer.js'
 import { toLeasedSaga } from '../presenters/leased-saga.js'
 import { asUnavailable } from '../use-cases/as-unavailable.js'
 import { claimSagas, completeLease, extendLease } from '../use-cases/recover-sagas.js'
-import { readClaim, readCompletion, readExtension, writeLeaseToken } from '../wire/recovery-requests.js'
+import { readClaim, readCompletion, readExtension } from '../wire/recovery-requests.js'
 import { credentialsOf } from './credentials.js'
 import { fitHeads } from './fit-heads.js'
 import { type Admission, createAdmission } from './server/admission.js'
@@ -28,8 +28,6 @@ import { unary } from './server/unary.js'
 export interface SagaRecoveryDependencies {
   database: Pick<Database, 'pool'>
   admission: Admission<Peer>
-  /** Name of this cell. Tokens of leases contain it, so that calls about a lease reach its cell. */
-  cell: string
   logger: Logger
 }
 
@@ -40,16 +38,11 @@ export const createRecoveryAdmission = (authorize: Authorize): Admission<Peer> =
   createAdmission(async (call) => authorize(credentialsOf(call)))
 
 /** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
-export function sagaRecoveryService({
-  database,
-  admission,
-  cell,
-  logger,
-}: SagaRecoveryDependencies): GrpcService {
+export function sagaRecoveryService({ database, admission, logger }: SagaRecoveryDependencies): GrpcService {
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
     unary<Request, Response>((request, call) => asUnavailable(work(request, admission.of(call))), logger)
   const implementation: SagaRecoveryServer = {
-    claim: method((request: ClaimRequest, peer) => claim(database, cell, request, peer)),
+    claim: method((request: ClaimRequest, peer) => claim(database, request, peer)),
     extend: method((request: ExtendRequest, { tenants }) => extend(database, request, tenants)),
     complete: method((request: CompleteRequest, { tenants }) => complete(database, request, tenants)),
   }
@@ -63,21 +56,13 @@ export function sagaRecoveryService({
 
 type Pool = Pick<Database, 'pool'>
 
-async function claim(
-  database: Pool,
-  cell: string,
-  request: ClaimRequest,
-  peer: Peer,
-): Promise<ClaimResponse> {
+async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
   const wanted = readClaim(request, ownTenant(peer.tenants))
   requireOwnTenant(peer, wanted.tenant)
   if (peer.service !== null && wanted.serviceName !== peer.service)
     throw forbidden(`only for service ${peer.service}`)
   const claimed = await claimSagas(database, wanted)
-  const leased = claimed.map(toLeasedSaga)
-  return {
-    sagas: fitHeads(leased.map((saga) => ({ ...saga, leaseToken: writeLeaseToken(cell, saga.leaseToken) }))),
-  }
+  return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
 }
 
 async function extend(

@@ -72,8 +72,13 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
         else if (!(event instanceof Error)) count(reports[index], resultOf(stored[next++]))
       })
     }
-    const outcomes = stored.values()
-    return prepared.map((event) => (event instanceof Error ? event : outcomeOf(outcomes.next().value)))
+    const results = stored.values()
+    const outcomes = prepared.map((event) =>
+      event instanceof Error ? event : outcomeOf(results.next().value),
+    )
+    const [first] = outcomes
+    if (first instanceof DomainError && outcomes.every(isUnavailable)) throw first
+    return outcomes
   }
 }
 
@@ -126,6 +131,9 @@ function prepareEvent(
   const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
   return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
 }
+
+const isUnavailable = (outcome: ReportOutcome): boolean =>
+  outcome instanceof DomainError && outcome.kind === 'unavailable'
 
 /** @throws the error itself when it is unexpected */
 function refusalOf(error: unknown): SagaRejection | DomainError {

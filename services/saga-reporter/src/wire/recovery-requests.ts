@@ -6,7 +6,6 @@ import {
 } from '@switchyard/contracts/saga-recovery'
 import type { LeaseResolution, SagaClaim } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
-import { defaultCell } from '../cells/cell-settings.js'
 
 const limits = {
   sagas: { least: 1, most: 100, usual: 10 },
@@ -68,21 +67,8 @@ function within(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** A lease of another cell than the first names its cell: `second/` and the token. */
-export const writeLeaseToken = (cell: string, token: string): string =>
-  cell === defaultCell ? token : `${cell}/${token}`
-
-/** The cell that has given a lease. */
-export const cellOfLease = (token: string): string => {
-  const at = token.indexOf('/')
-  return at < 0 ? defaultCell : token.slice(0, at)
-}
-
 /** Null when no lease can have such a token. */
-function readToken(text: string): string | null {
-  const token = text.slice(text.indexOf('/') + 1)
-  return uuid.test(token) ? token : null
-}
+const readToken = (text: string): string | null => (uuid.test(text) ? text : null)
 
 /** PostgreSQL cannot store a text with NUL. */
 const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, limits.textChars)

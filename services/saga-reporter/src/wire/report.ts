@@ -1,4 +1,3 @@
-import type { ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import type { RawSagaEvent } from '@switchyard/domain/saga'
 import type { ReportMetadata } from './report-metadata.js'
 
@@ -8,6 +7,4 @@ export interface Report {
   /** The message of the operation, in protobuf's binary format. */
   request: Uint8Array
   metadata: ReportMetadata
-  /** The event as a message of a batch; undefined when it came alone. */
-  message?: ReportedEvent
 }

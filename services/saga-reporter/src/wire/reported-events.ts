@@ -64,7 +64,6 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
   return {
     raw: decoders[operation](request),
     request,
-    message: event,
     metadata: {
       tenant: identifier(event.tenant, 'tenant') ?? call.tenant,
       eventId: identifier(event.id, 'id'),

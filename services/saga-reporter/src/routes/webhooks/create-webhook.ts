@@ -27,7 +27,7 @@ export const createWebhook = (dependencies: WebhookDependencies) =>
         ...given,
         serviceName,
         enabled,
-        createdBy: dependencies.hasUsers ? caller.user.id : null,
+        createdBy: caller.user.id,
       }
       const owner = { scope: 'saga', tenant } as const
       const author = auditAuthor(caller, call)

@@ -4,8 +4,6 @@ import { type HookRules, type SecretBox, sagaWebhookEvents, type TargetPolicy } 
 
 export interface WebhookDependencies {
   database: Database
-  /** Users are in the same database: a webhook may refer to the one who has made it. */
-  hasUsers: boolean
   /** Which targets are allowed. */
   policy: TargetPolicy
   /** Encrypts the secrets of webhooks. */
