@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
-import { type ReportEventsResponse, SagaIngestClient } from '@switchyard/contracts/saga-ingest'
+import { type ReportEventsResponse, ReportedEvent, SagaIngestClient } from '@switchyard/contracts/saga-ingest'
 import { SagaQueryClient } from '@switchyard/contracts/saga-query'
 import { findRecentNginx } from '@switchyard/dev-env'
 import { findFreePort, waitFor } from '@switchyard/testing'
@@ -136,8 +136,8 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
 
   it('leads a batch over gRPC and one over HTTP there, too', async () => {
     const ingest = new SagaIngestClient(router.grpcAddress, insecure)
-    const event = { id: '', tags: [], tenant: 'globex', traceParent: '', parentSagaId: '' }
-    const events = [{ ...event, sagaStarted: { sagaId: 'batch', serviceName: 'booking' } }]
+    const started = { sagaId: 'batch', serviceName: 'booking' }
+    const events = [ReportedEvent.fromPartial({ tenant: 'globex', sagaStarted: started })]
     const { results } = await new Promise<ReportEventsResponse>((done, fail) => {
       ingest.reportEvents({ events }, metadataOf(second, 'globex'), within(), (error, response) =>
         error ? fail(error) : done(response),

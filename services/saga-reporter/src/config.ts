@@ -7,14 +7,10 @@ import {
   proxyNetworks,
   redisUrl,
 } from '@switchyard/service-kit/config'
-import type { AuthenticateFrom } from '@switchyard/service-kit/http'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import type { SagaAuth } from './access/authorize.js'
-import { parsePeerBindings } from './access/peer.js'
-import type { StreamLimits } from './live/stream-quota.js'
-import { isTraceUrlTemplate } from './presenters/trace-url.js'
-import type { TlsFiles } from './rpc/server/tls.js'
+import { parsePeerBindings } from './peer.js'
+import { isTraceUrlTemplate } from './trace-url.js'
 
 const tlsFields = {
   SAGA_TLS_CERT_FILE: z
@@ -150,25 +146,12 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>
 
-/** How many clients may follow the log at once. */
-export function streamLimitsOf(config: Config): StreamLimits {
-  const { SAGA_STREAMS_MAX: total } = config
-  return {
-    total,
-    perToken: config.SAGA_STREAMS_PER_TOKEN_MAX ?? Math.max(1, Math.floor(total / 10)),
-    perAddress: config.SAGA_STREAMS_PER_ADDRESS_MAX ?? Math.max(1, Math.floor(total / 4)),
-  }
-}
-
 /** How callers of the gRPC port are identified. */
-export function sagaAuthOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
-  const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
-  if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }
-  return { auth, authenticate }
-}
+export const sagaAuthOf = ({ SAGA_AUTH: auth, GRPC_HOST: host }: Config) =>
+  auth ?? (isLoopback(host) ? 'none' : 'token')
 
 /** The files of the gRPC port's certificates; undefined without TLS. */
-export function tlsFilesOf(config: Config): TlsFiles | undefined {
+export function tlsFilesOf(config: Config) {
   const { SAGA_TLS_CERT_FILE: certFile, SAGA_TLS_KEY_FILE: keyFile } = config
   if (certFile === undefined || keyFile === undefined) return undefined
   return { certFile, keyFile, clientCaFile: config.SAGA_TLS_CLIENT_CA_FILE }
