@@ -60,7 +60,16 @@ describe('each decoder', () => {
 
   it('takes the start time that some clients add to SagaStarted', () => {
     const bytes = Buffer.concat([ids, textField(3, '2020-03-09 05:13:08.123')])
-    expect(decoders.SagaStarted(bytes)).toMatchObject({ addTime: '2020-03-09 05:13:08.123' })
+    expect(decoders.SagaStarted(bytes)).toMatchObject({
+      sagaId: 'a',
+      serviceName: 's',
+      addTime: '2020-03-09 05:13:08.123',
+    })
+  })
+
+  it('takes no start time from a field of another type', () => {
+    const varint = Buffer.concat([ids, Buffer.from([0x18, 1])])
+    expect(decoders.SagaStarted(varint)).toMatchObject({ addTime: '' })
   })
 
   it('takes SagaEndedRequest for SagaEnded, its expiry where the service name is', () => {

@@ -1,5 +1,5 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { SagaService } from '@switchyard/contracts/saga'
-import { addTimeOf } from '@switchyard/contracts/saga-add-time'
 import { invalidParameters } from '@switchyard/domain'
 import type { OperatorEvent, RawSagaEvent, SagaEvent } from '@switchyard/domain/saga'
 import { z } from 'zod'
@@ -71,12 +71,28 @@ const decodeResolutionUndone = (request: Uint8Array): RawSagaEvent => ({
   ...undone.parse(json(request)),
 })
 
+/** Field 3, length-delimited: not in the contract, yet sent by some clients. */
+const addTimeTag = (3 << 3) | 2
+
+/**
+ * The client's start time that some clients add to SagaStarted as field 3, as text; empty when it was not sent.
+ * The last one counts, as for every repeated singular field. Bytes that are no text count as not sent.
+ */
+function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): string {
+  const field = unknownFields[addTimeTag]?.at(-1)
+  if (!field) return ''
+  try {
+    return new BinaryReader(field).string()
+  } catch {
+    return ''
+  }
+}
+
 /** The fields of a message are those of the event. */
 const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
   const message = SagaService[requestFields[operation]].requestDeserialize(request as Buffer)
   const { _unknownFields, ...fields } = message
-  const addTime =
-    operation === 'SagaStarted' ? { addTime: addTimeOf({ sagaId: '', serviceName: '', _unknownFields }) } : {}
+  const addTime = operation === 'SagaStarted' ? { addTime: addTimeOf(_unknownFields) } : {}
   return { operation, ...fields, ...addTime } as RawSagaEvent
 }
 

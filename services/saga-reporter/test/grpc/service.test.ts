@@ -2,10 +2,10 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { callFields, connectFrames, dataOf, headersOf } from './http2-frames.js'
-import { frame } from './raw-calls.js'
 import { connect, encode, type Grpc } from '../grpc-client.js'
 import { createTokens, startHarness, startService } from '../harness.js'
+import { callFields, connectFrames, dataOf, headersOf } from './http2-frames.js'
+import { frame } from './raw-calls.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeAll(async () => {
