@@ -11,8 +11,12 @@ const below = (from, allowed) => ({
   },
 })
 
-/** A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name. */
-const subjects = (service) => [
+/**
+ * A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name.
+ *
+ * @param naming shapes that use names and limits which the database package defines
+ */
+const subjects = (service, naming = []) => [
   {
     name: `${service}-subjects-use-doors`,
     severity: 'error',
@@ -52,13 +56,18 @@ const subjects = (service) => [
     name: `${service}-routes-and-shapes-read-nothing`,
     severity: 'error',
     comment:
-      'Routes and shapes reach rows and repositories through the work of a subject; they may name types.',
+      'Routes, methods of gRPC and shapes reach rows and repositories through the work of a subject; they may name types.',
     from: {
       path: [
         `^services/${service}/src/shapes/`,
-        `^services/${service}/src/[^/]+/[a-z-]*(routes|present)\\.ts$`,
+        `^services/${service}/src/[^/]+/[a-z-]*(routes|present|grpc)\\.ts$`,
       ],
-      pathNot: '\\.test\\.ts$',
+      pathNot: [
+        '\\.test\\.ts$',
+        // The server of gRPC, which knows how a database fails.
+        `^services/${service}/src/grpc/`,
+        ...naming.map((shape) => `^services/${service}/src/shapes/${shape}\\.ts$`),
+      ],
     },
     to: {
       path: [`^packages/(db|git-storage)/`, `^services/${service}/src/[^/]+/store\\.ts$`],
@@ -73,6 +82,7 @@ module.exports = {
     ...subjects('admin-broadcast'),
     ...subjects('jobqueue-metrics'),
     ...subjects('worker'),
+    ...subjects('saga-reporter', ['parameters', 'saga']),
     below('domain', []),
     below('contracts', ['domain']),
     below('config', []),
@@ -120,41 +130,6 @@ module.exports = {
       comment: 'Only stores talk to Prisma.',
       from: { pathNot: '^packages/db/' },
       to: { path: 'node_modules/(\\.pnpm/)?@?prisma' },
-    },
-    {
-      name: 'saga-reporter-use-cases-know-no-edges',
-      severity: 'error',
-      comment: 'Use cases give results; routes and methods of gRPC ask for them and have them presented.',
-      from: { path: '^services/saga-reporter/src/(use-cases|ingest|live|access)/' },
-      to: { path: '^services/saga-reporter/src/(routes|rpc|presenters)/' },
-    },
-    {
-      name: 'saga-reporter-presenters-know-no-callers',
-      severity: 'error',
-      comment: 'Presenters turn what was found into answers, for HTTP and gRPC alike.',
-      from: { path: '^services/saga-reporter/src/presenters/' },
-      to: { path: '^services/saga-reporter/src/(routes|rpc|use-cases|ingest)/' },
-    },
-    {
-      name: 'saga-reporter-wire-knows-no-work',
-      severity: 'error',
-      comment: 'What reads metadata and messages does nothing with them.',
-      from: { path: '^services/saga-reporter/src/wire/' },
-      to: { path: '^services/saga-reporter/src/(routes|rpc|use-cases|presenters|ingest)/' },
-    },
-    {
-      name: 'routes-call-use-cases',
-      severity: 'error',
-      comment:
-        'Routes and methods of gRPC reach stores and repositories through use cases; they may name their types.',
-      from: { path: '^services/[^/]+/src/(routes|rpc)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'saga-reporter-http-and-grpc-stand-apart',
-      severity: 'error',
-      from: { path: '^services/saga-reporter/src/(routes|rpc)/' },
-      to: { path: '^services/saga-reporter/src/(routes|rpc)/', pathNot: '^services/saga-reporter/src/$1/' },
     },
     {
       name: 'console-parts-know-no-pages',

@@ -8,7 +8,6 @@ import { SetupProblem } from './setup-step.mjs'
 const programs = {
   'db:migrate': { folder: 'packages/db', program: 'migrate', options: ['wait'] },
   'saga:rebuild': { folder: 'services/saga-reporter', program: 'rebuild', options: ['verify', 'tenant'] },
-  'saga:move-tenant': { folder: 'services/saga-reporter', program: 'move-tenant', options: [] },
 }
 
 await run(async (stop) => {

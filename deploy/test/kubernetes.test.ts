@@ -28,7 +28,6 @@ if (!kubectl)
 
 /** Variables that these manifests do not set, with the reason. */
 const unreached = new Map([
-  ['SAGA_DIRECTORY_DATABASE_URL', 'each further cell of sagas is an overlay of its own'],
   ['SWITCHYARD_REVISION', 'set by the image'],
   ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is in a secret'],
   ['MIGRATION_LOCK_TIMEOUT_MS', 'a patch of the Job sets it'],

@@ -42,7 +42,6 @@ describe('the reference in docs/configuration.md', () => {
     ['packages/db/src/migrations/migrate.ts', 'by its schema'],
     ['packages/dev-env/src/start/run-start.ts', 'by its schema'],
     ['packages/service-kit/src/lifecycle/run-service.ts', "by the service's schema"],
-    ['services/saga-reporter/src/cells/move-tenant-main.ts', 'by its schema'],
     ['services/saga-reporter/src/rebuild/main.ts', 'by its schema'],
     ['packages/git-storage/src/git-process.ts', 'PATH, to find git'],
     ['packages/git-storage/src/program-starter.ts', 'PATH, to find git'],

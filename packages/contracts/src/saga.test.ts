@@ -8,7 +8,6 @@ import {
   SagaService,
   SagaStartedRequest,
 } from './gen/saga.js'
-import { addTimeOf } from './saga-add-time.js'
 
 /** One length-delimited field, written by hand so that the generated code is not its own judge. */
 const textField = (number: number, text: string) =>
@@ -91,23 +90,5 @@ describe('the saga contract on the wire', () => {
     expect(Buffer.from(bytes)).toEqual(
       Buffer.concat([Buffer.from([0x08, 1]), textField(2, 'recorded'), textField(3, 'e')]),
     )
-  })
-})
-
-describe('addTimeOf', () => {
-  const started = Buffer.concat([textField(1, 's-1'), textField(2, 'orders')])
-
-  it('reads the start time that a client adds to SagaStarted as an unknown field', () => {
-    const request = SagaStartedRequest.decode(
-      Buffer.concat([started, textField(3, '2020-03-09 05:13:08.123')]),
-    )
-    expect(request).toMatchObject({ sagaId: 's-1', serviceName: 'orders' })
-    expect(addTimeOf(request)).toBe('2020-03-09 05:13:08.123')
-  })
-
-  it('is empty when the field is missing or of another type', () => {
-    expect(addTimeOf(SagaStartedRequest.decode(started))).toBe('')
-    const varint = Buffer.concat([started, Buffer.from([0x18, 1])])
-    expect(addTimeOf(SagaStartedRequest.decode(varint))).toBe('')
   })
 })

@@ -44,12 +44,6 @@ const temporaryKinds = [
   'TransactionWriteConflict',
 ]
 
-/** Begins the names of the constraints that refuse rows of a tenant in a cell that it has left. */
-export const fencePrefix = 'saga_moved_'
-/** Whether a row was refused because its tenant has left this cell. */
-export const isFenced = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes(`violates check constraint "${fencePrefix}`)
-
 /** The SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -59,7 +53,6 @@ export function sqlStateOf(error: unknown): string | undefined {
 /** Whether a query failed because the database is temporarily unavailable. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (isFenced(error)) return true
   const reported = adapterFailureOf(error)
   if (reported) return temporaryKinds.includes(reported.kind) || isTemporaryState(reported.originalCode ?? '')
   const state = sqlStateOf(error)

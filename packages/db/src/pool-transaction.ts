@@ -1,15 +1,29 @@
 import { unavailable } from '@switchyard/domain'
+import pRetry from 'p-retry'
 import type pg from 'pg'
-import { isDatabaseUnavailable, isFenced, sqlStateOf } from './database-failure.js'
+import { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
+import { queryOf, type Write } from './sql/write-rows.js'
 
-/** Limits the time of a statement, so that a database that stops answering does not block the caller for ever. */
-const within = (text: string) => ({ text, query_timeout: 10_000 })
+/** Calls fail when the database does not answer within this time, so that callers can try another instance. */
+const answerTimeoutMs = 10_000
+
+/** SQL with a time limit for the answer of the database. With a name it is prepared once per connection. */
+export const statement = (text: string, name?: string) => ({
+  text,
+  query_timeout: answerTimeoutMs,
+  ...(name === undefined ? {} : { name }),
+})
+
+/** What node-postgres takes to write these items, with the same limit. */
+export const writeStatement = <Item>(write: Write<Item>, items: readonly Item[]) => ({
+  ...queryOf(write, items),
+  query_timeout: answerTimeoutMs,
+})
 
 /**
  * Runs `work` in one transaction of plain SQL.
  *
  * @param begin the statement that begins the transaction, and further statements for the same round trip
- * @throws DomainError unavailable when it writes rows of a tenant that has left this cell
  */
 export async function inPoolTransaction<T>(
   pool: pg.Pool,
@@ -18,15 +32,14 @@ export async function inPoolTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect()
   try {
-    await client.query(within(begin))
+    await client.query(statement(begin))
     const result = await work(client)
-    await client.query(within('COMMIT'))
+    await client.query(statement('COMMIT'))
     client.release()
     return result
   } catch (error) {
     await giveBack(client, error)
-    // The error of PostgreSQL shows the row, with its payload.
-    throw isFenced(error) ? unavailable('the tenant moves to another cell', { retryAfterMs: 1_000 }) : error
+    throw error
   }
 }
 
@@ -36,8 +49,34 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
     client.release(true)
     return
   }
-  await client.query(within('ROLLBACK')).then(
+  await client.query(statement('ROLLBACK')).then(
     () => client.release(),
     () => client.release(true),
   )
 }
+
+/** Another transaction has inserted a row after this transaction had found that it did not exist. */
+export class WriteConflict extends Error {}
+
+/** Waits 10 to 20 ms before each of nine further attempts. */
+const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+
+/**
+ * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the transaction itself, and has rolled it
+ * back when it rejects.
+ *
+ * @throws DomainError unavailable when every attempt conflicted
+ */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await pRetry(work, { ...retrying, shouldRetry: ({ error }) => isConflict(error) })
+  } catch (error) {
+    throw isConflict(error) ? unavailable('other transactions keep writing the same sagas') : error
+  }
+}
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof WriteConflict || [serializationFailure, deadlockDetected].includes(sqlStateOf(error) ?? '')

@@ -1,7 +1,7 @@
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { Client, credentials, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SagaService } from '@switchyard/contracts/saga'
 import { EventOutcome, type EventReply, SagaIngestService } from '@switchyard/contracts/saga-ingest'
-import { type IdentifiedEvent, metadataOf } from './identified-event.js'
+import { type IdentifiedEvent, metadataOf, tenantMetadata } from './identified-event.js'
 import type { ReportResult, Settings } from './options.js'
 import { isRetryable } from './retry.js'
 import { messageOf, serviceError } from './service-error.js'
@@ -81,7 +81,7 @@ export function createTransport(settings: Settings): Transport {
   async function sendBatch(events: readonly IdentifiedEvent[]): Promise<Verdict[]> {
     try {
       const request = { events: events.map(({ message }) => message) }
-      const { results } = await call(SagaIngestService.reportEvents, request, new Metadata())
+      const { results } = await call(SagaIngestService.reportEvents, request, tenantMetadata(settings.tenant))
       return events.map((_, index) => verdictOfReply(results[index]))
     } catch (error) {
       if (isServiceError(error) && error.code === status.UNIMPLEMENTED) {

@@ -54,7 +54,7 @@ describe('who may report', () => {
     [{ ...mtls, GRPC_HOST: '0.0.0.0' }, 'mtls'],
     [{ GRPC_HOST: '0.0.0.0', SAGA_AUTH: 'none', SAGA_AUTH_NONE_ON_NETWORK: 'true' }, 'none'],
   ])('with %o is %s', (env, auth) => {
-    expect(sagaAuthOf(load(env), async () => null).auth).toBe(auth)
+    expect(sagaAuthOf(load(env))).toBe(auth)
   })
 
   it('is never everybody on the network by accident', () => {

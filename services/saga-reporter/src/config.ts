@@ -7,15 +7,10 @@ import {
   proxyNetworks,
   redisUrl,
 } from '@switchyard/service-kit/config'
-import type { AuthenticateFrom } from '@switchyard/service-kit/http'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import type { SagaAuth } from './access/authorize.js'
-import { parsePeerBindings } from './access/peer.js'
-import { cellFields } from './cells/cell-settings.js'
-import type { StreamLimits } from './live/stream-quota.js'
-import { isTraceUrlTemplate } from './presenters/trace-url.js'
-import type { TlsFiles } from './rpc/server/tls.js'
+import { parsePeerBindings } from './peer.js'
+import { isTraceUrlTemplate } from './trace-url.js'
 
 const tlsFields = {
   SAGA_TLS_CERT_FILE: z
@@ -52,7 +47,6 @@ export const configSchema = z
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
       .default(10_000)
       .describe('A read over HTTP that takes longer is answered with 503'),
-    ...cellFields,
     REDIS_URL: redisUrl()
       .optional()
       .describe(
@@ -75,7 +69,7 @@ export const configSchema = z
     GRPC_TRUSTED_PROXIES: proxyNetworks()
       .optional()
       .describe(
-        'Addresses and networks that the gRPC port believes about the address of a caller (`x-forwarded-for`), separated by commas: those of the gateway and of other reporters; `loopback` and `uniquelocal` (private networks) are names of some. Unset: nobody',
+        'Addresses and networks that the gRPC port believes about the address of a caller (`x-forwarded-for`), separated by commas: those of the gateway; `loopback` and `uniquelocal` (private networks) are names of some. Unset: nobody',
       ),
     SAGA_AUTH: z
       .enum(['none', 'token', 'mtls'], 'must be none, token or mtls')
@@ -144,8 +138,6 @@ export const configSchema = z
     const { SAGA_TLS_CERT_FILE: cert, SAGA_TLS_KEY_FILE: key, SAGA_TLS_CLIENT_CA_FILE: ca } = config
     if (cert !== undefined && key === undefined) refuse('SAGA_TLS_KEY_FILE', 'beside SAGA_TLS_CERT_FILE')
     if (cert === undefined && (key ?? ca) !== undefined) refuse('SAGA_TLS_CERT_FILE', 'for TLS')
-    if (config.SAGA_CELLS && config.SAGA_AUTH === 'mtls')
-      refuse('SAGA_CELLS', 'does not work with SAGA_AUTH=mtls: a certificate cannot be forwarded')
     if (config.SAGA_AUTH === 'mtls') {
       if (ca === undefined) refuse('SAGA_TLS_CLIENT_CA_FILE', 'for SAGA_AUTH=mtls')
       if (config.SAGA_MTLS_PEERS === undefined) refuse('SAGA_MTLS_PEERS', 'for SAGA_AUTH=mtls')
@@ -154,25 +146,12 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>
 
-/** How many clients may follow the log at once. */
-export function streamLimitsOf(config: Config): StreamLimits {
-  const { SAGA_STREAMS_MAX: total } = config
-  return {
-    total,
-    perToken: config.SAGA_STREAMS_PER_TOKEN_MAX ?? Math.max(1, Math.floor(total / 10)),
-    perAddress: config.SAGA_STREAMS_PER_ADDRESS_MAX ?? Math.max(1, Math.floor(total / 4)),
-  }
-}
-
 /** How callers of the gRPC port are identified. */
-export function sagaAuthOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
-  const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
-  if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }
-  return { auth, authenticate }
-}
+export const sagaAuthOf = ({ SAGA_AUTH: auth, GRPC_HOST: host }: Config) =>
+  auth ?? (isLoopback(host) ? 'none' : 'token')
 
 /** The files of the gRPC port's certificates; undefined without TLS. */
-export function tlsFilesOf(config: Config): TlsFiles | undefined {
+export function tlsFilesOf(config: Config) {
   const { SAGA_TLS_CERT_FILE: certFile, SAGA_TLS_KEY_FILE: keyFile } = config
   if (certFile === undefined || keyFile === undefined) return undefined
   return { certFile, keyFile, clientCaFile: config.SAGA_TLS_CLIENT_CA_FILE }

@@ -10,10 +10,10 @@ import {
   type SagaEventStore,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { boundTenantsOf } from '@switchyard/domain/access'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
+  type AuthenticateFrom,
   type CreateLimiter,
   createAuthenticate,
   createHttpApp,
@@ -21,35 +21,35 @@ import {
   limitersOfReplicas,
   limitUnknownTokens,
   listen,
+  type Route,
+  refusingUnknown,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
-import { createAuthorize } from './access/authorize.js'
-import { createAuthorizeReader } from './access/authorize-reader.js'
-import { createRateLimit } from './access/rate-limit.js'
-import { startBulkRunner } from './bulk/runner.js'
-import type { Cells } from './cells/cells.js'
-import { openCells } from './cells/open-cells.js'
-import { createReportByCell } from './cells/report-by-cell.js'
-import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
-import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
-import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
-import { createWriteBatch } from './ingest/write-batch.js'
-import { createLiveSagas } from './live/live-sagas.js'
-import { routes } from './routes/index.js'
-import type { WebhookDependencies } from './routes/webhooks/dependencies.js'
-import { byLease, byReport, byRequest, forwardCalls } from './rpc/forward-calls.js'
-import { createReaderAdmission } from './rpc/reader-admission.js'
-import { createReportAdmission } from './rpc/report-method.js'
-import { sagaIngestService } from './rpc/saga-ingest.js'
-import { type SagaQueryDependencies, sagaQueryService } from './rpc/saga-query.js'
-import { createRecoveryAdmission, sagaRecoveryService } from './rpc/saga-recovery.js'
-import { olderName, sagaServices } from './rpc/saga-service.js'
-import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
-import { createReportEvents } from './use-cases/report-events.js'
-import { createResolveSaga } from './use-cases/resolve-saga.js'
-import { checkMetadata, nameAddress } from './wire/metadata.js'
+import { createAdmitReader, createAdmitReporter, type SagaAuth } from './access/access.js'
+import { createCheckArrived } from './access/metadata.js'
+import { bulkRoutes } from './bulk/routes.js'
+import { startBulkRunner } from './bulk/run.js'
+import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
+import type { GrpcService } from './grpc/grpc.js'
+import { startGrpcServer } from './grpc/server.js'
+import { createWatchSagas } from './live/grpc.js'
+import { createLiveSagas, type LiveSagas } from './live/live.js'
+import { liveRoutes } from './live/routes.js'
+import type { StreamLimits } from './live/stream-quota.js'
+import { sagaQueryService } from './read/grpc.js'
+import { sagaRoutes, searchRoutes } from './read/routes.js'
+import { sagaRecoveryService } from './recover/grpc.js'
+import { olderName, reportServices } from './report/grpc.js'
+import { createReportMetrics, type ReportMetrics } from './report/metrics.js'
+import { createRateLimit } from './report/rate-limit.js'
+import { createRecorder, createWriteBatch } from './report/record.js'
+import { createReportEvents, type ReportEvents } from './report/report.js'
+import { reportRoutes } from './report/routes.js'
+import { createResolveSaga } from './resolve/resolve.js'
+import { resolveRoutes } from './resolve/routes.js'
+import { webhookRoutes } from './webhooks/routes.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
@@ -58,42 +58,44 @@ export async function createService(config: Config, context: ServiceContext) {
   const { database, readDatabase } = databases
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool, read: readDatabase.pool })
-  const { cells, directory, forwardRead } = openCells(config, database, context)
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
-  const requireTenant = (tenant: string) => void cells.ofTenant(tenant, true)
-  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits, requireTenant })
-  const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
-  const figures = createIngestFigures(metrics)
+  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
-  const ingest = openIngest(config, { store, figures, logger })
-  lifecycle.onClose('ingest', () => ingest.close())
+  const reportEvents = openReporting(config, context, store)
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())
-  const reporting = openReporting(config, { ingest, figures, cells })
+  const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
+  const reading = {
+    database: readDatabase,
+    clock: systemClock,
+    traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
+  }
+  const routes: Route[] = refusingUnknown([
+    ...reportRoutes(reportEvents, config.SAGA_AUTH === 'mtls'),
+    ...searchRoutes(reading),
+    ...liveRoutes(stream),
+    ...webhookRoutes({
+      database: readDatabase,
+      policy: targetPolicy(config),
+      secretBox: createSecretBox(config),
+    }),
+    ...bulkRoutes({ database: readDatabase, runner }),
+    ...sagaRoutes(reading),
+    ...resolveRoutes(readDatabase, createResolveSaga({ store, readDatabase, clock: systemClock })),
+  ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const authenticate = createAuthenticate((hash) => findCaller(directory, hash))
+  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate,
-    findSession: (hash) => findSessionCaller(directory, hash),
-    routes: routes({
-      readDatabase,
-      clock: systemClock,
-      report: reporting.reportByCell,
-      isForCertificates: config.SAGA_AUTH === 'mtls',
-      resolve: createResolveSaga({ store, readDatabase, clock: systemClock }),
-      bulk: { database: readDatabase, runner },
-      stream,
-      traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
-      webhooks: webhooksOf(config, { database: readDatabase, hasUsers: directory === database }),
-    }),
+    findSession: (hash) => findSessionCaller(database, hash),
+    routes,
     isUnavailable: isDatabaseUnavailable,
-    ...(forwardRead && { forwardRead }),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
@@ -103,7 +105,7 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { ...databases, cells, reporting, authenticate, createLimiter, stream, logger }
+  const needs = { ...databases, reportEvents, authenticate, createLimiter, stream, logger }
   const grpc = await startGrpc(config, context, grpcServices(config, needs))
   lifecycle.onClose('grpc', () => grpc.close())
   return { port: http.port, grpcPort: grpc.port }
@@ -117,100 +119,72 @@ const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, 
     services,
     descriptorSet,
     aliases: [olderName],
-    checkArrived: ({ metadata, droppedKeys, peer }) => {
-      checkMetadata({ metadata, droppedKeys })
-      nameAddress(metadata, peer, config.GRPC_TRUSTED_PROXIES ?? trustsNobody)
-    },
+    checkArrived: createCheckArrived(config.GRPC_TRUSTED_PROXIES ?? trustsNobody),
     health,
     logger,
     metrics,
     drainTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   })
 
-const webhooksOf = (config: Config, databases: Pick<WebhookDependencies, 'database' | 'hasUsers'>) => ({
-  ...databases,
-  policy: targetPolicy(config),
-  secretBox: createSecretBox(config),
-})
-
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
   readDatabase: Database
-  cells: Cells
-  reporting: ReturnType<typeof openReporting>
+  reportEvents: ReportEvents
   authenticate: Authenticate
   createLimiter: CreateLimiter
-  stream: Pick<SagaQueryDependencies, 'live' | 'stallMsMax'>
+  stream: { live: LiveSagas; stallMsMax: number }
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, cells, stream, logger } = needs
+  const { database, readDatabase, reportEvents, stream, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
     createLimiter: needs.createLimiter,
   })
-  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
-  const authorizeReader = createAuthorizeReader(authenticateFrom)
+  const admitReporter = createAdmitReporter(authOf(config, authenticateFrom))
   const unavailableAsFailure = config.SAGA_UNAVAILABLE_AS_FAILURE
-  const reporting = { ...needs.reporting, authorize, unavailableAsFailure, logger }
-  const reports = createReportAdmission(reporting)
-  const reads = createReaderAdmission(authorizeReader)
-  const recoveries = createRecoveryAdmission(authorize)
   return [
-    ...sagaServices(reporting, reports).map((service) =>
-      forwardCalls(service, cells.own, byReport(cells, reports)),
-    ),
-    sagaIngestService(reporting),
-    forwardCalls(
-      sagaQueryService({
-        database: readDatabase,
-        authorize: authorizeReader,
-        admission: reads,
-        ...stream,
-        logger,
-      }),
-      cells.own,
-      byRequest(cells, (call) => boundTenantsOf(reads.of(call).caller)),
-    ),
-    forwardCalls(
-      sagaRecoveryService({ database, admission: recoveries, cell: cells.own, logger }),
-      cells.own,
-      byLease(cells, (call) => recoveries.of(call).tenants),
-    ),
+    ...reportServices({ admitReporter, reportEvents, unavailableAsFailure, logger }),
+    sagaQueryService({
+      database: readDatabase,
+      admitReader: createAdmitReader(authenticateFrom),
+      watchSagas: createWatchSagas({ ...stream, logger }),
+      logger,
+    }),
+    sagaRecoveryService({ database, admitReporter, logger }),
   ]
 }
 
-interface ReportingNeeds {
-  ingest: SagaIngest
-  figures: IngestFigures
-  cells: Cells
-}
-
-function openReporting(config: Config, { cells, ...needs }: ReportingNeeds) {
-  const rateLimit = rateLimitOf(config)
-  const reportEvents = createReportEvents({
-    ...needs,
-    rateLimit,
+function openReporting(
+  config: Config,
+  { metrics, logger, lifecycle }: ServiceContext,
+  store: SagaEventStore,
+): ReportEvents {
+  const reportMetrics = createReportMetrics(metrics)
+  const recorder = openRecorder(config, { store, metrics: reportMetrics, logger })
+  lifecycle.onClose('ingest', () => recorder.close())
+  return createReportEvents({
+    recorder,
+    metrics: reportMetrics,
+    rateLimit: rateLimitOf(config),
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
   })
-  return { rateLimit, reportEvents, reportByCell: createReportByCell(cells, reportEvents) }
 }
 
-interface IngestNeeds extends Pick<ServiceContext, 'logger'> {
+interface RecorderNeeds extends Pick<ServiceContext, 'logger'> {
   store: SagaEventStore
-  figures: IngestFigures
+  metrics: ReportMetrics
 }
 
-function openIngest(config: Config, { store, figures, logger }: IngestNeeds) {
-  return createSagaIngest({
-    writeBatch: createWriteBatch((events) => store.record(events), figures, logger),
+const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds) =>
+  createRecorder({
+    writeBatch: createWriteBatch(store.record, metrics, logger),
     transactionsMax: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
-}
 
 function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
   const database = createDatabase({
@@ -237,9 +211,20 @@ function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext
   return limitersOfReplicas({ redisUrl, service: 'saga-reporter', logger, lifecycle })
 }
 
-const rateLimitOf = (config: Config) =>
-  createRateLimit({
-    perSecond: config.SAGA_RATE_LIMIT_PER_SERVICE,
-    burst: config.SAGA_RATE_LIMIT_BURST ?? config.SAGA_RATE_LIMIT_PER_SERVICE,
-    nowMs: () => performance.now(),
-  })
+const rateLimitOf = ({ SAGA_RATE_LIMIT_PER_SERVICE: perSecond, SAGA_RATE_LIMIT_BURST: burst }: Config) =>
+  createRateLimit({ perSecond, burst: burst ?? perSecond, nowMs: () => performance.now() })
+
+/** How many clients may follow the log at once. */
+function streamLimitsOf(config: Config): StreamLimits {
+  const { SAGA_STREAMS_MAX: total } = config
+  return {
+    total,
+    perToken: config.SAGA_STREAMS_PER_TOKEN_MAX ?? Math.max(1, Math.floor(total / 10)),
+    perAddress: config.SAGA_STREAMS_PER_ADDRESS_MAX ?? Math.max(1, Math.floor(total / 4)),
+  }
+}
+
+function authOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
+  const auth = sagaAuthOf(config)
+  return auth === 'mtls' ? { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() } : { auth, authenticate }
+}

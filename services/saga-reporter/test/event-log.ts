@@ -1,7 +1,7 @@
 import type { Database, DatabaseOrTransaction } from '@switchyard/db'
 import { contentKeyOf, SagaLedger } from '@switchyard/domain/saga'
-import { sagaEventOf } from '../src/use-cases/report-events.js'
-import { decoders } from '../src/wire/decoders.js'
+import { sagaEventOf } from '../src/report/report.js'
+import { decoders } from '../src/shapes/operations.js'
 import type { Operation } from './grpc-client.js'
 
 /** The log of a tenant, in its order. */

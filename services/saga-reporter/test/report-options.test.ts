@@ -113,6 +113,7 @@ describe('while the database takes its time', () => {
     const release = async () => void (await client.query('COMMIT'))
     const untilWaiting = () =>
       waitFor(async () => {
+        // On another connection: PostgreSQL shows a transaction the same activity until its end.
         const { rows } = await harness.database.pool.query(
           "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
         )

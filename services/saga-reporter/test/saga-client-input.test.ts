@@ -1,3 +1,6 @@
+import { promisify } from 'node:util'
+import { type MetadataValue, Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js'
+import { SagaIngestService } from '@switchyard/contracts/saga-ingest'
 import { createSagaClient, type SagaClientOptions } from '@switchyard/saga-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLog } from './event-log.js'
@@ -54,6 +57,28 @@ describe('the client', () => {
       parentSagaId: about.parentSagaId,
     })
     expect(await tagsOf('tags together')).toEqual(await tagsOf('tags alone'))
+  })
+
+  it('names its tenant in the metadata of a batch as well, as far as it can stand there', async () => {
+    const seen: MetadataValue[][] = []
+    const server = new Server()
+    server.addService(SagaIngestService, {
+      reportEvents: (
+        call: ServerUnaryCall<unknown, unknown>,
+        answer: (error: null, reply: object) => void,
+      ) => {
+        seen.push(call.metadata.get('x-tenant'))
+        answer(null, { results: [{ outcome: 1, message: 'recorded', errors: '' }] })
+      },
+    })
+    const bind = promisify(server.bindAsync).bind(server)
+    const port = await bind('127.0.0.1:0', ServerCredentials.createInsecure())
+    closing.push(() => server.forceShutdown())
+    for (const tenant of ['acme', 'a,b', 'Köln', undefined]) {
+      const reporter = client({ address: `127.0.0.1:${port}`, ...(tenant !== undefined && { tenant }) })
+      expect(await reporter.sagaStarted({ sagaId: 's' })).toEqual(recorded)
+    }
+    expect(seen).toEqual([['acme'], [], [], []])
   })
 
   it('refuses an event without what it needs by the name of the field, and no method throws', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@switchyard/saga-client'
 import { findFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decoders } from '../src/wire/decoders.js'
+import { decoders } from '../src/shapes/operations.js'
 import { makeCertificates } from './certificates.js'
 import { readLog } from './event-log.js'
 import type { Operation } from './grpc-client.js'

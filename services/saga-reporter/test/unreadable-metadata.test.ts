@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLog } from './event-log.js'
+import { connectRaw, frame } from './grpc/raw-calls.js'
 import { encode } from './grpc-client.js'
 import { startHarness } from './harness.js'
-import { connectRaw, frame } from './rpc/raw-calls.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let raw: Awaited<ReturnType<typeof connectRaw>>

@@ -1,5 +1,5 @@
 import { forbidden } from '../errors.js'
-import { defaultTenant } from '../saga/tenant.js'
+import { defaultTenant } from '../saga/saga.js'
 import type { Caller } from './caller.js'
 
 /** The only tenants of sagas that a sender may name; null: every tenant. */

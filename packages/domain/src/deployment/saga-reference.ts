@@ -1,6 +1,6 @@
 import type { FieldProblems } from '../errors.js'
 import { optionalId } from '../saga/field-rules.js'
-import { defaultTenant } from '../saga/tenant.js'
+import { defaultTenant } from '../saga/saga.js'
 
 /** The saga that does a deployment. */
 export interface SagaReference {

@@ -137,3 +137,19 @@ export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event 
 
 export const isOperatorEvent = (event: SagaEvent): event is OperatorEvent =>
   event.operation === 'OperatorResolved' || event.operation === 'OperatorResolutionUndone'
+
+/** Size and digest of an event's whole payload or errors, when only their head is kept. */
+export function cutOf(event: SagaEvent): Cut | null {
+  switch (event.operation) {
+    case 'ActivityExecuteStarted':
+      return event.parameterCut ?? null
+    case 'ActivityEnded':
+      return event.resultCut ?? null
+    case 'ActivityExecuteAborted':
+    case 'ActivityExecuteOvertime':
+    case 'ActivityCompensateAborted':
+      return event.errorsCut ?? null
+    default:
+      return null
+  }
+}

@@ -1,6 +1,16 @@
 import type { Activity } from './activity.js'
 import type { ActivityStatus } from './activity-status.js'
 
+/** The tenant of callers that name none. */
+export const defaultTenant = 'default'
+
+/**
+ * A map key for an identifier of a tenant. Identifiers contain no control characters, so keys are unique. The key in the default
+ * tenant is the identifier itself.
+ */
+export const keyInTenant = (tenant: string, id: string): string =>
+  tenant === defaultTenant ? id : `${id}\0${tenant}`
+
 /** Pending: only events of the saga's activities have been received. */
 export const sagaStatuses = ['Pending', 'Started', 'Overtime', 'Ended', 'Error'] as const
 

@@ -55,17 +55,6 @@ export interface HttpAppOptions {
    * @returns whether it has answered, or the client went away
    */
   forward?: (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
-  /**
-   * The same for a request that was admitted and read, when its parameters tell who has to answer it. Unset: this process answers.
-   *
-   * @param input the parameters of the endpoint
-   * @param given all that the client sent, for the body of the request to the other process
-   */
-  forwardRead?: (
-    input: object,
-    given: Readonly<Record<string, unknown>>,
-    call: Pick<Call, 'requestId' | 'raw'>,
-  ) => Promise<boolean>
   /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
   bodyPace?: Pace
 }
@@ -229,10 +218,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       refuseUnknown(route, sent, parameterNames)
       const given = route.defaults ? { ...route.defaults(access), ...sent } : sent
       const input = readParameters(route.endpoint.input, given)
-      return answerOf(options, given, call, {
-        input,
-        handle: () => route.endpoint.handle(input, access, call),
-      })
+      return route.endpoint.handle(input, access, call)
     }
     try {
       const reply = await (refusal ? Promise.race([answering(), refusal]) : answering())
@@ -255,15 +241,6 @@ function readGiven(
   if (route.streamsBody) return { ...readQuery(request), ...request.params }
   const { bodyBytesMax: bytesMax = bodyBytesDefault, parseLargeBody, jsonOnly, keptTexts } = route
   return readInput(request, { ...receiving, bytesMax, parseLargeBody, jsonOnly, keptTexts })
-}
-
-async function answerOf(
-  { forwardRead }: HttpAppOptions,
-  given: Readonly<Record<string, unknown>>,
-  call: Call,
-  { input, handle }: { input: unknown; handle: () => ReturnType<Route['endpoint']['handle']> },
-) {
-  return (await forwardRead?.(input as object, given, call)) ? streamed : handle()
 }
 
 async function isForwarded(

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LogEntry, LogPage } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
-import { settledPrefix } from './settled-prefix.js'
 
 /** The queries that the feed makes. */
 export interface FeedSource {
@@ -203,4 +202,29 @@ export class SagaFeed {
     const now = await this.#source.readWriters()
     return [...writers].some((writer) => now.has(writer))
   }
+}
+
+/**
+ * The entries that can be delivered, and the position after them. An entry behind a gap waits, because the missing entry
+ * may belong to a transaction that has not committed yet, and followers never read backwards.
+ *
+ * @param entries visible entries after `after`, in their order
+ * @param settledTo no further entry up to this position becomes visible
+ * @param isAll whether these are all visible entries
+ */
+export function settledPrefix(
+  entries: readonly LogEntry[],
+  { after, settledTo, isAll }: { after: number; settledTo: number; isAll: boolean },
+): { ready: readonly LogEntry[]; position: number } {
+  let position = after
+  let count = 0
+  for (const { sequence } of entries) {
+    if (sequence !== position + 1 && sequence - 1 > settledTo) break
+    position = sequence
+    count += 1
+  }
+  const ready = entries.slice(0, count)
+  // The entries that are left lie behind a gap, thus after `settledTo`.
+  const mayPass = isAll || count < entries.length
+  return { ready, position: mayPass ? Math.max(position, settledTo) : position }
 }

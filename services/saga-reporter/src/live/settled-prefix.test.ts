@@ -1,7 +1,7 @@
 import type { LogEntry } from '@switchyard/db'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { settledPrefix } from './settled-prefix.js'
+import { settledPrefix } from './feed.js'
 
 const entriesAt = (positions: number[]) => positions.map((sequence) => ({ sequence }) as LogEntry)
 const prefix = (positions: number[], after: number, settledTo: number, isAll = true) => {

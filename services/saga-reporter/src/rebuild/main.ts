@@ -3,7 +3,7 @@ import { createDatabase, RebuildSession } from '@switchyard/db'
 import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'
-import { rebuildSagas } from './rebuild-sagas.js'
+import { rebuildSagas } from './rebuild.js'
 
 const usage = 'Usage: npm run saga:rebuild -- [--verify] [--tenant TENANT]'
 

@@ -4,7 +4,7 @@ import { createRedis } from '@switchyard/service-kit/redis'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createNotices } from '../../src/live/notices.js'
+import { createNotices } from '../../src/live/live.js'
 
 let redis: TestRedis
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import { statement } from './statement.js'
+import { statement } from '../../pool-transaction.js'
 import { byKey, type TenantKey, tenantKeyArrays, uniqueKeys } from './tenant-key.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from '../../../client.js'
-import { statement } from '../statement.js'
+import { statement } from '../../../pool-transaction.js'
 
 type Pool = Pick<Database, 'pool'>
 

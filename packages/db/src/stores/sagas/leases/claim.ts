@@ -1,5 +1,5 @@
 import type { Database } from '../../../client.js'
-import { statement } from '../statement.js'
+import { statement } from '../../../pool-transaction.js'
 
 /** The sagas that a claimer is able to finish. */
 export interface SagaClaim {

@@ -1,5 +1,5 @@
 import type { Database } from '../../../client.js'
-import { statement } from '../statement.js'
+import { statement } from '../../../pool-transaction.js'
 import { pauseAfter } from './claim.js'
 
 type Pool = Pick<Database, 'pool'>

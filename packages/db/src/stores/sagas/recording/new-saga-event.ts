@@ -1,5 +1,5 @@
 import type { DomainError } from '@switchyard/domain'
-import type { Cut, EventResult, SagaEvent, SagaRejection } from '@switchyard/domain/saga'
+import type { EventResult, SagaEvent, SagaRejection } from '@switchyard/domain/saga'
 
 /** An event as it was received, before it is in the log. */
 export interface NewSagaEvent {
@@ -30,19 +30,3 @@ export interface NewSagaEvent {
 
 /** The result of an event: recorded, or refused because it contradicts its saga or the saga is another service's. */
 export type RecordedSagaEvent = EventResult | SagaRejection | DomainError
-
-/** Size and digest of an event's whole payload or errors, when only their head is kept. */
-export function cutOf(event: SagaEvent): Cut | null {
-  switch (event.operation) {
-    case 'ActivityExecuteStarted':
-      return event.parameterCut ?? null
-    case 'ActivityEnded':
-      return event.resultCut ?? null
-    case 'ActivityExecuteAborted':
-    case 'ActivityExecuteOvertime':
-    case 'ActivityCompensateAborted':
-      return event.errorsCut ?? null
-    default:
-      return null
-  }
-}

@@ -1,7 +1,7 @@
 import { type Activity, type ActivityFacts, needsFacts, type Saga, sagaIdOf } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
+import { statement } from '../../../pool-transaction.js'
 import { lockByKey } from '../lock-rows.js'
-import { statement } from '../statement.js'
 import { activityTable } from '../tables/saga-activities.js'
 import { sagaTable } from '../tables/sagas.js'
 import { byKey, keyText, type TenantKey, tenantKeyArrays, uniqueKeys } from '../tenant-key.js'

@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg'
 import type { Database } from '../../../client.js'
-import { inPoolTransaction } from '../../../pool-transaction.js'
-import { retryConflicts } from '../retry-conflicts.js'
+import { inPoolTransaction, retryConflicts } from '../../../pool-transaction.js'
 import { foldBatch } from './fold-batch.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { readBatch } from './read-batch.js'

@@ -1,7 +1,7 @@
-import type { EventResult } from '@switchyard/domain/saga'
+import { cutOf, type EventResult } from '@switchyard/domain/saga'
 import { timeOf } from '../../../sql/row-columns.js'
 import { type Column, insertInto } from '../../../sql/write-rows.js'
-import { cutOf, type NewSagaEvent } from '../recording/new-saga-event.js'
+import type { NewSagaEvent } from '../recording/new-saga-event.js'
 
 /** An event that goes into the log. */
 export interface LoggedEvent {

@@ -1,0 +1,81 @@
+import { isIP } from 'node:net'
+import type { Metadata } from '@grpc/grpc-js'
+import { invalidParameters } from '@switchyard/domain'
+import type { TrustsProxy } from '@switchyard/service-kit/config'
+import type { ArrivedCall } from '../grpc/grpc.js'
+
+/** Keys that have one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
+const singleKeys = [
+  'authorization',
+  'private-token',
+  'x-tenant',
+  'x-event-id',
+  'x-event-time',
+  'x-event-seq',
+  'x-attempt',
+  'x-parent-saga-id',
+]
+
+/** Every key that is read, and its variant for bytes, which is not. */
+const readKeys = new Set([...singleKeys, 'x-tag', 'traceparent'])
+const binaryKeys = new Set([...readKeys].map((key) => `${key}-bin`))
+
+/**
+ * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key that came twice.
+ * HTTP may join the values of a repeated header with a comma, so a value with a comma is refused as well: `a, b` would
+ * otherwise be taken for one tenant.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function checkMetadata({
+  metadata,
+  droppedKeys,
+}: Pick<ArrivedCall, 'metadata' | 'droppedKeys'>): void {
+  const problems = singleKeys
+    .filter((key) => {
+      const values = metadata.get(key)
+      return values.length > 1 || `${values[0] ?? ''}`.includes(',')
+    })
+    .map((key) => `${key} must have one value, without a comma`)
+  for (const key of droppedKeys) if (readKeys.has(key)) problems.push(`${key} must be printable ASCII`)
+  for (const key of Object.keys(metadata.getMap()))
+    if (binaryKeys.has(key)) problems.push(`${key} is not supported; a batch takes texts beyond ASCII`)
+  if (problems.length > 0) throw invalidParameters(problems)
+}
+
+/** Checks the metadata of every call, and names the address of its caller. */
+export const createCheckArrived =
+  (trustsProxy: TrustsProxy) =>
+  ({ metadata, droppedKeys, peer }: ArrivedCall): void => {
+    checkMetadata({ metadata, droppedKeys })
+    nameAddress(metadata, peer, trustsProxy)
+  }
+
+/** The headers that may carry a token, as HTTP names them. */
+export const tokenHeaders = (metadata: Metadata) => ({
+  'private-token': textOf(metadata, 'private-token'),
+  authorization: textOf(metadata, 'authorization'),
+})
+
+const forwardedFor = 'x-forwarded-for'
+
+/**
+ * Writes the address of a caller into the metadata of its call, whatever the caller has put there: the address that a trusted proxy
+ * names, else that of the connection.
+ *
+ * @param peer `host:port` of the other end of the connection
+ */
+export function nameAddress(metadata: Metadata, peer: string, trustsProxy: TrustsProxy): void {
+  const host = peer.replace(/:\d+$/, '')
+  const named = textOf(metadata, forwardedFor)?.split(',').at(-1)?.trim()
+  const isBelieved = named !== undefined && isIP(named) !== 0 && trustsProxy(host)
+  metadata.set(forwardedFor, isBelieved ? named : host)
+}
+
+/** The address of a caller that {@link nameAddress} has named. */
+export const addressOf = (metadata: Metadata): string => textOf(metadata, forwardedFor) ?? ''
+
+function textOf(metadata: Metadata, key: string): string | undefined {
+  const [value] = metadata.get(key)
+  return value === undefined ? undefined : String(value)
+}

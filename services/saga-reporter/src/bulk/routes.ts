@@ -1,0 +1,212 @@
+import type { BulkOperator, Readable } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  accepted,
+  administrator,
+  administratorOrScope,
+  auditAuthor,
+  type Call,
+  created,
+  endpoint,
+  integer,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  rowId,
+  rowsOf,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { cursorHeaders, cursorReply } from '../shapes/paging.js'
+import {
+  bulkActionParameter,
+  bulkItemStateParameter,
+  filterParameters,
+  noteText,
+  tenantParameter,
+  toOrder,
+  toSearch,
+} from '../shapes/parameters.js'
+import { tenantRoute } from '../shapes/tenants.js'
+import {
+  cancelBulkJob,
+  getBulkJob as findJob,
+  pageBulkJobs,
+  pageBulkResults,
+  previewBulkJob,
+  startBulkJob,
+  undoBulkJob,
+} from './bulk.js'
+import type { BulkRunner } from './run.js'
+import {
+  bulkJobShape,
+  bulkPreviewShape,
+  bulkResultShape,
+  presentBulkJob,
+  presentBulkPreview,
+  presentBulkResult,
+} from './shape.js'
+
+export interface BulkDependencies {
+  /** Connections with a time limit for each statement. */
+  database: Readable
+  runner: Pick<BulkRunner, 'wake'>
+}
+
+const filterNames = new Set(Object.keys(filterParameters))
+
+/**
+ * The filter of a job. A name that is no filter is refused, because without it the filter would find more sagas than its
+ * sender wants; for the same reason an empty filter is refused.
+ */
+const filterParameter = z.looseObject(filterParameters).superRefine((filter, { addIssue }) => {
+  const unknown = Object.keys(filter).filter((name) => !filterNames.has(name))
+  for (const name of unknown) addIssue({ code: 'custom', path: [name], message: 'is not a filter' })
+  if (unknown.length === 0 && Object.values(filter).every((value) => value === undefined))
+    addIssue({ code: 'custom', message: 'is empty' })
+})
+
+/** The search of a filter, and the order in which its sagas are processed. */
+function bulkSearch(tenant: string, filter: z.output<typeof filterParameter>) {
+  const search = toSearch({ tenant, ...filter })
+  return { search, order: toOrder({}, search) }
+}
+
+const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
+  userId: caller.user.id,
+  name: caller.user.username,
+  audit: auditAuthor(caller, call),
+})
+
+/** `GET /sagas/bulk` */
+const listBulkJobs = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'Bulk jobs, the newest first',
+    replies: { 200: z.array(bulkJobShape) },
+    input: z.object({ ...tenantParameter, ...pageParameters }),
+    async handle({ tenant, ...page }, _caller, call) {
+      const { jobs, total } = await pageBulkJobs(database, tenant, rowsOf(page))
+      return pageReply(jobs.map(presentBulkJob), page, total, call)
+    },
+  })
+
+/** `GET /sagas/bulk/:id` */
+const getBulkJob = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'One bulk job and its progress',
+    replies: { 200: bulkJobShape },
+    input: z.object({ ...tenantParameter, id: rowId() }),
+    handle: async ({ tenant, id }) => ok(presentBulkJob(await findJob(database, tenant, id))),
+  })
+
+/** `GET /sagas/bulk/:id/results` */
+const listBulkResults = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'What a bulk job did with each of its sagas',
+    replies: { 200: z.array(bulkResultShape) },
+    headers: cursorHeaders,
+    input: z.object({
+      ...tenantParameter,
+      id: rowId(),
+      state: bulkItemStateParameter.optional(),
+      per_page: pageParameters.per_page,
+      after: integer()
+        .refine((value) => value >= 0 && value <= 2_147_483_647, { error: 'does not have a valid value' })
+        .default(0)
+        .meta({ description: 'Results after this position' }),
+    }),
+    async handle({ tenant, id, state, per_page, after }, _caller, call) {
+      const { items, hasMore } = await pageBulkResults(
+        database,
+        { tenant, id },
+        { state, after, take: per_page },
+      )
+      const last = items.at(-1)
+      const next = hasMore && last ? { parameter: 'after', value: String(last.position) } : null
+      return cursorReply(items.map(presentBulkResult), per_page, next, call)
+    },
+  })
+
+const jobParameters = {
+  action: bulkActionParameter,
+  note: noteText(),
+  expected_count: integer()
+    .refine((value) => value >= 0, { error: 'does not have a valid value' })
+    .optional()
+    .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
+}
+
+/** `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent as the job itself. */
+const previewBulk = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'Count the sagas that a bulk job with this filter would process',
+    replies: { 200: bulkPreviewShape },
+    input: z.object({
+      ...tenantParameter,
+      filter: filterParameter,
+      ...z.object(jobParameters).partial().shape,
+    }),
+    handle: async ({ tenant, filter }) =>
+      ok(presentBulkPreview(await previewBulkJob(database, bulkSearch(tenant, filter)))),
+  })
+
+/** `POST /sagas/bulk` */
+const startBulk = (dependencies: BulkDependencies) =>
+  endpoint({
+    summary: 'Resolve, or write a note about, every saga of a filter',
+    replies: { 201: bulkJobShape },
+    refusals: [409],
+    input: z.object({
+      ...tenantParameter,
+      ...jobParameters,
+      filter: filterParameter,
+    }),
+    async handle({ tenant, action, note, filter, expected_count }, caller: Caller, call) {
+      const job = {
+        ...{ action, note, filter, expectedCount: expected_count ?? null },
+        ...bulkSearch(tenant, filter),
+      }
+      return created(presentBulkJob(await startBulkJob(dependencies, job, operatorOf(caller, call))))
+    },
+  })
+
+/** `POST /sagas/bulk/:id/cancel` */
+const cancelBulk = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
+    replies: { 200: bulkJobShape },
+    refusals: [409],
+    input: z.object({ ...tenantParameter, id: rowId() }),
+    handle: async (job, caller: Caller, call) =>
+      ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
+  })
+
+/** `POST /sagas/bulk/:id/undo` */
+const undoBulk = (dependencies: BulkDependencies) =>
+  endpoint({
+    summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',
+    replies: { 202: bulkJobShape },
+    refusals: [409],
+    input: z.object({ ...tenantParameter, id: rowId() }),
+    async handle(job, caller: Caller, call) {
+      return accepted(presentBulkJob(await undoBulkJob(dependencies, job, operatorOf(caller, call))))
+    },
+  })
+
+const base = '/sagas/bulk'
+
+/** The routes of jobs that change every saga of a filter. */
+export function bulkRoutes(dependencies: BulkDependencies): Route[] {
+  const reader = administratorOrScope('read_sagas')
+  return [
+    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
+    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
+      refusesUnknown: true,
+    }),
+    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
+    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
+    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
+  ]
+}

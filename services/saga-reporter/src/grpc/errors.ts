@@ -1,0 +1,58 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { DomainError, type ErrorKind } from '@switchyard/domain'
+import { encodeRetryInfo, statusDetailsKey } from './retry-info.js'
+
+const codeOf: Record<ErrorKind, status> = {
+  'invalid-parameters': status.INVALID_ARGUMENT,
+  invalid: status.FAILED_PRECONDITION,
+  unauthenticated: status.UNAUTHENTICATED,
+  'insufficient-scope': status.PERMISSION_DENIED,
+  forbidden: status.PERMISSION_DENIED,
+  'not-found': status.NOT_FOUND,
+  conflict: status.ABORTED,
+  'not-supported': status.UNIMPLEMENTED,
+  unprocessable: status.FAILED_PRECONDITION,
+  'precondition-failed': status.FAILED_PRECONDITION,
+  'too-large': status.RESOURCE_EXHAUSTED,
+  'unsupported-media-type': status.INVALID_ARGUMENT,
+  'timed-out': status.DEADLINE_EXCEEDED,
+  'rate-limited': status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+  'insufficient-storage': status.UNAVAILABLE,
+}
+
+/** Failures after which the same call may succeed later. A message that is too large stays too large. */
+const retried: readonly ErrorKind[] = ['rate-limited', 'unavailable']
+
+/** How long a caller is asked to wait when the failure itself does not say. */
+const retryAfterMsDefault = 1000
+
+/**
+ * The one table from failures to gRPC statuses. An unexpected failure shows nothing of its text. A status after which
+ * the caller may try again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')
+  const details = detailsOf(error)
+  const failure = serviceError(codeOf[error.kind], details)
+  if (retried.includes(error.kind)) {
+    const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMsDefault)
+    failure.metadata.set(statusDetailsKey, info)
+  }
+  return failure
+}
+
+/** The status of a call whose deadline has passed. */
+export const pastDeadline = (): ServiceError => serviceError(status.DEADLINE_EXCEEDED, 'Deadline exceeded')
+
+function detailsOf({ kind, detail, message }: DomainError): string {
+  if (typeof detail !== 'string') return message
+  if (kind === 'insufficient-scope') return `the token needs scope ${detail.replaceAll(' ', ' or ')}`
+  return detail || kind
+}
+
+function serviceError(code: status, details: string): ServiceError {
+  // The library cannot encode half of a surrogate pair; as UTF-8 it becomes U+FFFD.
+  const wellFormed = Buffer.from(details).toString()
+  return Object.assign(new Error(wellFormed), { code, details: wellFormed, metadata: new Metadata() })
+}

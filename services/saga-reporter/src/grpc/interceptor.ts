@@ -1,0 +1,219 @@
+import {
+  logVerbosity,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  setLogger,
+  setLogVerbosity,
+  status,
+} from '@grpc/grpc-js'
+import { tooLarge, unavailable } from '@switchyard/domain'
+import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { Counter, Histogram } from 'prom-client'
+import {
+  type AdmittedMessage,
+  type ArrivedCall,
+  failureOf,
+  type GrpcService,
+  isExpected,
+  isPastDeadline,
+  OversizedRequest,
+} from './grpc.js'
+import type { MessageSlot, MessageSlots } from './message-slots.js'
+
+type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
+type Status = Parameters<NextCall['sendStatus']>[0]
+type Responder = NonNullable<ConstructorParameters<typeof ServerInterceptingCall>[1]>
+
+export interface InterceptorOptions {
+  services: readonly GrpcService[]
+  /** Refuses what no call may have, whatever its method, and prepares its metadata. */
+  checkArrived: (call: ArrivedCall) => void
+  messageSlots: MessageSlots
+  logger: Logger
+  metrics: Pick<Metrics, 'registry'>
+}
+
+export interface Interceptor {
+  interceptor: ServerInterceptor
+  /** Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another replica. */
+  endStreams: () => void
+}
+
+/**
+ * What happens to every call besides its method. It is admitted when its headers arrive: a refused call is answered before its
+ * message is read; the message of an admitted one is read once there is a slot for it, and reaches the method with what `admit`
+ * gave. Every call is counted and timed by method and status code, and one that does not end with OK is logged, without its payload.
+ */
+export function createInterceptor(options: InterceptorOptions): Interceptor {
+  const { checkArrived, messageSlots, logger } = options
+  const services = options.services.flatMap(({ definition, admit }) =>
+    Object.values(definition).map(({ path }) => [path, admit] as const),
+  )
+  const admits = new Map<string, GrpcService['admit']>(services)
+  const ends = createEnds(options)
+  const interceptor: ServerInterceptor = (method, call) => {
+    const { path } = method
+    const peer = call.getPeer()
+    const droppedKeys = takeDroppedKeys()
+    // Health and reflection are open to every caller that reaches the port, such as load balancers.
+    const admit = admits.get(path)
+    const ending = ends.follow(method, call)
+    let admitted: unknown
+    let slot: MessageSlot | undefined
+    let isWhole = false
+
+    const admitArrived = async (metadata: ArrivedCall['metadata']) => {
+      // The library lets a call through whose deadline has passed on arrival, and ends it a moment later.
+      if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
+      const arrived = { metadata, droppedKeys, peer, getAuthContext: () => call.getAuthContext() }
+      checkArrived(arrived)
+      admitted = await admit?.(arrived)
+    }
+    const refuse = (error: unknown) => {
+      const isNews = !isExpected(error) && !isPastDeadline(call, Date.now())
+      if (isNews) logger.error({ err: error, method: path }, 'a call could not be checked')
+      ending.end(failureOf(error, call))
+    }
+    const isClosed = () => call.getPeer() === 'unknown'
+    return new ServerInterceptingCall(call, {
+      ...ending.responder,
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            admitArrived(metadata).then(() => {
+              if (!ending.isOver()) slot = messageSlots.enter(peer, () => pass(metadata), isClosed)
+            }, refuse)
+          },
+          onReceiveMessage: (message: unknown, pass) => {
+            if (message instanceof OversizedRequest)
+              refuse(tooLarge(`a request of this method may have ${message.bytesMax} bytes`))
+            else pass(admit ? ({ message, admitted } satisfies AdmittedMessage) : message)
+          },
+          onReceiveHalfClose: (pass) => {
+            isWhole = true
+            slot?.leave()
+            if (!ending.isOver()) pass()
+          },
+          onCancel: () => {
+            ending.onCancel()
+            if (isWhole) return
+            if (isClosed()) slot?.leave()
+            else slot?.abandon()
+          },
+        }),
+    })
+  }
+  return { interceptor, endStreams: ends.endStreams }
+}
+
+/** The ends of calls: each is counted once, and the calls under way whose answers are streams can be ended together. */
+function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
+  const observe = createObserve(options)
+  const streams = new Set<() => void>()
+  let areEnding = false
+
+  function follow({ path, responseStream }: { path: string; responseStream: boolean }, call: NextCall) {
+    const count = observe(path)
+    /** A status was sent, or the caller has gone. */
+    let isOver = false
+    const over = (code: string) => {
+      if (isOver) return false
+      isOver = true
+      streams.delete(endStream)
+      count(code)
+      return true
+    }
+    const end = (result: Status) => {
+      if (over(nameOf(result))) call.sendStatus(result)
+    }
+    function endStream() {
+      end({ code: status.UNAVAILABLE, details: 'the server stops' })
+    }
+    if (responseStream) {
+      streams.add(endStream)
+      if (areEnding) setImmediate(endStream)
+    }
+    // A method may still send messages after its stream was ended, for which the library would reset the stream.
+    const passUnlessCut = <Part>(part: Part, next: (part: Part) => void) => {
+      if (!(responseStream && isOver)) next(part)
+    }
+    const responder: Responder = {
+      sendMetadata: passUnlessCut,
+      sendMessage: passUnlessCut,
+      sendStatus: (result, next) => {
+        if (over(nameOf(result)) || !responseStream) next(result)
+      },
+    }
+    /** The library calls this at the end of every call, also when it ends a call whose deadline has passed. */
+    const onCancel = () => over(isPastDeadline(call, Date.now()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED')
+    return { end, onCancel, isOver: () => isOver, responder }
+  }
+  return {
+    follow,
+    endStreams: () => {
+      areEnding = true
+      for (const endStream of streams) endStream()
+    },
+  }
+}
+
+const nameOf = ({ code }: Status): string => status[code ?? status.UNKNOWN] ?? 'UNKNOWN'
+
+const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Begins to time a call; the result is called with its status code. Only methods that are served come here, so the labels are few. */
+function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
+  const shared = { labelNames: ['method', 'code'] as const, registers: [metrics.registry] }
+  const duration = new Histogram({
+    name: 'grpc_server_handling_seconds',
+    help: 'Time from the arrival of a gRPC call to its answer.',
+    buckets: secondsBuckets,
+    ...shared,
+  })
+  const handled = new Counter({
+    name: 'grpc_server_handled_total',
+    help: 'gRPC calls answered, by status code.',
+    ...shared,
+  })
+  return (method: string): ((code: string) => void) => {
+    if (unobserved.some((prefix) => method.startsWith(prefix))) return () => {}
+    const startedMs = performance.now()
+    return (code) => {
+      const milliseconds = performance.now() - startedMs
+      duration.observe({ method, code }, milliseconds / 1000)
+      handled.inc({ method, code })
+      if (code !== 'OK')
+        logger.info({ method, code, duration_ms: Math.round(milliseconds * 1000) / 1000 }, 'call')
+    }
+  }
+}
+
+/** The beginning of the line that the library logs when it drops metadata; the value follows, which may be a token. */
+const droppedEntry = /^Failed to add metadata entry ([0-9a-z_.-]+):/
+
+const dropped = new Set<string>()
+
+/**
+ * Follows the log of the library, and writes nothing of it. The library drops metadata beyond printable ASCII and says so in
+ * its log alone: right before it creates the call, with nothing in between.
+ */
+export function followDroppedKeys(): void {
+  setLogger({
+    error: (line: unknown) => {
+      const key = droppedEntry.exec(String(line))?.[1]
+      if (key !== undefined) dropped.add(key)
+    },
+  })
+  setLogVerbosity(logVerbosity.ERROR)
+}
+
+const none: readonly string[] = []
+
+/** The keys that the library has dropped of a call, to be asked for when the call is created. */
+export function takeDroppedKeys(): readonly string[] {
+  if (dropped.size === 0) return none
+  const keys = [...dropped]
+  dropped.clear()
+  return keys
+}

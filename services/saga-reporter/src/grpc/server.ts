@@ -1,0 +1,192 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import grpc, { Server, ServerCredentials } from '@grpc/grpc-js'
+import type { Health } from '@switchyard/service-kit/lifecycle'
+import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
+import { HealthImplementation } from 'grpc-health-check'
+import pTimeout from 'p-timeout'
+import type { ArrivedCall, GrpcService } from './grpc.js'
+import { createInterceptor, followDroppedKeys } from './interceptor.js'
+import { followTls, listen, readTls, type TlsFiles } from './listen.js'
+import { MessageSlots } from './message-slots.js'
+import { createReflection, type ServiceAlias } from './reflection.js'
+
+export interface GrpcServerOptions {
+  host: string
+  port: number
+  services: GrpcService[]
+  /** Serialized FileDescriptorSet of the services, for reflection. */
+  descriptorSet: Uint8Array
+  /** Services of those files that are served under a second name too. */
+  aliases: readonly ServiceAlias[]
+  /** Refuses what no call may have, whatever its method, and prepares its metadata. */
+  checkArrived: (call: ArrivedCall) => void
+  health: Health
+  logger: Logger
+  metrics: Metrics
+  /** Certificates. Unset: no TLS, for a gateway that adds it. */
+  tls?: TlsFiles | undefined
+  /**
+   * The age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica, and gets the newest
+   * certificate. Calls under way then have `connectionAgeGraceMs` to finish.
+   */
+  connectionAgeMsMax?: number
+  connectionAgeGraceMs?: number
+  /** How long a connection may be open without a call. */
+  connectionIdleMsMax?: number
+  /** How often readiness is checked and sent to health watchers. */
+  healthIntervalMs?: number
+  /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
+  probePeriodMs?: number
+  /** How long calls under way may take once closing has begun. */
+  drainTimeoutMs: number
+}
+
+export interface GrpcServer {
+  /** The port in use, also when 0 was asked for. */
+  port: number
+  /**
+   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next call begins, until
+   * no call has begun for a while → calls under way finish → all connections are closed.
+   */
+  close: () => Promise<void>
+}
+
+const mib = 1024 * 1024
+const minuteMs = 60_000
+
+const channelOptions = (options: GrpcServerOptions) => ({
+  'grpc.max_receive_message_length': 4 * mib,
+  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many new ones beside the
+  // thousand calls that a client may give up at once.
+  'grpc.max_concurrent_streams': 2048,
+  // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
+  'grpc-node.max_session_memory': 32,
+  // Channelz would count every call once more, for a service that is not served here.
+  'grpc.enable_channelz': 0,
+  'grpc.keepalive_time_ms': minuteMs,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.max_connection_idle_ms': options.connectionIdleMsMax ?? 2 * minuteMs,
+  'grpc.max_connection_age_ms': options.connectionAgeMsMax ?? 5 * minuteMs,
+  'grpc.max_connection_age_grace_ms': options.connectionAgeGraceMs ?? 70_000,
+})
+
+/**
+ * Serves gRPC with reflection, and with health for `""` and every service, following readiness.
+ *
+ * @throws Error when the address is in use or the certificates do not fit
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  followDroppedKeys()
+  tracing()?.instrumentGrpc(grpc)
+  const { host, port, tls, logger, services } = options
+  const messageSlots = new MessageSlots()
+  const { interceptor, endStreams } = createInterceptor({ ...options, messageSlots })
+  const server = new Server({ ...channelOptions(options), interceptors: [interceptor] })
+  for (const { definition, implementation } of services) server.addService(definition, implementation)
+  createReflection(options.descriptorSet, options.aliases).addToServer(server)
+  const health = serveHealth(server, options)
+
+  // The listener is our own, because a connection that blocks the calls of other connections has to be closed.
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const sockets = new Set<Socket>()
+  const onConnection = (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    messageSlots.add(socket)
+    injector.injectConnection(socket)
+  }
+  const listener = await listen({ host, port, onConnection, ...(tls && { tls: readTls(tls) }) })
+  const stopFollowing = tls && followTls(tls, logger, listener.renew)
+  return {
+    port: listener.port,
+    close: async () => {
+      health.stop()
+      await sleep(options.probePeriodMs ?? 500)
+      // Connections that have arrived are accepted first; those that are left are reset.
+      await turn()
+      listener.close()
+      endStreams()
+      await closeUsedSessions(listener.port, options.drainTimeoutMs)
+      const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+      // Node 24 starts to close the sessions with the server, and the library does not wait for sessions that are closing.
+      const closed = [...sockets].map(
+        (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
+      )
+      // A call that never ends must not keep the process alive.
+      await pTimeout(Promise.all([shutDown, ...closed]), {
+        milliseconds: Math.max(1, options.drainTimeoutMs),
+        message: false,
+      })
+      for (const socket of sockets) socket.destroy()
+      server.forceShutdown()
+      stopFollowing?.()
+    },
+  }
+}
+
+interface HealthOptions {
+  services: readonly { name: string }[]
+  health: Health
+  /** How often readiness is checked and sent to health watchers. */
+  healthIntervalMs?: number
+}
+
+/** Publishes readiness as the serving status of `""` and of every service; after `stop` it stays NOT_SERVING. */
+function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: HealthOptions) {
+  const names = ['', ...services.map(({ name }) => name)]
+  const served = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
+  served.addToServer(server)
+  let current: 'SERVING' | 'NOT_SERVING' = 'NOT_SERVING'
+  const publish = (status: typeof current) => {
+    if (status === current) return
+    current = status
+    for (const name of names) served.setStatus(name, status)
+  }
+  let stopped = false
+  const refresh = async () => {
+    const { ready } = await health.readiness()
+    if (!stopped) publish(ready ? 'SERVING' : 'NOT_SERVING')
+  }
+  const timer = setInterval(() => void refresh(), healthIntervalMs)
+  void refresh()
+  return {
+    stop: () => {
+      stopped = true
+      clearInterval(timer)
+      publish('NOT_SERVING')
+    },
+  }
+}
+
+/** Node publishes each stream that begins on a server of this process. The library does not show its sessions. */
+const channel = 'http2.server.stream.created'
+
+/**
+ * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not meet another call in transit, which a
+ * proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call has begun for a twentieth of
+ * `timeoutMs`, and after `timeoutMs` at the latest.
+ */
+async function closeUsedSessions(port: number, timeoutMs: number): Promise<void> {
+  const quietMs = timeoutMs / 20
+  const deadlineMs = performance.now() + timeoutMs
+  let lastCallMs = performance.now()
+  const onStream = (message: unknown) => {
+    const { session } = (message as { stream: ServerHttp2Stream }).stream
+    if (session?.socket.localPort !== port) return
+    lastCallMs = performance.now()
+    session.close()
+  }
+  subscribe(channel, onStream)
+  try {
+    while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
+      await sleep(quietMs / 4)
+      // Calls that have arrived are noticed before the time is checked.
+      await turn()
+    }
+  } finally {
+    unsubscribe(channel, onStream)
+  }
+}

@@ -1,0 +1,172 @@
+import { sagaEventsChannel } from '@switchyard/contracts/jobs'
+import {
+  type CommittedBatch,
+  type Database,
+  readLastPosition,
+  readLogPage,
+  readLogTail,
+  readLogWriters,
+} from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
+import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { SagaFeed } from './feed.js'
+import { type Batch, follow, type WatchFilter } from './follow.js'
+import { type StreamKind, type StreamLimits, type StreamOwner, StreamQuota } from './stream-quota.js'
+
+export interface Watch {
+  kind: StreamKind
+  owner: StreamOwner
+  filter: WatchFilter
+  /** The position after which to begin; null: new entries only. */
+  after: number | null
+  /** Aborts when the client has disconnected, or with a DomainError when it may no longer read. */
+  signal: AbortSignal
+  /** Throws a DomainError once the client may no longer read. Unset: only the signal ends the stream. */
+  recheck?: () => Promise<unknown>
+}
+
+/** The log of sagas as it grows. */
+export interface LiveSagas {
+  /**
+   * Yields parts of the log until the client disconnects or this process stops.
+   *
+   * @throws DomainError unavailable when this process has too many streams; rate-limited when the owner has too many;
+   * the error of `recheck`
+   */
+  watch(watch: Watch): AsyncGenerator<Batch>
+  /** Wakes the streams of every replica after a commit. Never waits and never fails. */
+  announce(batch: CommittedBatch): void
+  /** Ends every stream. */
+  close(): void
+}
+
+export interface LiveSagasOptions {
+  database: Pick<Database, 'pool'>
+  /** Connections for clients that lag behind the feed. */
+  readDatabase: Pick<Database, 'pool'>
+  /** Unset: other replicas find new events within a second, by polling. */
+  redisUrl: string | undefined
+  logger: Logger
+  metrics: Metrics
+  limits: StreamLimits
+}
+
+const heartbeatMs = 15_000
+/** With the half second for which tokens are cached, a revoked token ends its streams within a second. */
+const recheckMs = 300
+
+export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
+  const { database, readDatabase, redisUrl, logger, metrics, limits } = options
+  const quota = new StreamQuota(limits, metrics)
+  const lastPosition = () => readLastPosition(database)
+  const feed = new SagaFeed(
+    {
+      readTail: (wanted) => readLogTail(database, wanted),
+      readLastPosition: lastPosition,
+      readWriters: () => readLogWriters(database),
+    },
+    logger,
+  )
+
+  const notices = redisUrl ? createNotices({ redisUrl, onNotice: () => feed.wake(), logger }) : noNotices
+
+  async function* watch({
+    kind,
+    owner,
+    filter,
+    after,
+    signal: client,
+    recheck,
+  }: Watch): AsyncGenerator<Batch> {
+    const { ending, close } = quota.open(kind, owner, client)
+    const stopRechecking = recheck && recheckRegularly(recheck, ending)
+    const { signal } = ending
+    try {
+      const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
+        readLogPage(readDatabase, wanted, range)
+      yield* follow({
+        feed,
+        readPage,
+        readLastPosition: lastPosition,
+        filter,
+        after,
+        signal,
+        heartbeatMs,
+      })
+      if (signal.reason instanceof DomainError) throw signal.reason
+    } finally {
+      stopRechecking?.()
+      close()
+    }
+  }
+
+  return {
+    watch,
+    announce(batch) {
+      feed.wake()
+      notices.publish(batch)
+    },
+    close() {
+      quota.close()
+      notices.close()
+    },
+  }
+}
+
+function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
+  const timer = setInterval(() => {
+    recheck().catch((error: unknown) => {
+      // While tokens cannot be checked, a stream goes on.
+      if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
+    })
+  }, recheckMs)
+  return () => clearInterval(timer)
+}
+
+/** Notices between replicas. A lost notice only delays events, since every replica polls as well. */
+export interface Notices {
+  /** Notifies every replica of a commit. Never waits and never fails. */
+  publish(batch: CommittedBatch): void
+  close(): void
+}
+
+/** Without Redis, replicas poll the log every second. */
+export const noNotices: Notices = { publish: () => {}, close: () => {} }
+
+export interface NoticesOptions {
+  redisUrl: string
+  onNotice: () => void
+  logger: Logger
+}
+
+export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): Notices {
+  const publishing = reportRedis(
+    logger,
+    'no connection to Redis: other replicas find the saga events of this one up to a second late',
+  )
+  const publisher = createRedis({ url: redisUrl, onError: publishing.disconnected })
+  publisher.on('ready', publishing.connected)
+  const listening = reportRedis(
+    logger,
+    'no connection to Redis: this replica finds the saga events of others up to a second late',
+  )
+  const subscriber = createRedis({ url: redisUrl, onError: listening.disconnected, autoResubscribe: false })
+  subscriber.on('ready', () => {
+    listening.connected()
+    subscriber.subscribe(sagaEventsChannel).catch(listening.commandFailed)
+    // Notices from before the subscription are lost.
+    onNotice()
+  })
+  subscriber.on('message', onNotice)
+  return {
+    publish(batch) {
+      if (publisher.status !== 'ready') return
+      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(publishing.commandFailed)
+    },
+    close() {
+      publisher.disconnect()
+      subscriber.disconnect()
+    },
+  }
+}

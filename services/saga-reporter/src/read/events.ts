@@ -1,0 +1,115 @@
+import type { Readable, SagaEventView } from '@switchyard/db'
+import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { type Decoder, decoders } from '../shapes/operations.js'
+import { cursorHeaders, cursorReply } from '../shapes/paging.js'
+import { snakeCase, tenantParameter } from '../shapes/parameters.js'
+import { traceUrl } from '../trace-url.js'
+import { pageSagaEvents } from './read.js'
+
+/** `GET /sagas/:id/events`: the log, in its order. */
+export const listSagaEvents = (database: Readable, traceUrlTemplate: string | undefined) =>
+  endpoint({
+    summary: 'The log of a saga',
+    replies: { 200: z.array(sagaEventShape) },
+    headers: cursorHeaders,
+    input: z.object({
+      id: text(),
+      ...tenantParameter,
+      per_page: pageParameters.per_page,
+      after: integer()
+        .refine((value) => value >= 0, { error: 'does not have a valid value' })
+        .default(0),
+    }),
+    handle: async ({ id, tenant, per_page, after }, _caller, call) => {
+      const key = { tenant, sagaId: id }
+      const { events, hasMore } = await pageSagaEvents(database, key, { after, take: per_page })
+      const last = events.at(-1)
+      const next = hasMore && last ? { parameter: 'after', value: String(last.seq) } : null
+      const shown = events.map((event) => presentSagaEvent(event, traceUrlTemplate))
+      return cursorReply(shown, per_page, next, call)
+    },
+  })
+
+const sagaEventShape = z
+  .object({
+    seq: z.int(),
+    operation: z.string(),
+    result: z.string(),
+    activity_id: z.string().nullable(),
+    received_at: z.date(),
+    event_id: z.string().nullable(),
+    event_time: z.date().nullable(),
+    event_seq: z.number().nullable(),
+    attempt: z.int().nullable(),
+    trace_parent: z.string().nullable(),
+    trace_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Page of the trace; null without a trace or without `SWITCHYARD_TRACE_URL`' }),
+    parent_saga_id: z.string().nullable(),
+    payload_size: z.int().nullable(),
+    request_size: z.int(),
+    request: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'SagaEvent', description: 'A row of the log of a saga' })
+
+/**
+ * A row of the log; its request is shown with the sizes of its payloads in place of their bytes.
+ *
+ * @param traceUrlTemplate where traces are shown
+ */
+const presentSagaEvent = (
+  event: SagaEventView,
+  traceUrlTemplate: string | undefined,
+): z.output<typeof sagaEventShape> => ({
+  seq: event.seq,
+  operation: event.operation,
+  result: event.result,
+  activity_id: event.activityId,
+  received_at: event.receivedAt,
+  event_id: event.eventId,
+  event_time: event.eventTime,
+  event_seq: event.eventSeq,
+  attempt: event.attempt,
+  trace_parent: event.traceParent,
+  trace_url: traceUrl(traceUrlTemplate, event.traceParent),
+  parent_saga_id: event.parentSagaId,
+  payload_size: event.payloadSize,
+  request_size: event.requestSize,
+  request: event.request && presentRequest(event.operation, event.request, event.payloadSize),
+})
+
+/** Characters of a text that are shown; errors may have millions. */
+const textCharsMax = 4096
+
+/** @param payloadSize of the payload as it was sent, where only its head is kept */
+function presentRequest(
+  operation: string,
+  request: Buffer,
+  payloadSize: number | null,
+): Record<string, unknown> | null {
+  const fields = decodeRequest(operation, request)
+  if (fields === null) return null
+  const shown = Object.entries(fields).flatMap(([name, value]) =>
+    presentField(snakeCase(name), value, payloadSize),
+  )
+  return Object.fromEntries(shown)
+}
+
+/** Null when the request cannot be decoded. */
+function decodeRequest(operation: string, request: Buffer): Record<string, unknown> | null {
+  const decode: Decoder | undefined = Reflect.get(decoders, operation)
+  try {
+    const { operation: _, ...fields } = decode ? decode(request) : JSON.parse(request.toString())
+    return fields
+  } catch {
+    return null
+  }
+}
+
+function presentField(name: string, value: unknown, payloadSize: number | null): [string, unknown][] {
+  if (value instanceof Uint8Array) return [[name.replace(/_data$/, '_size'), payloadSize ?? value.length]]
+  if (typeof value === 'string') return [[name, value.slice(0, textCharsMax)]]
+  return value === undefined ? [] : [[name, value]]
+}

@@ -1,0 +1,116 @@
+import {
+  type GetSagaRequest,
+  type GetSagaResponse,
+  type ListSagasRequest,
+  type ListSagasResponse,
+  type SagaQueryServer,
+  SagaQueryService,
+} from '@switchyard/contracts/saga-query'
+import type { Readable, SagaOrder, SagaPosition, SagaSearch } from '@switchyard/db'
+import { defaultTenant } from '@switchyard/domain/saga'
+import { readParameters } from '@switchyard/service-kit/http'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { z } from 'zod'
+import type { AdmitReader, Reader } from '../access/access.js'
+import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
+import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
+import { readCursor, writeCursor } from '../shapes/paging.js'
+import {
+  orderParameters,
+  refuseNul,
+  searchParameters,
+  snakeCase,
+  toOrder,
+  toSearch,
+} from '../shapes/parameters.js'
+import { withTenant } from '../shapes/tenants.js'
+import { getSaga, pageSagas } from './read.js'
+
+export interface SagaQueryOptions {
+  database: Readable
+  admitReader: AdmitReader
+  watchSagas: SagaQueryServer['watchSagas']
+  logger: Logger
+}
+
+const requestBytesMax = 64 * 1024
+
+/** `switchyard.sagas.v1.SagaQuery` */
+export function sagaQueryService(options: SagaQueryOptions): GrpcService {
+  const { admitReader, database, watchSagas, logger } = options
+  const reading = <Request extends { tenant: string }, Response>(
+    read: (request: Request) => Promise<Response>,
+  ) =>
+    unary<Request, Response, Reader>(
+      async (request, _call, { caller }) => read(withTenant(request, caller)),
+      logger,
+    )
+  const implementation: SagaQueryServer = {
+    getSaga: reading((request: GetSagaRequest) => presentSaga(database, request)),
+    listSagas: reading((request: ListSagasRequest) => listSagas(database, request)),
+    watchSagas,
+  }
+  return {
+    name: 'switchyard.sagas.v1.SagaQuery',
+    definition: limitRequests(SagaQueryService, requestBytesMax),
+    implementation,
+    admit: admitReader,
+  }
+}
+
+async function presentSaga(database: Readable, request: GetSagaRequest): Promise<GetSagaResponse> {
+  const { saga, activities } = await getSaga(database, readSagaKey(request))
+  return { saga: toSagaMessage(saga), activities: activities.map(toActivityMessage) }
+}
+
+/** `SagaQuery.ListSagas`: the filters, orders and rules of `GET /sagas`. */
+async function listSagas(database: Readable, request: ListSagasRequest): Promise<ListSagasResponse> {
+  const query = readListQuery(request)
+  const { sagas, next, counts } = await pageSagas(database, { ...query, withCounts: request.withCounts })
+  return {
+    sagas: sagas.map(toSagaMessage),
+    nextPageToken: next ? writeCursor(query.order, next) : '',
+    statusCounts: counts ?? [],
+  }
+}
+
+/** @throws DomainError invalid-parameters */
+function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; sagaId: string } {
+  refuseNul({ tenant, saga_id: sagaId })
+  return { tenant: tenant || defaultTenant, sagaId }
+}
+
+const pageSize = { usual: 20, max: 100 }
+
+/** Named as in the proto, so that errors name a field as its sender does. */
+const listSchema = z.object({
+  ...searchParameters,
+  ...orderParameters,
+  page_size: z.int().refine((size) => size >= 0, { error: 'does not have a valid value' }),
+})
+
+interface ListQuery {
+  search: SagaSearch
+  order: SagaOrder
+  after: SagaPosition | null
+  take: number
+}
+
+/**
+ * Reads a list request by the rules of `GET /sagas`.
+ *
+ * @throws DomainError invalid-parameters
+ */
+function readListQuery(request: ListSagasRequest): ListQuery {
+  const { page_size, ...given } = readParameters(listSchema, listParameters(request))
+  const search = toSearch(given)
+  const order = toOrder(given, search)
+  const after = request.pageToken === '' ? null : readCursor(order, request.pageToken, 'page_token')
+  return { search, order, after, take: Math.min(page_size || pageSize.usual, pageSize.max) }
+}
+
+/** The fields of a request by their names in the proto. An empty one is as if left out. */
+const listParameters = (request: ListSagasRequest): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(request).flatMap(([name, value]) => (value === '' ? [] : [[snakeCase(name), value]])),
+  )

@@ -1,0 +1,183 @@
+import {
+  type ActivityView,
+  countedMax,
+  countSagas,
+  findActivityPayload,
+  findResolutionNote,
+  findSagaView,
+  hasSaga,
+  listActivityViews,
+  listParkedActivities,
+  listSagaChildren,
+  listSagaDeployments,
+  listSagaEvents,
+  listSagaNotes,
+  type ParkedActivity,
+  type payloadKinds,
+  type Readable,
+  type SagaChildren,
+  type SagaDeployment,
+  type SagaEventView,
+  type SagaNote,
+  type SagaOrder,
+  type SagaPosition,
+  type SagaSearch,
+  type SagaView,
+  type StoredPayload,
+  searchSagas,
+} from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+
+export interface SagaKey {
+  tenant: string
+  sagaId: string
+}
+
+export interface SagaWithActivities {
+  saga: SagaView
+  activities: ActivityView[]
+}
+
+export interface SagaDetail extends SagaWithActivities {
+  notes: SagaNote[]
+  /** The newest deployments that name the saga. */
+  deployments: SagaDeployment[]
+  /** The sagas that name the saga as their parent. */
+  children: SagaChildren
+  /** The note of the operator who resolved the saga last. */
+  resolutionNote: string | null
+}
+
+/** Bytes of each payload that are shown with its saga. */
+const headBytesMax = 16 * 1024
+
+/** A saga with its activities; null when there is no such saga. */
+export async function findSaga(database: Readable, key: SagaKey): Promise<SagaWithActivities | null> {
+  const [saga, activities] = await Promise.all([
+    findSagaView(database, key.tenant, key.sagaId),
+    listActivityViews(database, key, headBytesMax),
+  ])
+  return saga && { saga, activities }
+}
+
+/**
+ * A saga with its activities.
+ *
+ * @throws DomainError not-found
+ */
+export async function getSaga(database: Readable, key: SagaKey): Promise<SagaWithActivities> {
+  const found = await findSaga(database, key)
+  if (!found) throw notFound('Saga')
+  return found
+}
+
+/**
+ * A saga with everything that belongs to it, except its log.
+ *
+ * @throws DomainError not-found
+ */
+export async function getSagaDetail(database: Readable, key: SagaKey): Promise<SagaDetail> {
+  const [found, notes, deployments, children] = await Promise.all([
+    getSaga(database, key),
+    listSagaNotes(database, key.tenant, key.sagaId),
+    listSagaDeployments(database, key.tenant, key.sagaId),
+    listSagaChildren(database, key.tenant, key.sagaId),
+  ])
+  const { resolvedAt } = found.saga
+  const resolutionNote = resolvedAt && (await findResolutionNote(database, key, resolvedAt))
+  return { ...found, notes, deployments, children, resolutionNote }
+}
+
+export interface SagaListRequest {
+  search: SagaSearch
+  order: SagaOrder
+  /** Where the page before ended; null: the first page. */
+  after: SagaPosition | null
+  take: number
+  withCounts: boolean
+}
+
+export interface SagaList {
+  sagas: SagaView[]
+  /** Where the next page begins; null on the last page. */
+  next: SagaPosition | null
+  /** Null when counting takes too long, undefined when it was not asked for. */
+  counts: StatusCounts | null | undefined
+}
+
+/** Sagas of each status; `more`: there are more than `count`. */
+export type StatusCounts = { status: string; count: number; more: boolean }[]
+
+/** A page of the sagas that a search finds. */
+export async function pageSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
+  const { search, order, after, take, withCounts } = request
+  const [{ sagas, next }, counts] = await Promise.all([
+    searchSagas(database, { search, order, after }, take),
+    withCounts ? countStatuses(database, search) : undefined,
+  ])
+  return { sagas, next, counts }
+}
+
+async function countStatuses(database: Readable, search: SagaSearch): Promise<StatusCounts | null> {
+  const counts = await countSagas(database, search)
+  if (counts === null) return null
+  return Object.entries(counts).map(([status, count]) => ({
+    status,
+    count: Math.min(count, countedMax),
+    more: count > countedMax,
+  }))
+}
+
+/**
+ * A page of the log of a saga, in its order.
+ *
+ * @param after the `seq` of the last event of the page before; 0: the first page
+ * @throws DomainError not-found
+ */
+export async function pageSagaEvents(
+  database: Readable,
+  key: SagaKey,
+  { after, take }: { after: number; take: number },
+): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
+  const [isKnown, events] = await Promise.all([
+    hasSaga(database, key.tenant, key.sagaId),
+    listSagaEvents(database, key, { after, take: take + 1 }),
+  ])
+  if (!isKnown) throw notFound('Saga')
+  return { events: events.slice(0, take), hasMore: events.length > take }
+}
+
+/**
+ * A page of the activities whose saga no event has named, the newest first.
+ *
+ * @param after where the page before ended; null: the first page
+ */
+export async function pageParkedActivities(
+  database: Readable,
+  tenant: string,
+  { after, take }: { after: SagaPosition | null; take: number },
+): Promise<{ activities: ParkedActivity[]; next: SagaPosition | null }> {
+  const found = await listParkedActivities(database, tenant, { after, take: take + 1 })
+  const activities = found.slice(0, take)
+  const last = activities.at(-1)
+  const next = found.length > take && last ? { at: last.firstSeenAt, id: last.id } : null
+  return { activities, next }
+}
+
+/**
+ * A payload of an activity as it is stored.
+ *
+ * @throws DomainError not-found, with size and digest when the payload was too large to be stored
+ */
+export async function getPayload(
+  database: Readable,
+  key: SagaKey & { activityId: string },
+  kind: (typeof payloadKinds)[number],
+): Promise<StoredPayload> {
+  const payload = await findActivityPayload(database, key, kind)
+  if (!payload) throw notFound('Payload')
+  const { size, sha256, bytes } = payload
+  if (bytes.length === 0 && size > 0)
+    throw notFound('Payload', { extra: { reason: 'not stored: too large', size, sha256 } })
+  return payload
+}

@@ -1,0 +1,139 @@
+import type { ParkedActivity, Readable } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import { activityStatuses } from '@switchyard/domain/saga'
+import {
+  administratorOrScope,
+  endpoint,
+  flag,
+  ok,
+  oneOf,
+  type Route,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { sagaUrl } from '../shapes/activity.js'
+import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/paging.js'
+import {
+  cursorParameters,
+  orderParameters,
+  searchParameters,
+  tenantParameter,
+  toOrder,
+  toSearch,
+} from '../shapes/parameters.js'
+import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../shapes/saga.js'
+import { tenantRoute } from '../shapes/tenants.js'
+import { listSagaEvents } from './events.js'
+import { exportSagas } from './export.js'
+import { getPayload } from './payloads.js'
+import { getSagaDetail, pageParkedActivities, pageSagas, type StatusCounts } from './read.js'
+import { sagaStats } from './stats.js'
+
+export interface ReadDependencies {
+  /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
+  database: Readable
+  clock: Clock
+  /** Where traces are shown, with `{trace_id}` for the id. */
+  traceUrlTemplate: string | undefined
+}
+
+const reader = administratorOrScope('read_sagas')
+
+/** What is known of many sagas. */
+export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => [
+  tenantRoute('GET', '/sagas', reader, listSagas(database)),
+  tenantRoute('GET', '/sagas/parked_activities', reader, listParkedActivities(database)),
+  tenantRoute('GET', '/sagas/stats', reader, sagaStats(database, clock)),
+  tenantRoute('GET', '/sagas/export', reader, exportSagas(database), { longLived: true }),
+]
+
+/** What is known of one saga. `/sagas/:id` would take the names of other routes for ids, so these routes come after them. */
+export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Route[] => [
+  tenantRoute('GET', '/sagas/:id', reader, getSaga(database)),
+  tenantRoute('GET', '/sagas/:id/events', reader, listSagaEvents(database, traceUrlTemplate)),
+  tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(database)),
+]
+
+/** `GET /sagas` */
+const listSagas = (database: Readable) =>
+  endpoint({
+    summary: 'Find sagas',
+    replies: { 200: z.array(sagaShape) },
+    headers: { ...cursorHeaders, 'X-Status-Counts': 'Sagas of each status, with `with_counts`' },
+    input: z.object({
+      ...searchParameters,
+      ...orderParameters,
+      ...cursorParameters,
+      with_counts: flag().default(false),
+    }),
+    handle: async ({ cursor, per_page, with_counts, ...given }, _caller, call) => {
+      const search = toSearch(given)
+      const order = toOrder(given, search)
+      const after = cursor === undefined ? null : readCursor(order, cursor)
+      const { sagas, next, counts } = await pageSagas(database, {
+        search,
+        order,
+        after,
+        take: per_page,
+        withCounts: with_counts,
+      })
+      const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
+      const reply = cursorReply(sagas.map(presentSaga), per_page, link, call)
+      return { ...reply, headers: { ...reply.headers, ...(counts !== undefined && countsHeader(counts)) } }
+    },
+  })
+
+/** `Pending=0, Started=10000+, …` */
+const countsHeader = (counts: StatusCounts | null) => ({
+  'X-Status-Counts':
+    counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
+})
+
+/** `GET /sagas/:id` */
+const getSaga = (database: Readable) =>
+  endpoint({
+    summary: 'One saga with all that belongs to it',
+    replies: { 200: sagaDetailShape },
+    input: z.object({ id: text(), ...tenantParameter }),
+    handle: async ({ id, tenant }, _caller, call) => {
+      const key = { tenant, sagaId: id }
+      return ok(presentSagaDetail(await getSagaDetail(database, key), sagaUrl(call, key)))
+    },
+  })
+
+const order = { by: 'created_at', direction: 'desc' } as const
+
+/** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
+const listParkedActivities = (database: Readable) =>
+  endpoint({
+    summary: 'Activities whose saga no event has named',
+    replies: { 200: z.array(parkedActivityShape) },
+    headers: cursorHeaders,
+    input: z.object({ ...tenantParameter, ...cursorParameters }),
+    handle: async ({ tenant, cursor, per_page }, _caller, call) => {
+      const after = cursor === undefined ? null : readCursor(order, cursor)
+      const { activities, next } = await pageParkedActivities(database, tenant, { after, take: per_page })
+      const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
+      return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
+    },
+  })
+
+const parkedActivityShape = z
+  .object({
+    activity_id: z.string(),
+    status: oneOf(activityStatuses),
+    first_seen_at: z.date(),
+    last_event_at: z.date(),
+    execute_errors: z.string().nullable(),
+    compensate_errors: z.string().nullable(),
+  })
+  .meta({ id: 'ParkedActivity', description: 'An activity whose saga no event has named' })
+
+const presentParkedActivity = (activity: ParkedActivity): z.output<typeof parkedActivityShape> => ({
+  activity_id: activity.id,
+  status: activity.status,
+  first_seen_at: activity.firstSeenAt,
+  last_event_at: activity.lastEventAt,
+  execute_errors: activity.executeErrors,
+  compensate_errors: activity.compensateErrors,
+})

@@ -1,0 +1,18 @@
+import type { LeasedSaga } from '@switchyard/contracts/saga-recovery'
+import { expect, it } from 'vitest'
+import { fitHeads } from './grpc.js'
+
+const leased = (...sizes: number[]) =>
+  ({
+    activities: sizes.map((size) => ({
+      parameter: { head: Buffer.alloc(size), size, sha256: '' },
+      result: undefined,
+    })),
+  }) as unknown as LeasedSaga
+const headSizes = (sagas: LeasedSaga[]) =>
+  sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.length))
+
+it('leaves what fits, and cuts what does not so that all have their share', () => {
+  expect(headSizes(fitHeads([leased(100, 50)], 150))).toEqual([100, 50])
+  expect(headSizes(fitHeads([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
+})

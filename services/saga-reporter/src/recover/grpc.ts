@@ -1,0 +1,183 @@
+import {
+  type ClaimRequest,
+  type ClaimResponse,
+  type CompleteRequest,
+  type CompleteResponse,
+  type ExtendRequest,
+  type ExtendResponse,
+  type LeasedSaga,
+  Resolution,
+  type SagaRecoveryServer,
+  SagaRecoveryService,
+} from '@switchyard/contracts/saga-recovery'
+import type {
+  ActivityView,
+  Database,
+  LeaseResolution,
+  SagaClaim,
+  SagaLeaseGrant,
+  SagaView,
+} from '@switchyard/db'
+import { forbidden, invalidParameters } from '@switchyard/domain'
+import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
+import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
+import type { Peer } from '../peer.js'
+import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
+import { claimSagas, completeLease, extendLease } from './recover.js'
+
+export interface SagaRecoveryOptions {
+  database: Pick<Database, 'pool'>
+  admitReporter: AdmitReporter
+  logger: Logger
+}
+
+const requestBytesMax = 64 * 1024
+
+/** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
+export function sagaRecoveryService({ database, admitReporter, logger }: SagaRecoveryOptions): GrpcService {
+  const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
+    unary<Request, Response, Reporter>((request, _call, { peer }) => work(request, peer), logger)
+  const implementation: SagaRecoveryServer = {
+    claim: method((request: ClaimRequest, peer) => claim(database, request, peer)),
+    extend: method((request: ExtendRequest, { tenants }) => extend(database, request, tenants)),
+    complete: method((request: CompleteRequest, { tenants }) => complete(database, request, tenants)),
+  }
+  return {
+    name: 'switchyard.sagas.v1.SagaRecovery',
+    definition: limitRequests(SagaRecoveryService, requestBytesMax),
+    implementation,
+    admit: admitReporter,
+  }
+}
+
+type Pool = Pick<Database, 'pool'>
+
+async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
+  const wanted = readClaim(request, ownTenant(peer.tenants))
+  requireOwnTenant(peer, wanted.tenant)
+  if (peer.service !== null && wanted.serviceName !== peer.service)
+    throw forbidden(`only for service ${peer.service}`)
+  const claimed = await claimSagas(database, wanted)
+  return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
+}
+
+async function extend(
+  database: Pool,
+  request: ExtendRequest,
+  tenants: BoundTenants,
+): Promise<ExtendResponse> {
+  const { token, leaseSeconds } = readExtension(request)
+  return {
+    leasedUntil: await extendLease(database, token === null ? null : { token, tenants }, leaseSeconds),
+  }
+}
+
+async function complete(
+  database: Pool,
+  request: CompleteRequest,
+  tenants: BoundTenants,
+): Promise<CompleteResponse> {
+  const { token, ...outcome } = readCompletion(request)
+  const availableAt = await completeLease(database, token === null ? null : { token, tenants }, outcome)
+  return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
+}
+
+/** gRPC clients accept messages of 4 MiB by default. */
+const headsBytesMax = 2 * 1024 * 1024
+
+/** Shortens the heads of payloads so that all heads together fit into one message. */
+export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedSaga[] {
+  const payloads = sagas.flatMap(({ activities }) =>
+    activities.flatMap(({ parameter, result }) =>
+      [parameter, result].filter((payload) => payload !== undefined),
+    ),
+  )
+  const bytes = payloads.reduce((sum, { head }) => sum + head.length, 0)
+  if (bytes <= bytesMax) return sagas
+  const each = Math.floor(bytesMax / payloads.length)
+  for (const payload of payloads) payload.head = payload.head.subarray(0, each)
+  return sagas
+}
+
+const limits = {
+  sagas: { least: 1, most: 100, usual: 10 },
+  leaseSeconds: { least: 1, most: 3600, usual: 60 },
+  idleSeconds: { least: 0, most: 365 * 24 * 3600, usual: 240 },
+  textChars: 1000,
+}
+
+/**
+ * @param tenantOtherwise the tenant of a claim that does not name one
+ * @throws DomainError invalid-parameters
+ */
+function readClaim(request: ClaimRequest, tenantOtherwise: string): SagaClaim {
+  const tenant = request.tenant || tenantOtherwise
+  const { serviceName } = request
+  if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
+  if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])
+  return {
+    tenant,
+    serviceName,
+    take: within('max', request.max || undefined, limits.sagas),
+    leaseSeconds: within('lease_seconds', request.leaseSeconds || undefined, limits.leaseSeconds),
+    idleSecondsMin: within('min_idle_seconds', request.minIdleSeconds, limits.idleSeconds),
+    worker: shownText(request.worker),
+    withErrors: request.includeErrors,
+  }
+}
+
+/** @throws DomainError invalid-parameters */
+const readExtension = ({ leaseToken, leaseSeconds }: ExtendRequest) => ({
+  token: readToken(leaseToken),
+  leaseSeconds: within('lease_seconds', leaseSeconds || undefined, limits.leaseSeconds),
+})
+
+const resolutions: Partial<Record<Resolution, LeaseResolution>> = {
+  [Resolution.RESOLUTION_DONE]: 'done',
+  [Resolution.RESOLUTION_FAILED]: 'failed',
+  [Resolution.RESOLUTION_RETURNED]: 'returned',
+}
+
+/** @throws DomainError invalid-parameters */
+function readCompletion(request: CompleteRequest) {
+  const resolution = resolutions[request.resolution]
+  if (!resolution) throw invalidParameters(['resolution does not have a valid value'])
+  return { token: readToken(request.leaseToken), resolution, note: shownText(request.note) || null }
+}
+
+/** @param given undefined stands for the usual value */
+function within(
+  name: string,
+  given: number | undefined,
+  { least, most, usual }: { least: number; most: number; usual: number },
+): number {
+  const value = given ?? usual
+  if (value < least || value > most)
+    throw invalidParameters([`${name} does not have a valid value (${least} to ${most})`])
+  return value
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Null when no lease can have such a token. */
+const readToken = (text: string): string | null => (uuid.test(text) ? text : null)
+
+/** PostgreSQL cannot store a text with NUL. */
+const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, limits.textChars)
+
+/** A leased saga as a message of `switchyard.sagas.v1`. */
+const toLeasedSaga = ({
+  grant: { token, leasedUntil, attempt },
+  found,
+}: {
+  grant: SagaLeaseGrant
+  found: { saga: SagaView; activities: ActivityView[] } | null
+}): LeasedSaga => ({
+  saga: found ? toSagaMessage(found.saga) : undefined,
+  activities: found?.activities.map(toActivityMessage) ?? [],
+  leaseToken: token,
+  leasedUntil,
+  attempt,
+})

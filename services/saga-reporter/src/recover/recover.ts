@@ -1,0 +1,62 @@
+import {
+  claimSagas as claim,
+  type Database,
+  extendLease as extend,
+  type LeaseKey,
+  type LeaseResolution,
+  resolveLease,
+  type SagaClaim,
+  type SagaLeaseGrant,
+} from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
+import { findSaga, type SagaWithActivities } from '../read/read.js'
+
+type Pool = Pick<Database, 'pool'>
+
+/** A saga that was leased to a worker. */
+export interface ClaimedSaga {
+  grant: SagaLeaseGrant
+  /** Null when the saga was removed meanwhile. */
+  found: SagaWithActivities | null
+}
+
+/** Leases sagas whose orchestrator has stopped, with all that is known of them. */
+export async function claimSagas(database: Pool, wanted: SagaClaim): Promise<ClaimedSaga[]> {
+  const grants = await claim(database, wanted)
+  return Promise.all(
+    grants.map(async (grant) => ({
+      grant,
+      found: await findSaga(database, { tenant: wanted.tenant, sagaId: grant.sagaId }),
+    })),
+  )
+}
+
+/**
+ * Prolongs a lease; gives its new end.
+ *
+ * @param key null: no lease can have it
+ * @throws DomainError invalid when the lease has ended
+ */
+export async function extendLease(database: Pool, key: LeaseKey | null, seconds: number): Promise<Date> {
+  const leasedUntil = key === null ? null : await extend(database, key, seconds)
+  if (!leasedUntil) throw leaseOver()
+  return leasedUntil
+}
+
+/**
+ * Ends a lease; gives the time from which the saga may be leased again.
+ *
+ * @param key null: no lease can have it
+ * @throws DomainError invalid when the lease has ended
+ */
+export async function completeLease(
+  database: Pool,
+  key: LeaseKey | null,
+  outcome: { resolution: LeaseResolution; note: string | null },
+): Promise<Date> {
+  const availableAt = key === null ? null : await resolveLease(database, key, outcome)
+  if (!availableAt) throw leaseOver()
+  return availableAt
+}
+
+const leaseOver = () => invalid('this lease has ended')

@@ -1,0 +1,105 @@
+import type { DomainError } from '@switchyard/domain'
+import type { RawSagaEvent } from '@switchyard/domain/saga'
+import { describe, expect, it } from 'vitest'
+import type { Peer } from '../peer.js'
+import { createRateLimit } from './rate-limit.js'
+
+const anybody: Peer = { name: null, service: null, tenants: null }
+const started = (sagaId: string, serviceName: string): RawSagaEvent => ({
+  operation: 'SagaStarted',
+  sagaId,
+  serviceName,
+})
+const ended = (sagaId: string, serviceName = ''): RawSagaEvent => ({
+  operation: 'SagaEnded',
+  sagaId,
+  serviceName,
+})
+const revoked = (activityId: string): RawSagaEvent => ({ operation: 'ActivityRevoked', activityId })
+const activityEnded = (activityId: string, sagaId: string): RawSagaEvent => ({
+  operation: 'ActivityEnded',
+  activityId,
+  sagaId,
+  resultData: new Uint8Array(),
+})
+
+function limit({ perSecond = 1, burst = 2, rememberedMax = 100 } = {}) {
+  let now = 0
+  const rateLimit = createRateLimit({ perSecond, burst, rememberedMax, nowMs: () => now })
+  return {
+    tick: (ms: number) => {
+      now += ms
+    },
+    /** null when the event passes, else the refusal. */
+    send(event: RawSagaEvent, { peer = anybody, tenant = 'default', address = '10.0.0.1' } = {}) {
+      try {
+        rateLimit?.({ peer, tenant, event, address })
+        return null
+      } catch (error) {
+        return error as DomainError
+      }
+    },
+  }
+}
+
+describe('the limit of a service', () => {
+  it('refuses what is over it and says when to come again; other services go on', () => {
+    const { send, tick } = limit()
+    expect(send(started('1', 'booking'))).toBeNull()
+    expect(send(started('2', 'booking'))).toBeNull()
+    const refusal = send(started('3', 'booking'))
+    expect(refusal).toMatchObject({ kind: 'rate-limited', retryAfterMs: 1000 })
+    expect(refusal?.message).toBe('service booking reports more than 1 events a second')
+    expect(send(started('4', 'billing'))).toBeNull()
+    tick(1000)
+    expect(send(started('3', 'booking'))).toBeNull()
+  })
+
+  it('counts the events of its sagas and activities, in their tenant', () => {
+    const { send } = limit({ burst: 4 })
+    send(started('s', 'booking'))
+    expect(send(activityEnded('a', 's'))).toBeNull()
+    expect(send(revoked('a'))).toBeNull()
+    expect(send(ended('s'))).toBeNull()
+    expect(send(revoked('a'))?.message).toContain('service booking')
+    // The same ids elsewhere are other sagas.
+    expect(send(revoked('a'), { tenant: 'acme' })).toBeNull()
+  })
+
+  it('is the one of the certificate when that names a service', () => {
+    const { send } = limit({ burst: 1 })
+    const peer = { name: 'orders.internal', service: 'orders', tenants: null }
+    expect(send(revoked('a'), { peer })).toBeNull()
+    expect(send(revoked('b'), { peer })?.message).toContain('service orders')
+    expect(send(started('s', 'orders'))?.message).toContain('service orders')
+  })
+
+  it('is shared by address, or by token, where nobody knows the saga', () => {
+    const { send } = limit({ burst: 1 })
+    expect(send(revoked('a'))).toBeNull()
+    expect(send(revoked('b'))?.message).toContain('this sender')
+    expect(send(revoked('b'), { address: '10.0.0.2' })).toBeNull()
+    expect(send(revoked('b'), { peer: { ...anybody, name: 'token x' } })).toBeNull()
+    expect(send(revoked('c'), { peer: { ...anybody, name: 'token x' } })?.message).toContain('this sender')
+  })
+
+  it('takes the time of a SagaEnded for no service', () => {
+    const { send } = limit({ burst: 1 })
+    expect(send(ended('s', '2020-03-09 05:13:08.123'))).toBeNull()
+    expect(send(ended('t', '2021-03-09 05:13:08.123'))?.message).toContain('this sender')
+  })
+
+  it('forgets the sagas it has not seen for long, in bounded memory', () => {
+    const { send } = limit({ burst: 3, rememberedMax: 2 })
+    send(started('1', 'booking'))
+    for (const id of ['2', '3', '4', '5', '6', '7']) send(started(id, `other-${id}`))
+    expect(send(ended('7'))).toBeNull()
+    for (let count = 0; count < 3; count++) expect(send(ended('1'))).toBeNull()
+    expect(send(ended('1'))?.message).toContain('this sender')
+  })
+
+  it('is off at 0', () => {
+    const { send } = limit({ perSecond: 0 })
+    for (let count = 0; count < 100; count++) expect(send(started(String(count), 'booking'))).toBeNull()
+  })
+})

@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto'
+import type { NewSagaEvent } from '@switchyard/db'
+import { type Clock, DomainError, invalidParameters } from '@switchyard/domain'
+import {
+  type Cut,
+  contentHash,
+  type EventResult,
+  type RawSagaEvent,
+  type SagaEvent,
+  SagaRejection,
+  sagaIdOf,
+  type ValidationOptions,
+  validateSagaEvent,
+} from '@switchyard/domain/saga'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { requireOwnService, requireOwnTenant } from '../access/access.js'
+import type { Peer } from '../peer.js'
+import { serializeRequest } from '../shapes/operations.js'
+import type { Report } from './decode.js'
+import { type ReportMetrics, type ReportResult, reportResultOf } from './metrics.js'
+import type { RateLimit } from './rate-limit.js'
+import { type EventOutcome, type Recorder, RecordFailure } from './record.js'
+
+/** The events of one call, and its sender. */
+export interface ReportCall {
+  /** Each event, or why it could not be read. */
+  reports: readonly (Report | DomainError)[]
+  peer: Peer
+  address: string
+  /** Whether the caller no longer waits; an event that has not been written by then is not written. */
+  givenUp: () => boolean
+}
+
+/** The result of an event that is stored, or why it is not: SagaRejection, DomainError, or an unexpected failure. */
+export type ReportOutcome = EventResult | Error
+
+/**
+ * Resolves with one outcome for each event, in their order, once PostgreSQL has committed.
+ *
+ * @throws DomainError unavailable when none of the events was written
+ */
+export type ReportEvents = (call: ReportCall) => Promise<ReportOutcome[]>
+
+interface Dependencies {
+  recorder: Recorder
+  metrics: ReportMetrics
+  /** Unset: no limit. */
+  rateLimit: RateLimit | undefined
+  clock: Clock
+  validation: ValidationOptions
+  limits: RequestLimits
+}
+
+/** Takes lifecycle events: refuses events that can never be valid, and stores all other events before it answers. */
+export function createReportEvents(dependencies: Dependencies): ReportEvents {
+  const { recorder, metrics } = dependencies
+  return async (call) => {
+    const startedMs = performance.now()
+    const { reports, givenUp } = call
+    const count = (report: Report | DomainError | undefined, result: ReportResult) => {
+      if (report && !(report instanceof DomainError))
+        metrics.reported(report.raw.operation, result, (performance.now() - startedMs) / 1000)
+    }
+    const prepared = prepareEvents(dependencies, call)
+    const events = prepared.filter((event): event is NewSagaEvent => !(event instanceof Error))
+    let stored: readonly EventOutcome[] = []
+    try {
+      if (events.length > 0) stored = await recorder.record(events, givenUp)
+    } finally {
+      // Without outcomes, no event was stored.
+      let next = 0
+      prepared.forEach((event, index) => {
+        if (event instanceof SagaRejection) count(reports[index], 'rejected')
+        else if (!(event instanceof Error)) count(reports[index], resultOf(stored[next++]))
+      })
+    }
+    const results = stored.values()
+    const outcomes = prepared.map((event) =>
+      event instanceof Error ? event : outcomeOf(results.next().value),
+    )
+    const [first] = outcomes
+    if (first instanceof DomainError && outcomes.every(isUnavailable)) throw first
+    return outcomes
+  }
+}
+
+/**
+ * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events after
+ * it are refused as well, so that the order is kept when they are sent again.
+ */
+function prepareEvents(
+  dependencies: Dependencies,
+  { reports, peer, address }: ReportCall,
+): (NewSagaEvent | SagaRejection | DomainError)[] {
+  const { rateLimit } = dependencies
+  let overRate: DomainError | undefined
+  return reports.map((report) => {
+    if (report instanceof DomainError) return report
+    if (overRate) return overRate
+    try {
+      const { raw, metadata } = report
+      requireOwnTenant(peer, metadata.tenant)
+      requireOwnService(peer, raw)
+      rateLimit?.({ peer, tenant: metadata.tenant, event: raw, address })
+      return prepareEvent(dependencies, report, peer.service)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal instanceof DomainError && refusal.kind === 'rate-limited') overRate = refusal
+      return refusal
+    }
+  })
+}
+
+/** @throws SagaRejection | DomainError invalid-parameters */
+function prepareEvent(
+  { clock, validation, limits }: Dependencies,
+  { raw, request, metadata }: Report,
+  ownService: string | null,
+): NewSagaEvent {
+  const { eventTime, eventSeq, attempt } = metadata
+  const kept = cutRequest(raw, request, limits)
+  const event = sagaEventOf(kept.raw, eventTime, validation, kept.cut)
+  if (metadata.parentSagaId !== null && metadata.parentSagaId === sagaIdOf(event))
+    throw invalidParameters(['the saga is named as its own parent'])
+  const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
+  return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
+}
+
+const isUnavailable = (outcome: ReportOutcome): boolean =>
+  outcome instanceof DomainError && outcome.kind === 'unavailable'
+
+/** @throws the error itself when it is unexpected */
+function refusalOf(error: unknown): SagaRejection | DomainError {
+  if (error instanceof SagaRejection || error instanceof DomainError) return error
+  throw error
+}
+
+function resultOf(outcome: EventOutcome | undefined): ReportResult {
+  if (outcome instanceof SagaRejection) return 'rejected'
+  if (outcome === undefined || outcome instanceof DomainError || outcome instanceof RecordFailure)
+    return 'failed'
+  return reportResultOf(outcome)
+}
+
+function outcomeOf(outcome: EventOutcome | undefined): ReportOutcome {
+  if (outcome === undefined) throw new Error('an event has no outcome')
+  if (!(outcome instanceof RecordFailure)) return outcome
+  return outcome.error instanceof Error
+    ? outcome.error
+    : new Error('an event failed', { cause: outcome.error })
+}
+
+/** Logs the unexpected failures of a call that is answered nevertheless. */
+export function logFailures(outcomes: readonly ReportOutcome[], logger: Logger): void {
+  for (const error of outcomes) {
+    const isExpected = error instanceof SagaRejection || error instanceof DomainError
+    if (error instanceof Error && !isExpected) logger.error({ err: error }, 'an event could not be stored')
+  }
+}
+
+/**
+ * The event of a request; the metadata's time stands in for an addTime that was not sent.
+ *
+ * @param cut size and digest of the whole payload or errors when the request has only their head
+ * @throws SagaRejection
+ */
+export function sagaEventOf(
+  raw: RawSagaEvent,
+  eventTime: Date | null,
+  validation: ValidationOptions = {},
+  cut: Cut | null = null,
+): SagaEvent {
+  const event = validateSagaEvent(raw, validation)
+  if ('addTime' in event) event.addTime ??= eventTime
+  return cut === null ? event : withCut(event, cut)
+}
+
+function withCut(event: SagaEvent, cut: Cut): SagaEvent {
+  switch (event.operation) {
+    case 'ActivityExecuteStarted':
+      return { ...event, parameterCut: cut }
+    case 'ActivityEnded':
+      return { ...event, resultCut: cut }
+    case 'ActivityExecuteAborted':
+    case 'ActivityExecuteOvertime':
+    case 'ActivityCompensateAborted':
+      return { ...event, errorsCut: cut }
+    default:
+      return event
+  }
+}
+
+export interface RequestLimits {
+  /** Bytes of a payload that are kept whole. */
+  payloadBytesMax: number
+  errorsBytesMax: number
+}
+
+/** A request as it is stored. */
+export interface KeptRequest {
+  raw: RawSagaEvent
+  request: Uint8Array
+  /** Size and digest of the whole payload or errors; null when the request is stored whole. */
+  cut: Cut | null
+}
+
+/** Bytes that are kept of a payload that is too large. */
+const headBytes = 4096
+
+/** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
+export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: RequestLimits): KeptRequest {
+  const { payloadBytesMax, errorsBytesMax } = limits
+  const whole = { raw, request, cut: null }
+  // No part of a message is larger than the message.
+  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return whole
+  if ('parameterData' in raw && raw.parameterData.length > payloadBytesMax)
+    return kept({ ...raw, parameterData: headOf(raw.parameterData) }, raw.parameterData)
+  if ('resultData' in raw && raw.resultData.length > payloadBytesMax)
+    return kept({ ...raw, resultData: headOf(raw.resultData) }, raw.resultData)
+  if ('errors' in raw) {
+    const errors = Buffer.from(raw.errors)
+    if (errors.length > errorsBytesMax)
+      return kept({ ...raw, errors: headOfText(errors, errorsBytesMax) }, errors)
+  }
+  return whole
+}
+
+const kept = (raw: Extract<RawSagaEvent, { activityId: string }>, whole: Uint8Array): KeptRequest => ({
+  raw,
+  request: serializeRequest(raw.operation, raw),
+  cut: cutOf(whole),
+})
+
+const cutOf = (whole: Uint8Array): Cut => ({
+  size: whole.length,
+  sha256: createHash('sha256').update(whole).digest(),
+})
+
+/** A copy, so that the whole need not stay in memory. */
+const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
+
+/** A character that is cut in the middle is left out. */
+const headOfText = (errors: Buffer, bytesMax: number): string =>
+  new TextDecoder().decode(errors.subarray(0, bytesMax), { stream: true })

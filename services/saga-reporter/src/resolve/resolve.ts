@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type AuditAuthor,
+  createSagaNotes,
+  inPoolTransaction,
+  lockSagas,
+  type NewSagaEvent,
+  type NewSagaNote,
+  type Readable,
+  recordAuditEvents,
+  type SagaEventStore,
+  type SagaNote,
+} from '@switchyard/db'
+import { type Clock, conflict, notFound } from '@switchyard/domain'
+import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
+import { getSagaDetail, type SagaDetail, type SagaKey } from '../read/read.js'
+
+export interface Resolution {
+  tenant: string
+  sagaId: string
+  /** User name of the operator. */
+  author: string
+  note: string
+  audit: AuditAuthor
+}
+
+/**
+ * Settles a saga that failed, by an event of the log; gives the saga as it is afterwards.
+ *
+ * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be stored now
+ */
+export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
+
+interface Dependencies {
+  store: SagaEventStore
+  readDatabase: Readable
+  clock: Clock
+}
+
+/** Why a saga of this status cannot be resolved. */
+export const nothingToResolve = (status: SagaStatus): string =>
+  `There is nothing to resolve: the saga is ${status}`
+
+export function createResolveSaga({ store, readDatabase, clock }: Dependencies): ResolveSaga {
+  return async ({ tenant, sagaId, author, note, audit }) => {
+    await store.recordWithin(async ({ client, record }) => {
+      const saga = (await lockSagas(client, tenant, [sagaId])).get(sagaId)
+      if (!saga) throw notFound('Saga')
+      if (saga.status !== 'Error') throw conflict(nothingToResolve(saga.status))
+      const event = operatorEvent(tenant, { operation: 'OperatorResolved', sagaId, author, note }, clock())
+      const [result] = await record([event])
+      if (result instanceof Error) throw result
+      await recordAuditEvents(client, audit, [
+        { eventName: 'saga_resolved', entityType: 'Saga', entityId: sagaId, details: { tenant } },
+      ])
+    })
+    return getSagaDetail(readDatabase, { tenant, sagaId })
+  }
+}
+
+/** An event that an operator causes, as it goes into the log: its request is JSON. */
+export function operatorEvent(tenant: string, event: OperatorEvent, receivedAt: Date): NewSagaEvent {
+  const { operation, ...fields } = event
+  const request = Buffer.from(JSON.stringify(fields))
+  return {
+    tenant,
+    event,
+    receivedAt,
+    // A later failure may be resolved in the same words.
+    eventId: `resolution-${randomUUID()}`,
+    eventTime: null,
+    contentKey: contentHash({ operation, request, eventSeq: null, attempt: null }),
+    request,
+  }
+}
+
+/**
+ * Stores what an operator writes about a saga.
+ *
+ * @throws DomainError not-found
+ */
+export const writeNote = (
+  { pool }: Readable,
+  { tenant, sagaId }: SagaKey,
+  note: NewSagaNote,
+  audit: AuditAuthor,
+): Promise<SagaNote> =>
+  inPoolTransaction(pool, async (client) => {
+    const [written] = await createSagaNotes(client, { tenant, sagaIds: [sagaId] }, note)
+    if (!written) throw notFound('Saga')
+    await recordAuditEvents(client, audit, [
+      { eventName: 'saga_note_added', entityType: 'Saga', entityId: sagaId, details: { tenant } },
+    ])
+    return written
+  })

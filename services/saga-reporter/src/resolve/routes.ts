@@ -1,0 +1,51 @@
+import type { Readable } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  administrator,
+  auditAuthor,
+  created,
+  endpoint,
+  ok,
+  type Route,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { sagaUrl } from '../shapes/activity.js'
+import { noteText, tenantParameter } from '../shapes/parameters.js'
+import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
+import { tenantRoute } from '../shapes/tenants.js'
+import { type ResolveSaga, writeNote } from './resolve.js'
+
+/** What operators do with one saga. */
+export const resolveRoutes = (database: Readable, resolve: ResolveSaga): Route[] => [
+  tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(database)),
+  tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
+]
+
+/** `POST /sagas/:id/notes` */
+const createNote = (database: Readable) =>
+  endpoint({
+    summary: 'Write a note about a saga',
+    replies: { 201: noteShape },
+    input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
+    handle: async ({ id, tenant, body }, caller: Caller, call) => {
+      const note = { authorId: caller.user.id, authorName: caller.user.username, body }
+      const audit = auditAuthor(caller, call)
+      return created(presentNote(await writeNote(database, { tenant, sagaId: id }, note, audit)))
+    },
+  })
+
+/** `POST /sagas/:id/resolve` */
+const resolveSaga = (resolve: ResolveSaga) =>
+  endpoint({
+    summary: 'Say that an operator has settled a saga',
+    replies: { 200: sagaDetailShape },
+    refusals: [409],
+    input: z.object({ id: text(), ...tenantParameter, note: noteText() }),
+    handle: async ({ id, tenant, note }, caller: Caller, call) => {
+      const key = { tenant, sagaId: id }
+      const audit = auditAuthor(caller, call)
+      const detail = await resolve({ ...key, author: caller.user.username, note, audit })
+      return ok(presentSagaDetail(detail, sagaUrl(call, key)))
+    },
+  })

@@ -1,0 +1,117 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { SagaService } from '@switchyard/contracts/saga'
+import { invalidParameters } from '@switchyard/domain'
+import type { OperatorEvent, RawSagaEvent, SagaEvent } from '@switchyard/domain/saga'
+import { z } from 'zod'
+
+type RequestField = keyof typeof SagaService
+
+/** The operations that a caller can report, and the field of ReportedEvent that holds the request of each. */
+export const requestFields = {
+  SagaStarted: 'sagaStarted',
+  SagaEnded: 'sagaEnded',
+  ActivityExecuteStarted: 'activityExecuteStarted',
+  ActivityRetried: 'activityRetried',
+  ActivityExecuteAborted: 'activityExecuteAborted',
+  ActivityCompensateAborted: 'activityCompensateAborted',
+  ActivityEnded: 'activityEnded',
+  ActivityCompensated: 'activityCompensated',
+  ActivityExecuteOvertime: 'activityExecuteOvertime',
+  ActivityRevoked: 'activityRevoked',
+} as const satisfies Record<Exclude<SagaEvent['operation'], OperatorEvent['operation']>, RequestField>
+
+export type ReportedOperation = keyof typeof requestFields
+
+/** The operations of operators. */
+const operatorOperations: readonly OperatorEvent['operation'][] = [
+  'OperatorResolved',
+  'OperatorResolutionUndone',
+]
+
+/** The operations of the log: those that callers report, and those of operators. */
+export const sagaOperations = [...Object.keys(requestFields), ...operatorOperations] as [
+  SagaEvent['operation'],
+  ...SagaEvent['operation'][],
+]
+
+/** The request of an operation in the bytes in which a single call sends it. */
+export function serializeRequest(operation: ReportedOperation, message: object): Buffer {
+  const serialize: (message: never) => Buffer = SagaService[requestFields[operation]].requestSerialize
+  return serialize(message as never)
+}
+
+/**
+ * Reads the request of one operation.
+ *
+ * @throws DomainError invalid-parameters when the bytes are not a message of the operation
+ */
+export type Decoder = (request: Uint8Array) => RawSagaEvent
+
+const json = (request: Uint8Array): unknown => JSON.parse(Buffer.from(request).toString())
+
+const resolved = z.object({ sagaId: z.string(), author: z.string(), note: z.string() })
+
+/** The requests of operators are not part of the contract: the log keeps them as JSON. */
+const decodeResolved = (request: Uint8Array): RawSagaEvent => ({
+  operation: 'OperatorResolved',
+  ...resolved.parse(json(request)),
+})
+
+const resolvedAt = z.iso.datetime()
+const undone = z.object({
+  sagaId: z.string(),
+  author: z.string(),
+  resolvedAt,
+  previousResolvedAt: resolvedAt.nullable(),
+  previousResolvedBy: z.string().nullable(),
+})
+
+const decodeResolutionUndone = (request: Uint8Array): RawSagaEvent => ({
+  operation: 'OperatorResolutionUndone',
+  ...undone.parse(json(request)),
+})
+
+/** Field 3, length-delimited: not in the contract, yet sent by some clients. */
+const addTimeTag = (3 << 3) | 2
+
+/**
+ * The client's start time that some clients add to SagaStarted as field 3, as text; empty when it was not sent.
+ * The last one counts, as for every repeated singular field. Bytes that are no text count as not sent.
+ */
+function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): string {
+  const field = unknownFields[addTimeTag]?.at(-1)
+  if (!field) return ''
+  try {
+    return new BinaryReader(field).string()
+  } catch {
+    return ''
+  }
+}
+
+/** The fields of a message are those of the event. */
+const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
+  const message = SagaService[requestFields[operation]].requestDeserialize(request as Buffer)
+  const { _unknownFields, ...fields } = message
+  const addTime = operation === 'SagaStarted' ? { addTime: addTimeOf(_unknownFields) } : {}
+  return { operation, ...fields, ...addTime } as RawSagaEvent
+}
+
+const checked =
+  (decode: Decoder): Decoder =>
+  (request) => {
+    try {
+      return decode(request)
+    } catch {
+      throw invalidParameters(['the request is not a message of this operation'])
+    }
+  }
+
+/** The decoder of each operation, for calls and for the log, which keeps requests as they came. */
+export const decoders = Object.fromEntries([
+  ['OperatorResolved', checked(decodeResolved)],
+  ['OperatorResolutionUndone', checked(decodeResolutionUndone)],
+  ...Object.keys(requestFields).map((operation) => [
+    operation,
+    checked(decodeMessage(operation as ReportedOperation)),
+  ]),
+]) as Record<SagaEvent['operation'], Decoder>

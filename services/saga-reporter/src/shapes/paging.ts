@@ -1,0 +1,83 @@
+import type { SagaOrder, SagaPosition } from '@switchyard/db'
+import {
+  type Call,
+  linkOf,
+  linkParameters,
+  ok,
+  parameterProblem,
+  type Reply,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** The position at which a page begins, as an opaque text. */
+export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>
+  Buffer.from(JSON.stringify([by, direction, at?.getTime() ?? null, id])).toString('base64url')
+
+const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.string()])
+
+/**
+ * The position of a cursor.
+ *
+ * @param name the name of the parameter in errors
+ * @throws DomainError invalid-parameters when it was not written for this order
+ */
+export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): SagaPosition {
+  const parsed = cursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
+  const [by, direction, at, id] = parsed.data ?? []
+  const timed = order.by !== 'id'
+  if (
+    by !== order.by ||
+    direction !== order.direction ||
+    id === undefined ||
+    timed !== (typeof at === 'number')
+  )
+    throw parameterProblem(name, 'is invalid')
+  return { at: typeof at === 'number' ? dateOf(at, name) : null, id: withoutNul(id, name) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** No saga has a time that PostgreSQL cannot store. */
+function dateOf(ms: number, name: string): Date {
+  if (Math.abs(ms) > 4e12) throw parameterProblem(name, 'is invalid')
+  return new Date(ms)
+}
+
+function withoutNul(id: string, name: string): string {
+  if (id.includes('\0')) throw parameterProblem(name, 'is invalid')
+  return id
+}
+
+/** The headers of a page of a list without page numbers. */
+export const cursorHeaders = {
+  Link: 'The page `next`; left out on the last one',
+  'X-Next-Cursor': 'Where the next page begins; left out on the last one',
+  'X-Per-Page': 'Rows on a page',
+}
+
+/**
+ * A page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are left out on the last page.
+ *
+ * @param next the parameter that selects the next page; null on the last page
+ */
+export function cursorReply(
+  items: unknown[],
+  perPage: number,
+  next: { parameter: string; value: string } | null,
+  call: Call,
+): Reply {
+  const headers = { 'X-Per-Page': String(perPage) }
+  if (next === null) return ok(items, headers)
+  const { pathname, parameters: searchParams } = linkParameters(call)
+  searchParams.set(next.parameter, next.value)
+  searchParams.set('per_page', String(perPage))
+  searchParams.sort()
+  const link = `<${call.baseUrl}${pathname}?${searchParams}>; rel="next"`
+  return ok(items, { ...headers, ...linkOf([link]), 'X-Next-Cursor': next.value })
+}

@@ -1,0 +1,130 @@
+import {
+  bulkActions,
+  bulkItemStates,
+  payloadKinds,
+  type SagaOrder,
+  type SagaSearch,
+  sagaOrders,
+  searchedIdsMax,
+} from '@switchyard/db'
+import { invalidParameters } from '@switchyard/domain'
+import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+import {
+  filledText,
+  flag,
+  pageParameters,
+  searchedText,
+  text,
+  time,
+  unsupported,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
+  (typeof sagaFlagKinds)[number],
+  z.ZodOptional<ReturnType<typeof flag>>
+>
+
+export const payloadKindParameter = z.enum(payloadKinds)
+export const bulkActionParameter = z.enum(bulkActions)
+export const bulkItemStateParameter = z.enum(bulkItemStates)
+
+export const tenantParameter = {
+  tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
+}
+
+/** The filters of sagas within a tenant. */
+export const filterParameters = {
+  ...flagParameters,
+  service_name: text().optional(),
+  status: z.enum(sagaStatuses).optional(),
+  outcome: z.enum(sagaOutcomes).optional(),
+  late: flag().optional(),
+  tag: filledText().optional(),
+  id_prefix: filledText().optional(),
+  search: filledText()
+    .optional()
+    .meta({
+      description: `Part of the id, in upper or lower case; alone, of the newest ${searchedIdsMax} sagas`,
+    }),
+  parent_saga_id: filledText().optional(),
+  fingerprint: filledText().optional(),
+  errors_contains: searchedText().optional(),
+  created_after: time().optional(),
+  created_before: time().optional(),
+  updated_after: time().optional(),
+  updated_before: time().optional(),
+  ended_after: time().optional(),
+  ended_before: time().optional(),
+}
+
+/** The filters of sagas; spread into an endpoint's own parameters. */
+export const searchParameters = { ...tenantParameter, ...filterParameters }
+
+const searchSchema = z.object(searchParameters)
+
+export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
+  tenant: given.tenant,
+  serviceName: given.service_name,
+  status: given.status,
+  outcome: given.outcome,
+  late: given.late,
+  flags: Object.fromEntries(sagaFlagKinds.map((kind) => [kind, given[kind]])),
+  tag: given.tag,
+  idPrefix: given.id_prefix,
+  idContains: given.search,
+  parentSagaId: given.parent_saga_id,
+  fingerprint: given.fingerprint,
+  errorsContain: given.errors_contains,
+  createdAfter: given.created_after,
+  createdBefore: given.created_before,
+  updatedAfter: given.updated_after,
+  updatedBefore: given.updated_before,
+  endedAfter: given.ended_after,
+  endedBefore: given.ended_before,
+})
+
+export const orderParameters = {
+  order_by: z.enum(sagaOrders).optional(),
+  sort: z.enum(['asc', 'desc']).optional(),
+}
+
+const orderSchema = z.object(orderParameters)
+
+/** A missing order follows from the search, because the index of the search has that order. */
+export function toOrder({ order_by, sort }: z.output<typeof orderSchema>, search: SagaSearch): SagaOrder {
+  const by = order_by ?? naturalOrder(search)
+  return { by, direction: sort ?? (by === 'id' ? 'asc' : 'desc') }
+}
+
+function naturalOrder(search: SagaSearch): SagaOrder['by'] {
+  if (search.idPrefix !== undefined) return 'id'
+  if (search.endedAfter || search.endedBefore) return 'ended_at'
+  if (search.updatedAfter || search.updatedBefore) return 'updated_at'
+  return 'created_at'
+}
+
+/** The parameters of pages that begin where the page before ended. */
+export const cursorParameters = {
+  per_page: pageParameters.per_page,
+  cursor: filledText().optional(),
+  page: unsupported('is not supported: follow the Link header, or use cursor'),
+}
+
+/** `timeOutSeconds` → `time_out_seconds` */
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** PostgreSQL cannot store a text with NUL. @throws DomainError invalid-parameters */
+export function refuseNul(texts: Record<string, string | undefined>): void {
+  const bad = Object.entries(texts).filter(([, text]) => text?.includes('\0'))
+  if (bad.length > 0) throw invalidParameters(bad.map(([name]) => `${name} is invalid`))
+}
+
+const noteCharsMax = 10_000
+
+/** What an operator writes about a saga. */
+export const noteText = () => filledText(noteCharsMax)
+
+/** Characters of a name of a tenant or a service, and of an id of an event. */
+export const identifierCharsMax = 128

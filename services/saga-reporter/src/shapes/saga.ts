@@ -1,0 +1,179 @@
+import {
+  type ActivityView,
+  countedMax,
+  type SagaChild,
+  type SagaChildren,
+  type SagaDeployment,
+  type SagaNote,
+  type SagaView,
+} from '@switchyard/db'
+import { deploymentStatuses } from '@switchyard/domain/deployment'
+import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+import { oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { activityShape, durationOfSaga, presentActivity, type SagaUrl } from './activity.js'
+
+export const noteShape = z
+  .object({
+    id: z.int(),
+    author: z.object({ id: z.int(), username: z.string() }),
+    body: z.string(),
+    created_at: z.date(),
+  })
+  .meta({ id: 'SagaNote', description: 'What an operator wrote about a saga' })
+
+export const presentNote = ({
+  id,
+  authorId,
+  authorName,
+  body,
+  createdAt,
+}: SagaNote): z.output<typeof noteShape> => ({
+  id,
+  author: { id: authorId, username: authorName },
+  body,
+  created_at: createdAt,
+})
+
+const flagShape = z.object({
+  kind: z.enum(sagaFlagKinds),
+  activity_id: z.string().nullable(),
+  since: z.date(),
+})
+
+const resolutionShape = z.object({ at: z.date(), by: z.string().nullable() })
+
+export const sagaShape = z
+  .object({
+    saga_id: z.string(),
+    tenant: z.string(),
+    service_name: z.string().nullable(),
+    status: z.enum(sagaStatuses),
+    outcome: oneOf(sagaOutcomes).nullable(),
+    late: z.boolean(),
+    flags: z.array(flagShape),
+    tags: z.array(z.string()),
+    add_time: z.date().nullable(),
+    started_at: z.date().nullable(),
+    ended_at: z.date().nullable(),
+    expires_at: z.date().nullable(),
+    resolution: resolutionShape.nullable(),
+    parent_saga_id: z.string().nullable(),
+    first_seen_at: z.date(),
+    last_event_at: z.date(),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: 'Saga', description: 'A saga in a list' })
+
+/** The project has its id alone, because readers of sagas may not see the project itself. */
+const sagaDeploymentShape = z
+  .object({
+    id: z.int(),
+    project_id: z.int(),
+    environment: z.string(),
+    status: oneOf(deploymentStatuses),
+  })
+  .meta({ id: 'SagaDeployment', description: 'A deployment that names the saga' })
+
+const sagaChildShape = z
+  .object({
+    saga_id: z.string(),
+    service_name: z.string().nullable(),
+    status: z.enum(sagaStatuses),
+    outcome: oneOf(sagaOutcomes).nullable(),
+    first_seen_at: z.date(),
+    ended_at: z.date().nullable(),
+  })
+  .meta({ id: 'SagaChild', description: 'A saga that names the saga as its parent' })
+
+const childCountsShape = z
+  .partialRecord(z.enum(sagaStatuses), z.int())
+  .nullable()
+  .meta({
+    description: `How many children have each status, up to ${countedMax}; null when counting takes too long`,
+  })
+
+export const sagaDetailShape = z
+  .object({
+    ...sagaShape.shape,
+    resolution: z.object({ ...resolutionShape.shape, note: z.string().nullable() }).nullable(),
+    notes: z.array(noteShape),
+    deployments: z.array(sagaDeploymentShape).meta({ description: 'The newest 100, the newest first' }),
+    children: z.array(sagaChildShape).meta({ description: 'The newest 100, the newest first' }),
+    children_counts: childCountsShape,
+    events_url: z.string(),
+    activities: z.array(activityShape),
+  })
+  .meta({ id: 'SagaDetail', description: 'A saga with all that belongs to it, but its log' })
+
+/** A saga in a list. */
+export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({
+  saga_id: saga.id,
+  tenant: saga.tenant,
+  service_name: saga.serviceName,
+  status: saga.status,
+  outcome: saga.outcome,
+  late: saga.late,
+  flags: saga.flags.map(({ kind, activityId, since }) => ({ kind, activity_id: activityId, since })),
+  tags: saga.tags,
+  add_time: saga.addTime,
+  started_at: saga.startedAt,
+  ended_at: saga.endedAt,
+  expires_at: saga.expiresAt,
+  resolution: saga.resolvedAt && { at: saga.resolvedAt, by: saga.resolvedBy },
+  parent_saga_id: saga.parentSagaId,
+  first_seen_at: saga.firstSeenAt,
+  last_event_at: saga.lastEventAt,
+  duration_ms: durationOfSaga(saga),
+})
+
+const presentChild = (child: SagaChild): z.output<typeof sagaChildShape> => ({
+  saga_id: child.id,
+  service_name: child.serviceName,
+  status: child.status,
+  outcome: child.outcome,
+  first_seen_at: child.firstSeenAt,
+  ended_at: child.endedAt,
+})
+
+/** Statuses that no child has are left out. */
+const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCountsShape> =>
+  counts &&
+  Object.fromEntries(
+    Object.entries(counts).flatMap(([status, count]) =>
+      count > 0 ? [[status, Math.min(count, countedMax)]] : [],
+    ),
+  )
+
+export interface SagaDetail {
+  saga: SagaView
+  activities: ActivityView[]
+  notes: SagaNote[]
+  /** The newest deployments that name the saga. */
+  deployments: SagaDeployment[]
+  /** The sagas that name the saga as their parent. */
+  children: SagaChildren
+  /** The note of the operator who resolved the saga. */
+  resolutionNote: string | null
+}
+
+/** One saga with everything that belongs to it, except its log. */
+export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
+  const { saga, activities, notes, deployments, children, resolutionNote } = detail
+  const presented = presentSaga(saga)
+  return {
+    ...presented,
+    resolution: presented.resolution && { ...presented.resolution, note: resolutionNote },
+    notes: notes.map(presentNote),
+    deployments: deployments.map(({ id, projectId, environment, status }) => ({
+      id,
+      project_id: projectId,
+      environment,
+      status,
+    })),
+    children: children.newest.map(presentChild),
+    children_counts: presentCounts(children.counts),
+    events_url: url('events'),
+    activities: activities.map((activity) => presentActivity(activity, url)),
+  }
+}

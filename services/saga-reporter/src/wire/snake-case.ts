@@ -1,3 +1,0 @@
-/** `timeOutSeconds` → `time_out_seconds` */
-export const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
