@@ -6,7 +6,6 @@ import {
   CommonResponse,
   SagaEndedRequest,
   SagaService,
-  SagaStartedRequest,
 } from './gen/saga.js'
 
 /** One length-delimited field, written by hand so that the generated code is not its own judge. */
