@@ -12,7 +12,7 @@ const limits = {
   linesMax: 82_000,
   medianLinesMin: 66,
   linesOfFileMax: 400,
-  storesOfOneMax: 60,
+  storesOfOneMax: 42,
 }
 const layers = new Set([
   'use-cases',

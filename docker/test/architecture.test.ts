@@ -7,11 +7,11 @@ import { readRepositoryFile } from './support/compose.js'
 
 const architecture = readRepositoryFile('docs/architecture.md')
 
-/** The tables of docs/architecture.md by request: door → file. */
+/** The tables of docs/architecture.md by request: part → file. */
 const requests = [...architecture.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
   ([, method = '', path = '', table = '']) => {
-    const rows = table.matchAll(/^\| (\w+(?: \w+)?) +\| `(\S+)` +\|$/gm)
-    return { method, path, doors: Object.fromEntries([...rows].map(([, door, file]) => [door, file])) }
+    const rows = table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)
+    return { method, path, parts: Object.fromEntries([...rows].map(([, part, file]) => [part, file])) }
   },
 )
 
@@ -26,9 +26,9 @@ function importsOf(file: string): string[] {
   })
 }
 
-/** A file, and all files of the same package that it reaches. */
+/** A file, and all files of the same package or service that it reaches. */
 function reachedFrom(entry: string): Set<string> {
-  const [root] = /^packages\/[^/]+\//.exec(entry) ?? ['']
+  const [root] = /^(?:packages|services)\/[^/]+\//.exec(entry) ?? ['']
   const reached = new Set([entry])
   for (const file of reached) {
     for (const imported of importsOf(file)) {
@@ -38,7 +38,7 @@ function reachedFrom(entry: string): Set<string> {
   return reached
 }
 
-it('docs/architecture.md follows three requests through five doors', () => {
+it('docs/architecture.md follows three requests through their files', () => {
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /api/v4/projects/:id/repository/commits',
     'POST /api/v4/projects/:id/statuses/:sha',
@@ -46,18 +46,18 @@ it('docs/architecture.md follows three requests through five doors', () => {
   ])
 })
 
-it.each(requests)('each door of $method $path leads to the next', ({ path, doors }) => {
-  const { gateway = '', route = '', 'use case': useCase = '', store, git, presenter = '' } = doors
-  const lastDoor = store ?? git ?? ''
-  for (const file of [gateway, route, useCase, lastDoor, presenter]) {
+it.each(requests)('each file of $method $path leads to the next', ({ path, parts }) => {
+  const { gateway = '', routes = '', work = '', store, git, shape = '' } = parts
+  const last = store ?? git ?? ''
+  for (const file of [gateway, routes, work, last, shape]) {
     expect(file !== '' && existsSync(join(repository, file)), file).toBe(true)
   }
-  const [, service] = route.split('/')
+  const [, service] = routes.split('/')
   expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
-  expect(importsOf(route)).toEqual(expect.arrayContaining([useCase, presenter]))
-  const [packageRoot = ''] = /^packages\/[^/]+\//.exec(lastDoor) ?? []
-  const entry = importsOf(useCase).find((file) => file.startsWith(packageRoot)) ?? ''
-  expect(reachedFrom(entry)).toContain(lastDoor)
+  expect(importsOf(routes)).toEqual(expect.arrayContaining([work, shape]))
+  const [root = ''] = /^(?:packages|services)\/[^/]+\//.exec(last) ?? []
+  const entry = importsOf(work).find((file) => file.startsWith(root)) ?? ''
+  expect([...reachedFrom(work), ...reachedFrom(entry)]).toContain(last)
 })
 
 it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {
