@@ -6,9 +6,10 @@ import { repository } from './support/build-stages.js'
 import { readRepositoryFile } from './support/compose.js'
 
 const architecture = readRepositoryFile('docs/architecture.md')
+const oneRequest = readRepositoryFile('docs/one-request.md')
 
-/** The tables of docs/architecture.md by request: part → file. */
-const requests = [...architecture.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
+/** The tables of docs/one-request.md by request: part → file. */
+const requests = [...oneRequest.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
   ([, method = '', path = '', table = '']) => {
     const rows = table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)
     return { method, path, parts: Object.fromEntries([...rows].map(([, part, file]) => [part, file])) }
@@ -38,12 +39,18 @@ function reachedFrom(entry: string): Set<string> {
   return reached
 }
 
-it('docs/architecture.md follows three requests through their files', () => {
+it('docs/one-request.md follows three requests through their files', () => {
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /api/v4/projects/:id/repository/commits',
     'POST /api/v4/projects/:id/statuses/:sha',
     'GET /api/v4/sagas',
   ])
+})
+
+it('docs/one-request.md names a file that exists for each step', () => {
+  const files = [...oneRequest.matchAll(/^\| \w+ .*\| `([^`]+)` +\|$/gm)].map(([, file = '']) => file)
+  expect(files.length).toBeGreaterThan(18)
+  expect(files.filter((file) => !existsSync(join(repository, file)))).toEqual([])
 })
 
 it.each(requests)('each file of $method $path leads to the next', ({ path, parts }) => {
