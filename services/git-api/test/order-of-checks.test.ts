@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 interface Attempt {
-  who: Parameters<GitHarness['send']>[0]
+  token: string
   project: number
   body: string
   sha: string
@@ -26,25 +26,37 @@ interface Attempt {
 
 test('a request that breaks several rules is refused by the first step of docs/one-request.md that it fails', async () => {
   let attempt: Attempt = {
-    who: 'glpat-unknown',
+    token: 'glpat-unknown',
     project: 999_999,
     body: '{"state":',
     sha: '0'.repeat(40),
   }
   const status = async (mended: Partial<Attempt>) => {
     attempt = { ...attempt, ...mended }
-    const { who, body, sha } = attempt
-    const headers = { 'Content-Type': 'application/json' }
-    const path = `/projects/${attempt.project}/statuses/${sha}`
-    const response = await harness.send(who, 'POST', path, { body, headers })
+    const { token, body, sha } = attempt
+    const headers = { 'Content-Type': 'application/json', 'PRIVATE-TOKEN': token }
+    const url = `${harness.baseUrl}/api/v4/projects/${attempt.project}/statuses/${sha}`
+    const response = await fetch(url, { method: 'POST', body, headers })
     return { status: response.status, text: await response.text() }
   }
 
   expect(await status({})).toMatchObject({ status: 401 })
-  expect(await status({ who: 'reporter' })).toMatchObject({ status: 404, text: expect.stringMatching(/Project/) })
+  expect(await status({ token: harness.tokens.reporter })).toMatchObject({
+    status: 404,
+    text: expect.stringMatching(/Project/),
+  })
   expect(await status({ project: project.id })).toMatchObject({ status: 403 })
-  expect(await status({ who: 'developer' })).toMatchObject({ status: 400, text: expect.stringMatching(/JSON/) })
-  expect(await status({ body: '{"state":"odd"}' })).toMatchObject({ status: 400, text: expect.stringMatching(/state/) })
-  expect(await status({ body: '{"state":"success"}' })).toMatchObject({ status: 404, text: expect.stringMatching(/Commit/) })
+  expect(await status({ token: harness.tokens.developer })).toMatchObject({
+    status: 400,
+    text: expect.stringMatching(/JSON/),
+  })
+  expect(await status({ body: '{"state":"odd"}' })).toMatchObject({
+    status: 400,
+    text: expect.stringMatching(/state/),
+  })
+  expect(await status({ body: '{"state":"success"}' })).toMatchObject({
+    status: 404,
+    text: expect.stringMatching(/Commit/),
+  })
   expect(await status({ sha: commits.first })).toMatchObject({ status: 201 })
 })

@@ -2,14 +2,13 @@ import { descriptorSet } from '@switchyard/contracts/descriptors'
 import {
   checkDatabase,
   createDatabase,
-  createSagaEventStore,
   type Database,
   findCaller,
   findSessionCaller,
   isDatabaseUnavailable,
-  type SagaEventStore,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,

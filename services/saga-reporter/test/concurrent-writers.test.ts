@@ -1,11 +1,6 @@
-import {
-  createDatabase,
-  createSagaEventStore,
-  type Database,
-  type NewSagaEvent,
-  RebuildSession,
-} from '@switchyard/db'
+import { createDatabase, type Database } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
+import { createSagaEventStore, type NewSagaEvent, RebuildSession } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'

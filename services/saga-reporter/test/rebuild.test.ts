@@ -1,5 +1,5 @@
-import { createSagaEventStore } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
+import { createSagaEventStore } from '@switchyard/saga-store'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, startService } from './harness.js'
 import { randomCalls } from './random-calls.js'

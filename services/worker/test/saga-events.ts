@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { createSagaEventStore, type Database, type NewSagaEvent } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import type { SagaEvent } from '@switchyard/domain/saga'
+import { createSagaEventStore, type NewSagaEvent } from '@switchyard/saga-store'
 
 export const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
 

@@ -1,4 +1,4 @@
-import { holdSweep, releaseSweep } from '@switchyard/db'
+import { holdSweep, releaseSweep } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import { compensated, ended, executed, executing, report, retried, revoked, started } from './saga-events.js'

@@ -1,4 +1,4 @@
-import { dropLogPartition } from '@switchyard/db'
+import { dropLogPartition } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import { ended, executed, executing, report, started } from './saga-events.js'

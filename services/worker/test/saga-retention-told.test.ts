@@ -1,4 +1,4 @@
-import { purgeSagas, writeEndedCursor } from '@switchyard/db'
+import { purgeSagas, writeEndedCursor } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followDecidedSagas, followFlags } from '../src/webhooks/saga-events.js'
 import { endOfEarlierTransactions } from './earlier-transactions.js'

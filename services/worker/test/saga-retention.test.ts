@@ -1,4 +1,4 @@
-import { purgeSagas } from '@switchyard/db'
+import { purgeSagas } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'

@@ -15,7 +15,7 @@ import {
   type SagaMatches,
   startBulkUndo,
   tooManyMatches,
-} from '@switchyard/db'
+} from '@switchyard/saga-store'
 
 /**
  * What a job with this search would process.

@@ -1,5 +1,5 @@
-import type { BulkOperator, Readable } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
+import type { BulkOperator, Readable } from '@switchyard/saga-store'
 import {
   accepted,
   administrator,

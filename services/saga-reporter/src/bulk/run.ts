@@ -1,27 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditedChange, type Database, isDatabaseUnavailable, recordAuditEvents } from '@switchyard/db'
+import { type Clock, DomainError } from '@switchyard/domain'
 import {
-  type AuditedChange,
   type BulkItemOutcome,
   type BulkLease,
   type BulkStep,
   type BulkStepItem,
   claimBulkJob,
   createSagaNotes,
-  type Database,
   deleteBulkJobs,
   endBulkStep,
   failBulkJob,
   finishBulkJob,
-  isDatabaseUnavailable,
   type NewSagaEvent,
   type RecordingTransaction,
-  recordAuditEvents,
   releaseBulkJob,
   type SagaEventStore,
   takeBulkStep,
-} from '@switchyard/db'
-import { type Clock, DomainError } from '@switchyard/domain'
+} from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { nothingToResolve, operatorEvent } from '../resolve/resolve.js'
 

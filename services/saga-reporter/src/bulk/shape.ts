@@ -1,3 +1,4 @@
+import { sagaStatuses } from '@switchyard/domain/saga'
 import {
   type BulkItem,
   type BulkJob,
@@ -5,8 +6,7 @@ import {
   bulkItemStates,
   bulkStates,
   type SagaMatches,
-} from '@switchyard/db'
-import { sagaStatuses } from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LogEntry, LogPage } from '@switchyard/db'
+import type { LogEntry, LogPage } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
 

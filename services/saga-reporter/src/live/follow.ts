@@ -1,4 +1,4 @@
-import type { LogEntry, LogPage } from '@switchyard/db'
+import type { LogEntry, LogPage } from '@switchyard/saga-store'
 import type { SagaFeed } from './feed.js'
 
 /** A part of the log for one client. Without entries it only says up to which position the log has been searched. */

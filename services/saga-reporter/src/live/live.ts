@@ -1,13 +1,13 @@
 import { sagaEventsChannel } from '@switchyard/contracts/jobs'
+import type { Database } from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
 import {
   type CommittedBatch,
-  type Database,
   readLastPosition,
   readLogPage,
   readLogTail,
   readLogWriters,
-} from '@switchyard/db'
-import { DomainError } from '@switchyard/domain'
+} from '@switchyard/saga-store'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { SagaFeed } from './feed.js'

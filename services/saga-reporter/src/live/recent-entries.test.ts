@@ -1,4 +1,4 @@
-import type { LogEntry } from '@switchyard/db'
+import type { LogEntry } from '@switchyard/saga-store'
 import { expect, it } from 'vitest'
 import { RecentEntries } from './recent-entries.js'
 

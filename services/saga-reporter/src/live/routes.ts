@@ -1,7 +1,7 @@
-import type { LogEntry } from '@switchyard/db'
 import { DomainError, type ErrorKind } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
+import type { LogEntry } from '@switchyard/saga-store'
 import {
   administratorOrScope,
   answerHead,

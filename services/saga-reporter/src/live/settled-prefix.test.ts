@@ -1,4 +1,4 @@
-import type { LogEntry } from '@switchyard/db'
+import type { LogEntry } from '@switchyard/saga-store'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { settledPrefix } from './feed.js'

@@ -1,4 +1,4 @@
-import type { Readable, SagaEventView } from '@switchyard/db'
+import type { Readable, SagaEventView } from '@switchyard/saga-store'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type Decoder, decoders } from '../shapes/operations.js'

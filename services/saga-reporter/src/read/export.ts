@@ -1,6 +1,6 @@
 import { Readable as Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Readable, type SagaView, walkSagas } from '@switchyard/db'
+import { type Readable, type SagaView, walkSagas } from '@switchyard/saga-store'
 import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'

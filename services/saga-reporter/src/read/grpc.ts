@@ -6,8 +6,8 @@ import {
   type SagaQueryServer,
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
-import type { Readable, SagaOrder, SagaPosition, SagaSearch } from '@switchyard/db'
 import { defaultTenant } from '@switchyard/domain/saga'
+import type { Readable, SagaOrder, SagaPosition, SagaSearch } from '@switchyard/saga-store'
 import { readParameters } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import type { Readable, StoredPayload } from '@switchyard/db'
+import type { Readable, StoredPayload } from '@switchyard/saga-store'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { payloadKindParameter, tenantParameter } from '../shapes/parameters.js'

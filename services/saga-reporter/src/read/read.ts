@@ -1,3 +1,4 @@
+import { notFound } from '@switchyard/domain'
 import {
   type ActivityView,
   countedMax,
@@ -25,8 +26,7 @@ import {
   type SagaView,
   type StoredPayload,
   searchSagas,
-} from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+} from '@switchyard/saga-store'
 
 export interface SagaKey {
   tenant: string

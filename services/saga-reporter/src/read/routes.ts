@@ -1,6 +1,6 @@
-import type { ParkedActivity, Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { activityStatuses } from '@switchyard/domain/saga'
+import type { ParkedActivity, Readable } from '@switchyard/saga-store'
 import {
   administratorOrScope,
   endpoint,

@@ -1,3 +1,4 @@
+import type { Clock } from '@switchyard/domain'
 import {
   countSagasByKind,
   type FailureGroup,
@@ -7,8 +8,7 @@ import {
   type SagaDurations,
   type SagaKindCount,
   type StatsRange,
-} from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+} from '@switchyard/saga-store'
 import { endpoint, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'

@@ -1,5 +1,5 @@
-import type { StoredRow, TenantKey } from '@switchyard/db'
 import { keyInTenant } from '@switchyard/domain/saga'
+import type { StoredRow, TenantKey } from '@switchyard/saga-store'
 
 export interface Difference {
   table: 'sagas' | 'saga_activities'

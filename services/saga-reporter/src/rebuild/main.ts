@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createDatabase, RebuildSession } from '@switchyard/db'
+import { createDatabase } from '@switchyard/db'
+import { RebuildSession } from '@switchyard/saga-store'
 import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'

@@ -1,4 +1,3 @@
-import type { DerivedRow, LoggedEvent, RebuildSession, TenantKey } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import {
   type Activity,
@@ -9,6 +8,7 @@ import {
   SagaLedger,
   SagaRejection,
 } from '@switchyard/domain/saga'
+import type { DerivedRow, RebuildSession, StoredEvent, TenantKey } from '@switchyard/saga-store'
 import { sagaEventOf } from '../report/report.js'
 import { decoders } from '../shapes/operations.js'
 import { type Difference, differencesOf } from './differences.js'
@@ -83,7 +83,7 @@ async function rebuildUnit(
   options: RebuildOptions,
   counts: RebuildCounts,
   sagas: readonly TenantKey[],
-  readEvents: () => Promise<LoggedEvent[]>,
+  readEvents: () => Promise<StoredEvent[]>,
 ): Promise<void> {
   const { session, repair, onRefused } = options
   const found = await session.atOnce(null, () => compare(session, sagas, readEvents))
@@ -106,7 +106,7 @@ interface Comparison extends FoldedLog {
 async function compare(
   session: RebuildSession,
   sagas: readonly TenantKey[],
-  readEvents: () => Promise<LoggedEvent[]>,
+  readEvents: () => Promise<StoredEvent[]>,
 ): Promise<Comparison> {
   const folded = foldLog(await readEvents())
   const stored = await session.readRows(sagas, folded.activities)
@@ -140,7 +140,7 @@ export interface FoldedLog {
 }
 
 /** The rows that follow from these entries of the log, which are in its order. */
-export function foldLog(entries: readonly LoggedEvent[]): FoldedLog {
+export function foldLog(entries: readonly StoredEvent[]): FoldedLog {
   const ledgers = new Map<string, SagaLedger>()
   const refused: string[] = []
   for (const entry of entries) {
@@ -164,7 +164,7 @@ export function foldLog(entries: readonly LoggedEvent[]): FoldedLog {
 }
 
 /** The event that an entry of the log stands for, and what its receiver knew beside the event itself. */
-export function loggedEvent(entry: LoggedEvent): { event: SagaEvent; receipt: Receipt } {
+export function loggedEvent(entry: StoredEvent): { event: SagaEvent; receipt: Receipt } {
   const decode = decoders[entry.operation as SagaEvent['operation']]
   const { payloadSize: size, payloadSha256: sha256 } = entry
   // The request in the log holds only the head of a payload or text that was too large.

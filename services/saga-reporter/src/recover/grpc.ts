@@ -10,16 +10,16 @@ import {
   type SagaRecoveryServer,
   SagaRecoveryService,
 } from '@switchyard/contracts/saga-recovery'
+import type { Database } from '@switchyard/db'
+import { forbidden, invalidParameters } from '@switchyard/domain'
+import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import type {
   ActivityView,
-  Database,
   LeaseResolution,
   SagaClaim,
   SagaLeaseGrant,
   SagaView,
-} from '@switchyard/db'
-import { forbidden, invalidParameters } from '@switchyard/domain'
-import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
+} from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'

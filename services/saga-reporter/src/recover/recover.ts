@@ -1,14 +1,14 @@
+import type { Database } from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
 import {
   claimSagas as claim,
-  type Database,
   extendLease as extend,
   type LeaseKey,
   type LeaseResolution,
   resolveLease,
   type SagaClaim,
   type SagaLeaseGrant,
-} from '@switchyard/db'
-import { invalid } from '@switchyard/domain'
+} from '@switchyard/saga-store'
 import { findSaga, type SagaWithActivities } from '../read/read.js'
 
 type Pool = Pick<Database, 'pool'>

@@ -1,4 +1,4 @@
-import type { NewSagaEvent } from '@switchyard/db'
+import type { NewSagaEvent } from '@switchyard/saga-store'
 import { describe, expect, it } from 'vitest'
 import { createRecorder, type Recorder, type WriteBatch } from './record.js'
 

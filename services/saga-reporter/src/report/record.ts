@@ -1,5 +1,6 @@
-import { isDatabaseUnavailable, type NewSagaEvent, type RecordedSagaEvent } from '@switchyard/db'
+import { isDatabaseUnavailable } from '@switchyard/db'
 import { DomainError, unavailable } from '@switchyard/domain'
+import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { ReportMetrics } from './metrics.js'
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { NewSagaEvent } from '@switchyard/db'
 import { type Clock, DomainError, invalidParameters } from '@switchyard/domain'
 import {
   type Cut,
@@ -12,6 +11,7 @@ import {
   type ValidationOptions,
   validateSagaEvent,
 } from '@switchyard/domain/saga'
+import type { NewSagaEvent } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { requireOwnService, requireOwnTenant } from '../access/access.js'
 import type { Peer } from '../peer.js'

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { type AuditAuthor, inPoolTransaction, recordAuditEvents } from '@switchyard/db'
+import { type Clock, conflict, notFound } from '@switchyard/domain'
+import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
 import {
-  type AuditAuthor,
   createSagaNotes,
-  inPoolTransaction,
   lockSagas,
   type NewSagaEvent,
   type NewSagaNote,
   type Readable,
-  recordAuditEvents,
   type SagaEventStore,
   type SagaNote,
-} from '@switchyard/db'
-import { type Clock, conflict, notFound } from '@switchyard/domain'
-import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import { getSagaDetail, type SagaDetail, type SagaKey } from '../read/read.js'
 
 export interface Resolution {

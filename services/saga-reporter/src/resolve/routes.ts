@@ -1,5 +1,5 @@
-import type { Readable } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
+import type { Readable } from '@switchyard/saga-store'
 import {
   administrator,
   auditAuthor,

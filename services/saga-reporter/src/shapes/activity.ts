@@ -1,4 +1,3 @@
-import type { ActivityView, ErrorText } from '@switchyard/db'
 import {
   type Activity,
   type ActivityStatus,
@@ -8,6 +7,7 @@ import {
   rankOf,
   type Saga,
 } from '@switchyard/domain/saga'
+import type { ActivityView, ErrorText } from '@switchyard/saga-store'
 import type { Call } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { payloadShape, presentPayload } from './payload.js'

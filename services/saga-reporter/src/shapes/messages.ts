@@ -1,5 +1,5 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
-import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/db'
+import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/saga-store'
 import { durationOfSaga, phasesOf } from './activity.js'
 
 type WithoutNulls<Row> = {

@@ -1,4 +1,4 @@
-import type { SagaOrder, SagaPosition } from '@switchyard/db'
+import type { SagaOrder, SagaPosition } from '@switchyard/saga-store'
 import {
   type Call,
   linkOf,

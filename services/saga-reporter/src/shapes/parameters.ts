@@ -1,3 +1,5 @@
+import { invalidParameters } from '@switchyard/domain'
+import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import {
   bulkActions,
   bulkItemStates,
@@ -6,9 +8,7 @@ import {
   type SagaSearch,
   sagaOrders,
   searchedIdsMax,
-} from '@switchyard/db'
-import { invalidParameters } from '@switchyard/domain'
-import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import {
   filledText,
   flag,

@@ -1,4 +1,4 @@
-import type { PayloadHead } from '@switchyard/db'
+import type { PayloadHead } from '@switchyard/saga-store'
 import { z } from 'zod'
 
 const encodings = ['json', 'text', 'base64'] as const

@@ -1,3 +1,5 @@
+import { deploymentStatuses } from '@switchyard/domain/deployment'
+import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import {
   type ActivityView,
   countedMax,
@@ -6,9 +8,7 @@ import {
   type SagaDeployment,
   type SagaNote,
   type SagaView,
-} from '@switchyard/db'
-import { deploymentStatuses } from '@switchyard/domain/deployment'
-import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { activityShape, durationOfSaga, presentActivity, type SagaUrl } from './activity.js'

@@ -1,12 +1,11 @@
+import { createDatabase, type Database } from '@switchyard/db'
 import {
-  createDatabase,
-  type Database,
   type LogEntry,
   readLastPosition,
   readLogPage,
   readLogTail,
   readLogWriters,
-} from '@switchyard/db'
+} from '@switchyard/saga-store'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createTestDatabase, type TestDatabase, waitFor } from '@switchyard/testing'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 import { redisUserOf } from '@switchyard/contracts/redis'
-import type { CommittedBatch } from '@switchyard/db'
+import type { CommittedBatch } from '@switchyard/saga-store'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { pino } from 'pino'

@@ -1,11 +1,5 @@
-import {
-  claimSagas,
-  createDatabase,
-  type Database,
-  extendLease,
-  resolveLease,
-  type SagaClaim,
-} from '@switchyard/db'
+import { createDatabase, type Database } from '@switchyard/db'
+import { claimSagas, extendLease, resolveLease, type SagaClaim } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { ensureSagaEventPartitions } from '@switchyard/db'
+import { ensureSagaEventPartitions } from '@switchyard/saga-store'
 import { type JobDependencies, jobType } from '../job-type.js'
 
 /** Today and the six days after it, so that no partition is missing when no worker runs for most of a week. */

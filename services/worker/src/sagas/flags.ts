@@ -1,5 +1,12 @@
+import type { Database } from '@switchyard/db'
 import {
-  type Database,
+  deriveParkedActivityFlags,
+  deriveSagaFlags,
+  type FlagRules,
+  isSameFlag,
+  type SagaFlag,
+} from '@switchyard/domain/saga'
+import {
   type FlagCandidate,
   type FlagChange,
   type FlagChanges,
@@ -13,14 +20,7 @@ import {
   type SweepPosition,
   writeFlags,
   writeSweepPosition,
-} from '@switchyard/db'
-import {
-  deriveParkedActivityFlags,
-  deriveSagaFlags,
-  type FlagRules,
-  isSameFlag,
-  type SagaFlag,
-} from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { withSweepHeld } from './hold-sweep.js'
 

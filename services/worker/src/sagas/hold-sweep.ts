@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, holdSweep, releaseSweep } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
+import { holdSweep, releaseSweep } from '@switchyard/saga-store'
 
 /**
  * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the interval of its

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Database } from '@switchyard/db'
 import {
-  type Database,
   figuresSweep,
   holdSweep,
   readEndedCursor,
@@ -8,7 +8,7 @@ import {
   readSagaGauges,
   releaseSweep,
   writeEndedCursor,
-} from '@switchyard/db'
+} from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SagaFigures } from './metrics.js'
 

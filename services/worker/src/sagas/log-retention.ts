@@ -8,7 +8,7 @@ import {
   scanLog,
   thinLog,
   writeSweepPosition,
-} from '@switchyard/db'
+} from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { withSweepHeld } from './hold-sweep.js'

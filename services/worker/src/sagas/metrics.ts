@@ -1,4 +1,4 @@
-import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/db'
+import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/saga-store'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
 

@@ -1,3 +1,4 @@
+import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
 import {
   deleteTombstones,
   purgeSagas,
@@ -10,8 +11,7 @@ import {
   readSweepPosition,
   type SweepPosition,
   writeSweepPosition,
-} from '@switchyard/db'
-import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
+} from '@switchyard/saga-store'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { withSweepHeld } from './hold-sweep.js'
 

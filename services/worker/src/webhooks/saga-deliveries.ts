@@ -1,4 +1,5 @@
-import type { FailedActivity, NewDelivery, SagaFlagNews, SagaNews, SagaWebhook } from '@switchyard/db'
+import type { NewDelivery } from '@switchyard/db'
+import type { FailedActivity, SagaFlagNews, SagaNews, SagaWebhook } from './store.js'
 
 /** An event of a saga, or of an activity without a saga. */
 interface SagaOccurrence {

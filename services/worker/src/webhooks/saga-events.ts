@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Database, enqueueDeliveries } from '@switchyard/db'
+import { type JobDependencies, jobType } from '../job-type.js'
+import { decided, deliveriesOf, flagged } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
   advanceSagaCursor,
   chooseHorizon,
-  type Database,
-  enqueueDeliveries,
   type FlagKey,
   lastSagaEventId,
   listDecidedSagas,
@@ -17,9 +18,7 @@ import {
   type SagaNews,
   type SagaWebhook,
   settledHorizon,
-} from '@switchyard/db'
-import { type JobDependencies, jobType } from '../job-type.js'
-import { decided, deliveriesOf, flagged } from './saga-deliveries.js'
+} from './store.js'
 
 /** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
 export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>

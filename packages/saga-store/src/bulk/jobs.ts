@@ -1,0 +1,301 @@
+import {
+  type AuditAuthor,
+  type AuditedChange,
+  inPoolTransaction,
+  recordAuditEvents,
+  sqlStateOf,
+} from '@switchyard/db'
+import { conflict, invalidParameters, notFound } from '@switchyard/domain'
+import type { SagaStatus } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import { queryCanceled, type Readable, readRows, SqlParameters, tooLong } from '../reading/read-query.js'
+import { type SagaOrder, type SagaSearch, sagaSource } from '../reading/search.js'
+
+/** Sagas that one job processes. */
+export const bulkSagasMax = 100_000
+
+export interface SagaMatches {
+  /** One more than {@link bulkSagasMax} when the search finds more. */
+  matched: number
+  statuses: Partial<Record<SagaStatus, number>>
+}
+
+/**
+ * How many sagas a search finds, and how many of these have each status.
+ *
+ * @throws DomainError unavailable when the pool's time for a statement did not suffice
+ */
+export async function countMatches(
+  database: Readable,
+  search: SagaSearch,
+  order: SagaOrder,
+): Promise<SagaMatches> {
+  const parameters = new SqlParameters()
+  const { from, where } = sagaSource({ search, order }, parameters)
+  const text = `SELECT found.status, count(*)::integer AS count FROM (
+      SELECT s.status FROM ${from} WHERE ${where.join(' AND ')} LIMIT ${bulkSagasMax + 1}) found
+    GROUP BY found.status ORDER BY found.status`
+  const rows = await readRows<{ status: SagaStatus; count: number }>(database, {
+    text,
+    values: parameters.values,
+  })
+  return {
+    matched: rows.reduce((sum, { count }) => sum + count, 0),
+    statuses: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
+  }
+}
+
+/**
+ * Stores the sagas of a search as the items of a job, in the order of the search.
+ *
+ * @returns how many; one more than {@link bulkSagasMax} when the search finds more
+ */
+export async function storeMatches(
+  client: PoolClient,
+  jobId: number,
+  search: SagaSearch,
+  order: SagaOrder,
+): Promise<number> {
+  const parameters = new SqlParameters()
+  const job = [parameters.add(search.tenant), parameters.add(jobId)]
+  const source = sagaSource({ search, order }, parameters)
+  const { rowCount } = await client.query(
+    `INSERT INTO saga_bulk_items (tenant, job_id, position, saga_id)
+     SELECT ${job[0]}::text, ${job[1]}::integer, row_number() OVER (), found.id FROM (
+       SELECT s.id FROM ${source.from} WHERE ${source.where.join(' AND ')}
+       ORDER BY ${source.order} LIMIT ${bulkSagasMax + 1}) found`,
+    parameters.values,
+  )
+  return rowCount ?? 0
+}
+
+export const bulkActions = ['resolve', 'note'] as const
+export type BulkAction = (typeof bulkActions)[number]
+
+/** `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are unchanged. */
+export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
+export type BulkState = (typeof bulkStates)[number]
+
+export const bulkItemStates = ['pending', 'done', 'failed', 'undone', 'undo_failed'] as const
+export type BulkItemState = (typeof bulkItemStates)[number]
+
+/** A job that resolves, or writes a note about, every saga of a filter. */
+export interface BulkJob {
+  tenant: string
+  id: number
+  action: BulkAction
+  note: string
+  /** The filters as the API names them. */
+  filter: Record<string, unknown>
+  state: BulkState
+  /** Sagas of the job, and how many of these have come to each state. `done` still counts those that were undone. */
+  matched: number
+  done: number
+  failed: number
+  undone: number
+  undoFailed: number
+  authorId: number
+  authorName: string
+  /** User name of the operator who had the job undone. */
+  undoName: string | null
+  createdAt: Date
+  /** Null while it is running or undoing. */
+  finishedAt: Date | null
+}
+
+export interface BulkItem {
+  position: number
+  sagaId: string
+  state: BulkItemState
+  error: string | null
+}
+
+export const bulkJobColumns = `j.tenant, j.id, j.action, j.note, j.filter, j.state, j.matched, j.done, j.failed, j.undone,
+  j.undo_failed AS "undoFailed", j.author_id AS "authorId", j.author_name AS "authorName",
+  j.undo_name AS "undoName", j.created_at AS "createdAt", j.finished_at AS "finishedAt"`
+
+/** An operator who has a job done or undone. */
+export interface BulkOperator {
+  userId: number
+  /** User name. */
+  name: string
+  audit: AuditAuthor
+}
+
+export interface NewBulkJob {
+  action: BulkAction
+  note: string
+  filter: Record<string, unknown>
+  search: SagaSearch
+  order: SagaOrder
+  /** How many sagas the operator expects; null: any number. */
+  expectedCount: number | null
+}
+
+export const tooManyMatches = () =>
+  invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
+
+const uniqueViolation = '23505'
+
+/** Translates the failures of a statement that makes a job the one running job of its user. */
+function refusalOf(error: unknown): unknown {
+  const state = sqlStateOf(error)
+  if (state === uniqueViolation) return conflict('You have a bulk job that is still running')
+  if (state === queryCanceled) return tooLong(error)
+  return error
+}
+
+/**
+ * Stores a job with the sagas that its search finds now.
+ *
+ * @throws DomainError conflict when the operator has a running job, or the number of sagas is not the expected one |
+ *   invalid-parameters when the search finds too many sagas | unavailable when the search takes too long
+ */
+export async function createBulkJob(
+  { pool }: Readable,
+  { action, note, filter, search, order, expectedCount }: NewBulkJob,
+  operator: BulkOperator,
+): Promise<BulkJob> {
+  return inPoolTransaction(pool, async (client) => {
+    const created = await client.query<{ id: number }>(
+      `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, active_user_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $5) RETURNING id`,
+      [search.tenant, action, note, filter, operator.userId, operator.name, operator.audit],
+    )
+    const id = created.rows[0]?.id as number
+    const matched = await storeMatches(client, id, search, order)
+    if (matched > bulkSagasMax) throw tooManyMatches()
+    if (expectedCount !== null && matched !== expectedCount)
+      throw conflict(`The filter finds ${matched} sagas and not ${expectedCount}`)
+    const { rows } = await client.query<BulkJob>(
+      `UPDATE saga_bulk_jobs j SET matched = $3 WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
+      [search.tenant, id, matched],
+    )
+    const job = rows[0] as BulkJob
+    await recordAuditEvents(client, operator.audit, [audited(`saga_bulk_${action}`, job)])
+    return job
+  }).catch((error: unknown) => {
+    throw refusalOf(error)
+  })
+}
+
+const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedChange => ({
+  eventName,
+  entityType: 'SagaBulkJob',
+  entityId: id,
+  details: { tenant, matched },
+})
+
+/**
+ * Has the resolutions of a job undone.
+ *
+ * @throws DomainError not-found | conflict when the job is running, was undone, or wrote notes, or the operator has a
+ *   running job
+ */
+export async function startBulkUndo(
+  { pool }: Readable,
+  tenant: string,
+  id: number,
+  operator: BulkOperator,
+): Promise<BulkJob> {
+  return inPoolTransaction(pool, async (client) => {
+    const job = await lockJob(client, tenant, id)
+    if (job.action !== 'resolve') throw conflict('Notes cannot be undone')
+    if (job.state === 'undone') throw conflict('The job has been undone')
+    if (job.finishedAt === null) throw conflict(`The job is still ${job.state}`)
+    const { rows } = await client.query<BulkJob>(
+      `UPDATE saga_bulk_jobs j SET state = 'undoing', position = 0, finished_at = NULL, active_user_id = $3,
+         undo_name = $4, audit_author = $5
+       WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
+      [tenant, id, operator.userId, operator.name, operator.audit],
+    )
+    await recordAuditEvents(client, operator.audit, [audited('saga_bulk_undo', job)])
+    return rows[0] as BulkJob
+  }).catch((error: unknown) => {
+    throw refusalOf(error)
+  })
+}
+
+/**
+ * Ends a running job after the step under way; the sagas that it has not reached stay as they are.
+ *
+ * @throws DomainError not-found | conflict when the job is not running
+ */
+export async function cancelBulkJob(
+  { pool }: Readable,
+  tenant: string,
+  id: number,
+  audit: AuditAuthor,
+): Promise<BulkJob> {
+  return inPoolTransaction(pool, async (client) => {
+    // A step holds the lock of its job until it is committed.
+    const job = await lockJob(client, tenant, id)
+    if (job.state !== 'running') throw conflict(`The job is ${job.state}`)
+    const { rows } = await client.query<BulkJob>(
+      `UPDATE saga_bulk_jobs j SET state = 'canceled', finished_at = now(), active_user_id = NULL, owner = NULL,
+         owned_until = NULL
+       WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
+      [tenant, id],
+    )
+    await recordAuditEvents(client, audit, [audited('saga_bulk_cancel', job)])
+    return rows[0] as BulkJob
+  })
+}
+
+async function lockJob(client: PoolClient, tenant: string, id: number): Promise<BulkJob> {
+  const { rows } = await client.query<BulkJob>(
+    `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1 AND j.id = $2 FOR UPDATE`,
+    [tenant, id],
+  )
+  const [job] = rows
+  if (!job) throw notFound('Bulk job')
+  return job
+}
+
+/** @throws DomainError not-found */
+export async function getBulkJob(database: Readable, tenant: string, id: number): Promise<BulkJob> {
+  const [job] = await readRows<BulkJob>(database, {
+    text: `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1 AND j.id = $2`,
+    values: [tenant, id],
+  })
+  if (!job) throw notFound('Bulk job')
+  return job
+}
+
+/** A page of the jobs of a tenant, the newest first, and how many there are. */
+export async function listBulkJobs(
+  database: Readable,
+  tenant: string,
+  { skip, take }: { skip: number; take: number },
+): Promise<{ jobs: BulkJob[]; total: number }> {
+  const [jobs, [counted]] = await Promise.all([
+    readRows<BulkJob>(database, {
+      text: `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1
+        ORDER BY j.id DESC OFFSET $2 LIMIT $3`,
+      values: [tenant, skip, take],
+    }),
+    readRows<{ total: number }>(database, {
+      text: 'SELECT count(*)::integer AS total FROM saga_bulk_jobs WHERE tenant = $1',
+      values: [tenant],
+    }),
+  ])
+  return { jobs, total: counted?.total ?? 0 }
+}
+
+/** The sagas of a job in their order, at most `take` after a position. */
+export const listBulkItems = (
+  database: Readable,
+  { tenant, id }: { tenant: string; id: number },
+  { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
+): Promise<BulkItem[]> =>
+  readRows<BulkItem>(database, {
+    text: `SELECT i.position, i.saga_id AS "sagaId", i.state, i.error FROM saga_bulk_items i
+      WHERE i.tenant = $1 AND i.job_id = $2 AND i.position > $3 AND ($4::text IS NULL OR i.state = $4)
+      ORDER BY i.position LIMIT $5`,
+    values: [tenant, id, after, state ?? null, take],
+  })
+
+/** Deletes jobs that ended before an instant, with their items. */
+export async function deleteBulkJobs({ pool }: Readable, endedBefore: Date): Promise<void> {
+  await pool.query('DELETE FROM saga_bulk_jobs WHERE finished_at < $1', [endedBefore])
+}

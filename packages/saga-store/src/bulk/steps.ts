@@ -1,0 +1,187 @@
+import type { AuditAuthor } from '@switchyard/db'
+import type { SagaStatus } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import { lockRows } from '../keys.js'
+import type { Readable } from '../reading/read-query.js'
+import { type BulkItemState, type BulkJob, bulkJobColumns } from './jobs.js'
+
+/** A job on which only its owner may work until the lease ends. */
+export interface BulkLease {
+  tenant: string
+  id: number
+  /** A name that only this process has. */
+  owner: string
+}
+
+/**
+ * Leases the oldest job on which no process works. Times are the database's, because the clocks of the processes may
+ * differ.
+ *
+ * @returns null when there is none
+ */
+export async function claimBulkJob(
+  { pool }: Readable,
+  owner: string,
+  leaseMs: number,
+): Promise<BulkLease | null> {
+  const { rows } = await pool.query<{ tenant: string; id: number }>(
+    `UPDATE saga_bulk_jobs j SET owner = $1, owned_until = clock_timestamp() + $2 * interval '1 millisecond'
+     WHERE (j.tenant, j.id) = (
+       SELECT free.tenant, free.id FROM saga_bulk_jobs free
+       WHERE free.active_user_id IS NOT NULL AND (free.owned_until IS NULL OR free.owned_until < clock_timestamp())
+       ORDER BY free.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING j.tenant, j.id`,
+    [owner, leaseMs],
+  )
+  const [job] = rows
+  return job ? { ...job, owner } : null
+}
+
+/** Ends the lease, so that another process can take the job at once. */
+export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+  await pool.query(
+    'UPDATE saga_bulk_jobs SET owner = NULL, owned_until = NULL WHERE tenant = $1 AND id = $2 AND owner = $3',
+    [tenant, id, owner],
+  )
+}
+
+/** Ends a job that an unexpected error keeps from going on. */
+export async function failBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+  await pool.query(
+    `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, owner = NULL,
+       owned_until = NULL WHERE tenant = $1 AND id = $2 AND owner = $3`,
+    [tenant, id, owner],
+  )
+}
+
+/** An item of a step, with its saga as it is while the step holds its lock. */
+export interface BulkStepItem {
+  position: number
+  sagaId: string
+  /** When this job resolved the saga, and the resolution that the saga had before. */
+  resolvedAt: Date | null
+  previousResolvedAt: Date | null
+  previousResolvedBy: string | null
+  /** Null when the saga no longer exists. */
+  saga: {
+    status: SagaStatus
+    resolvedAt: Date | null
+    resolvedBy: string | null
+    /** Of the saga and its activities. */
+    lastEventAt: Date
+  } | null
+}
+
+export interface BulkStep {
+  job: BulkJob
+  audit: AuditAuthor
+  /** Empty when the job has no more sagas. */
+  items: BulkStepItem[]
+}
+
+/**
+ * The next sagas of a job, in the transaction in which they are changed. The transaction holds the locks of the job and
+ * of the sagas, so no other process works on them.
+ *
+ * @returns null when the lease has ended
+ */
+export async function takeBulkStep(
+  client: PoolClient,
+  { tenant, id, owner }: BulkLease,
+  { leaseMs, take }: { leaseMs: number; take: number },
+): Promise<BulkStep | null> {
+  const { rows: jobs } = await client.query<BulkJob & { audit: AuditAuthor; position: number }>(
+    `UPDATE saga_bulk_jobs j SET owned_until = clock_timestamp() + $4 * interval '1 millisecond'
+     WHERE j.tenant = $1 AND j.id = $2 AND j.owner = $3 AND j.active_user_id IS NOT NULL
+     RETURNING ${bulkJobColumns}, j.audit_author AS audit, j.position`,
+    [tenant, id, owner, leaseMs],
+  )
+  const [found] = jobs
+  if (!found) return null
+  const { audit, position, ...job } = found
+  const { rows: items } = await client.query<Omit<BulkStepItem, 'saga'>>(
+    `SELECT i.position, i.saga_id AS "sagaId", i.resolved_at AS "resolvedAt",
+       i.previous_resolved_at AS "previousResolvedAt", i.previous_resolved_by AS "previousResolvedBy"
+     FROM saga_bulk_items i WHERE i.tenant = $1 AND i.job_id = $2 AND i.position > $3 AND i.state = $4
+     ORDER BY i.position LIMIT $5`,
+    [tenant, id, position, job.state === 'undoing' ? 'done' : 'pending', take],
+  )
+  const sagas = await lockSagas(
+    client,
+    tenant,
+    items.map(({ sagaId }) => sagaId),
+  )
+  return { job, audit, items: items.map((item) => ({ ...item, saga: sagas.get(item.sagaId) ?? null })) }
+}
+
+type LockedSaga = NonNullable<BulkStepItem['saga']>
+
+/** Locks sagas like recording, and reads them afterwards, because a row may change until it is locked. */
+export async function lockSagas(
+  client: PoolClient,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, LockedSaga>> {
+  await lockRows(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
+  const { rows } = await client.query<LockedSaga & { id: string }>(
+    `SELECT s.id, s.status, s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
+       greatest(s.last_event_at, (SELECT max(a.last_event_at) FROM saga_activities a
+         WHERE a.tenant = s.tenant AND a.saga_id = s.id)) AS "lastEventAt"
+     FROM unnest($2::text[]) AS given(id) JOIN sagas s ON s.tenant = $1 AND s.id = given.id`,
+    [tenant, ids],
+  )
+  return new Map(rows.map(({ id, ...saga }) => [id, saga]))
+}
+
+/** What became of an item in a step. */
+export interface BulkItemOutcome {
+  position: number
+  state: Exclude<BulkItemState, 'pending'>
+  error: string | null
+  resolvedAt: Date | null
+  previousResolvedAt: Date | null
+  previousResolvedBy: string | null
+}
+
+/** Stores the outcomes of a step, and the position at which the next step begins. */
+export async function endBulkStep(
+  client: PoolClient,
+  { tenant, id }: BulkLease,
+  outcomes: readonly BulkItemOutcome[],
+): Promise<void> {
+  await client.query(
+    `UPDATE saga_bulk_items i SET state = given.state, error = given.error, resolved_at = given.resolved_at,
+       previous_resolved_at = given.previous_resolved_at, previous_resolved_by = given.previous_resolved_by
+     FROM unnest($3::integer[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::text[])
+       AS given(position, state, error, resolved_at, previous_resolved_at, previous_resolved_by)
+     WHERE i.tenant = $1 AND i.job_id = $2 AND i.position = given.position`,
+    [
+      ...[tenant, id],
+      outcomes.map(({ position }) => position),
+      outcomes.map(({ state }) => state),
+      outcomes.map(({ error }) => error),
+      outcomes.map(({ resolvedAt }) => resolvedAt),
+      outcomes.map(({ previousResolvedAt }) => previousResolvedAt),
+      outcomes.map(({ previousResolvedBy }) => previousResolvedBy),
+    ],
+  )
+  const count = (wanted: BulkItemState) => outcomes.filter(({ state }) => state === wanted).length
+  await client.query(
+    `UPDATE saga_bulk_jobs SET position = $3, done = done + $4, failed = failed + $5, undone = undone + $6,
+       undo_failed = undo_failed + $7 WHERE tenant = $1 AND id = $2`,
+    [
+      ...[tenant, id, outcomes.at(-1)?.position],
+      ...[count('done'), count('failed'), count('undone'), count('undo_failed')],
+    ],
+  )
+}
+
+/** Ends a job whose sagas have all been processed. */
+export async function finishBulkJob(client: PoolClient, { tenant, id }: BulkLease): Promise<void> {
+  await client.query(
+    `UPDATE saga_bulk_jobs SET state = CASE state WHEN 'undoing' THEN 'undone' ELSE 'finished' END,
+       finished_at = now(), active_user_id = NULL, owner = NULL, owned_until = NULL
+     WHERE tenant = $1 AND id = $2`,
+    [tenant, id],
+  )
+}

@@ -1,0 +1,64 @@
+import { statement } from '@switchyard/db'
+import { keyInTenant } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+
+/** The key of a saga, an activity or an event. */
+export interface TenantKey {
+  tenant: string
+  id: string
+}
+
+/** The key as one text. */
+export const keyText = ({ tenant, id }: TenantKey): string => keyInTenant(tenant, id)
+
+export const uniqueKeys = (keys: readonly TenantKey[]): TenantKey[] => [
+  ...new Map(keys.map((key) => [keyText(key), key])).values(),
+]
+
+/**
+ * The order in which every transaction locks and inserts rows of one table. Two transactions that need the same rows then
+ * never wait for each other in a circle.
+ */
+export function byKey(a: TenantKey, b: TenantKey): number {
+  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1
+  if (a.id === b.id) return 0
+  return a.id < b.id ? -1 : 1
+}
+
+/** As the two parameters of `unnest($1::text[], $2::text[]) AS key(tenant, id)`. */
+export const tenantKeyArrays = (keys: readonly TenantKey[]): [string[], string[]] => [
+  keys.map(({ tenant }) => tenant),
+  keys.map(({ id }) => id),
+]
+
+/**
+ * SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a look-up of its own: a
+ * join would be planned once, often while the table is small, and then read the whole table for every batch.
+ */
+export const lockByKey = (table: string, list: string): string =>
+  `SELECT key.tenant, locked.* FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
+    CROSS JOIN LATERAL (
+      SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
+    ) AS locked`
+
+const lockActivities = statement(lockByKey('saga_activities', 'stored.id'), 'saga-activities-lock')
+const lockSagas = statement(lockByKey('sagas', 'stored.id'), 'sagas-lock')
+
+export interface LockedKeys {
+  activities: readonly TenantKey[]
+  sagas: readonly TenantKey[]
+}
+
+/**
+ * Locks these rows until the transaction ends: activities first and then sagas, each in the order of
+ * their keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
+ */
+export async function lockRows(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
+  for (const [query, keys] of [
+    [lockActivities, activities],
+    [lockSagas, sagas],
+  ] as const) {
+    if (keys.length === 0) continue
+    await client.query({ ...query, values: tenantKeyArrays(uniqueKeys(keys).sort(byKey)) })
+  }
+}

@@ -1,0 +1,272 @@
+import { type Saga, type SagaFlag, type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
+import { sagaTable } from '../tables.js'
+import { readSagaDetails, type SagaDetails } from './get-saga.js'
+import { type Readable, readRows, readRowsWithin, SqlParameters } from './read-query.js'
+import {
+  afterPosition,
+  driverOf,
+  drivingTable,
+  mayWalkErrors,
+  orderBy,
+  orderColumn,
+  type SagaOrder,
+  type SagaPosition,
+  type SagaQuestion,
+  type SagaSearch,
+  sagaSource,
+  upToPosition,
+} from './search.js'
+
+const shownOfSaga = [
+  'id',
+  'serviceName',
+  'status',
+  'outcome',
+  'late',
+  'addTime',
+  'startedAt',
+  'endedAt',
+  'expiresAt',
+  'resolvedAt',
+  'resolvedBy',
+  'parentSagaId',
+  'firstSeenAt',
+  'lastEventAt',
+] as const satisfies (keyof Saga)[]
+
+/** A row as {@link sagaRowColumns} select it. */
+export interface SagaRow extends Pick<Saga, (typeof shownOfSaga)[number]> {
+  tenant: string
+}
+
+/** A saga as readers see it; its `lastEventAt` is that of the saga or of one of its activities. */
+export interface SagaView extends SagaRow {
+  tags: string[]
+  flags: SagaFlag[]
+}
+
+/** The columns that are selected of a row `s` of sagas. */
+export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shownOfSaga)}`
+
+/** The rows of one tenant, together with their details from other tables. */
+export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {
+  const [first] = rows
+  if (!first) return []
+  const details = await readSagaDetails(
+    database,
+    first.tenant,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => toSagaView(row, details.get(row.id)))
+}
+
+export function toSagaView(row: SagaRow, details: SagaDetails | undefined): SagaView {
+  const { lastEventAt, tags, flags } = details ?? { lastEventAt: null, tags: [], flags: [] }
+  const last = lastEventAt && lastEventAt > row.lastEventAt ? lastEventAt : row.lastEventAt
+  return { ...row, lastEventAt: last, tags, flags }
+}
+
+export interface SagaPage {
+  sagas: SagaView[]
+  /** Where the next page begins; null when there is none. */
+  next: SagaPosition | null
+}
+
+type PositionedRow = SagaRow & { position: Date | null }
+
+/** One page of the sagas of a search, in their order. */
+export async function searchSagas(
+  database: Readable,
+  question: SagaQuestion,
+  take: number,
+): Promise<SagaPage> {
+  const read = (errors: 'all' | 'walk') =>
+    readRows<PositionedRow>(database, pageQuery(question, take, errors))
+  let rows = mayWalkErrors(question) ? await read('walk') : await read('all')
+  if (rows.length <= take && mayWalkErrors(question)) rows = await read('all')
+  const page = rows.slice(0, take)
+  const last = page.at(-1)
+  return {
+    sagas: await readSagaViews(
+      database,
+      page.map(({ position: _, ...row }) => row),
+    ),
+    next: rows.length > take && last ? { at: last.position, id: last.id } : null,
+  }
+}
+
+/** One row more than the page holds is read, to see whether there is another page. */
+function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk') {
+  const parameters = new SqlParameters()
+  const { from, where, order } = sagaSource(question, parameters, errors)
+  const time = orderColumn(question.order)
+  const position = time === null ? 'NULL::timestamptz' : `s.${time}`
+  const text = `SELECT ${sagaRowColumns}, ${position} AS position FROM ${from}
+    WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT ${parameters.add(take + 1)}`
+  return { text, values: parameters.values }
+}
+
+/** Sagas of each status are counted up to this number. */
+export const countedMax = 10_000
+
+/** Counting is given up after this time. */
+const countingMs = 2000
+
+/**
+ * How many sagas of a search have each status, whatever status it asks for; at most {@link countedMax} of each, and one
+ * more when there are more. Null when counting took too long.
+ */
+export async function countSagas(
+  database: Readable,
+  search: SagaSearch,
+): Promise<Record<SagaStatus, number> | null> {
+  const parameters = new SqlParameters()
+  const order: SagaOrder = { by: 'id', direction: 'asc' }
+  const statuses = parameters.add(sagaStatuses)
+  const { from, where } = sagaSource({ search: { ...search, status: undefined }, order }, parameters)
+  const matching = [...where, 's.status = wanted.status'].join(' AND ')
+  const text = `SELECT wanted.status, (SELECT count(*)::integer FROM (
+      SELECT FROM ${from} WHERE ${matching} LIMIT ${countedMax + 1}) counted) AS count
+    FROM unnest(${statuses}::text[]) AS wanted(status)`
+  const rows = await readRowsWithin<{ status: SagaStatus; count: number }>(database, countingMs, {
+    text,
+    values: parameters.values,
+  })
+  return (
+    rows &&
+    (Object.fromEntries(rows.map(({ status, count }) => [status, count])) as Record<SagaStatus, number>)
+  )
+}
+
+/** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
+const stepRows = 2000
+
+const newestFirst = { by: 'created_at', direction: 'desc' } as const
+
+/**
+ * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor a
+ * snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are not read.
+ */
+export async function* walkSagas(database: Readable, search: SagaSearch): AsyncGenerator<SagaView[]> {
+  let after: SagaPosition | null = null
+  for (;;) {
+    const until: SagaPosition | null = await findStepEnd(database, search, after)
+    const sagas = await readStep(database, search, after, until)
+    if (sagas.length > 0) yield sagas
+    if (until === null) return
+    after = until
+  }
+}
+
+/** The position at which the next step ends; null when fewer rows are left than one step has. */
+async function findStepEnd(database: Readable, search: SagaSearch, after: SagaPosition | null) {
+  const parameters = new SqlParameters()
+  const { table, id, where } = walked(search, parameters)
+  const names = { time: 'd.first_seen_at', id: `d.${id}` }
+  const { createdAfter, createdBefore } = search
+  where.push(`d.tenant = ${parameters.add(search.tenant)}`)
+  if (createdAfter) where.push(`d.first_seen_at >= ${parameters.add(createdAfter)}`)
+  if (createdBefore) where.push(`d.first_seen_at <= ${parameters.add(createdBefore)}`)
+  if (after) where.push(afterPosition(newestFirst, after, names, parameters))
+  const text = `SELECT d.first_seen_at AS at, d.${id} AS id FROM ${table} d WHERE ${where.join(' AND ')}
+    ORDER BY ${orderBy(newestFirst, names.time, names.id)} OFFSET ${stepRows - 1} LIMIT 1`
+  const [end] = await readRows<{ at: Date; id: string }>(database, { text, values: parameters.values })
+  return end ?? null
+}
+
+/** The rows that are counted for a step: the rows of one index, all or some of which match the search. */
+function walked(
+  search: SagaSearch,
+  parameters: SqlParameters,
+): { table: string; id: string; where: string[] } {
+  const driver = driverOf(search)
+  if (driver !== null) {
+    const { table, where } = drivingTable(driver, search, parameters)
+    return { table, id: 'saga_id', where }
+  }
+  const { serviceName, status, outcome } = search
+  const equal = [
+    { column: 'service_name', value: serviceName },
+    { column: 'status', value: status },
+    { column: 'outcome', value: outcome },
+  ].find(({ value }) => value !== undefined)
+  const where = equal ? [`d.${equal.column} = ${parameters.add(equal.value)}`] : []
+  return { table: 'sagas', id: 'id', where }
+}
+
+async function readStep(
+  database: Readable,
+  search: SagaSearch,
+  after: SagaPosition | null,
+  until: SagaPosition | null,
+): Promise<SagaView[]> {
+  const parameters = new SqlParameters()
+  const { from, where, order } = sagaSource({ search, order: newestFirst, after }, parameters)
+  if (until) {
+    where.push(upToPosition(newestFirst, until, { time: 's.first_seen_at', id: 's.id' }, parameters))
+  }
+  const text = `SELECT ${sagaRowColumns} FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}`
+  const rows = await readRows<SagaRow>(database, { text, values: parameters.values })
+  return readSagaViews(database, rows)
+}
+
+const shownOfChild = ['id', 'serviceName', 'status', 'outcome', 'firstSeenAt', 'endedAt'] as const
+
+export type SagaChild = Pick<Saga, (typeof shownOfChild)[number]>
+
+export interface SagaChildren {
+  /** The newest 100, the newest first. */
+  newest: SagaChild[]
+  /** How many of all children have each status, as {@link countSagas} counts them. */
+  counts: Partial<Record<SagaStatus, number>> | null
+}
+
+const shownMax = 100
+
+const childrenOfSaga = {
+  name: 'saga-read-children',
+  text: `SELECT ${sagaTable.listOf('s', shownOfChild)} FROM sagas s WHERE s.tenant = $1 AND s.parent_saga_id = $2
+    ORDER BY s.first_seen_at DESC, s.id LIMIT ${shownMax + 1}`,
+}
+
+/** The sagas that name a saga as their parent. */
+export async function listSagaChildren(
+  database: Readable,
+  tenant: string,
+  parentSagaId: string,
+): Promise<SagaChildren> {
+  const rows = await readRows<SagaChild>(database, { ...childrenOfSaga, values: [tenant, parentSagaId] })
+  const newest = rows.slice(0, shownMax)
+  if (rows.length > shownMax) return { newest, counts: await countSagas(database, { tenant, parentSagaId }) }
+  const counts: Partial<Record<SagaStatus, number>> = {}
+  for (const { status } of newest) counts[status] = (counts[status] ?? 0) + 1
+  return { newest, counts }
+}
+
+export interface ParkedActivity {
+  id: string
+  status: string
+  firstSeenAt: Date
+  lastEventAt: Date
+  executeErrors: string | null
+  compensateErrors: string | null
+}
+
+/** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
+export function listParkedActivities(
+  database: Readable,
+  tenant: string,
+  { after, take }: { after: SagaPosition | null; take: number },
+): Promise<ParkedActivity[]> {
+  const parameters = new SqlParameters()
+  const where = [`a.tenant = ${parameters.add(tenant)}`, 'a.saga_id IS NULL']
+  if (after) {
+    const at = parameters.add(after.at)
+    where.push(`a.first_seen_at <= ${at}`, `(a.first_seen_at < ${at} OR a.id < ${parameters.add(after.id)})`)
+  }
+  const text = `SELECT a.id, a.status, a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt",
+      a.execute_errors AS "executeErrors", a.compensate_errors AS "compensateErrors"
+    FROM saga_activities a WHERE ${where.join(' AND ')}
+    ORDER BY a.first_seen_at DESC, a.id DESC LIMIT ${parameters.add(take)}`
+  return readRows<ParkedActivity>(database, { text, values: parameters.values })
+}

@@ -1,0 +1,73 @@
+import { type Database, sqlStateOf } from '@switchyard/db'
+import { unavailable } from '@switchyard/domain'
+import type { PoolClient, QueryResultRow } from 'pg'
+
+export const queryCanceled = '57014'
+
+export const tooLong = (cause: unknown) =>
+  unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
+
+export type Readable = Pick<Database, 'pool'>
+
+/** A statement with a name is prepared once per connection; one without is planned for its values. */
+export interface ReadQuery {
+  text: string
+  values: unknown[]
+  name?: string
+}
+
+/**
+ * The rows of a query.
+ *
+ * @throws DomainError unavailable when the pool's time for a statement did not suffice
+ */
+export async function readRows<Row extends QueryResultRow>(
+  { pool }: Readable,
+  query: ReadQuery,
+): Promise<Row[]> {
+  const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
+    throw sqlStateOf(error) === queryCanceled ? tooLong(error) : error
+  })
+  return rows
+}
+
+/** The rows of a query that is given up after this time; null when it was given up. */
+export async function readRowsWithin<Row extends QueryResultRow>(
+  { pool }: Readable,
+  timeoutMs: number,
+  query: ReadQuery,
+): Promise<Row[] | null> {
+  const client = await pool.connect()
+  try {
+    return await readTimed<Row>(client, timeoutMs, query)
+  } catch (error) {
+    if (sqlStateOf(error) === queryCanceled) return null
+    throw error
+  } finally {
+    await client.query('ROLLBACK').then(
+      () => client.release(),
+      () => client.release(true),
+    )
+  }
+}
+
+async function readTimed<Row extends QueryResultRow>(
+  client: PoolClient,
+  timeoutMs: number,
+  query: ReadQuery,
+) {
+  await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.trunc(timeoutMs)}`)
+  const { rows } = await client.query<Row>(query)
+  return rows
+}
+
+/** The parameters of a statement that is put together: text gets `$1`, `$2`, …, values go beside it. */
+export class SqlParameters {
+  readonly values: unknown[] = []
+
+  /** @returns the placeholder that stands for the value */
+  add(value: unknown): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}

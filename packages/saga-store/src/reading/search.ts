@@ -1,0 +1,311 @@
+import { likeText } from '@switchyard/db/sql'
+import { type SagaFlagKind, type SagaStatus, sagaFlagKinds } from '@switchyard/domain/saga'
+import type { SqlParameters } from './read-query.js'
+
+/**
+ * The number of the newest sagas whose ids are searched. An index of parts of ids would have to be written at each event of a
+ * saga, which costs more than these searches do.
+ */
+export const searchedIdsMax = 100_000
+
+/** The filters of a search within a tenant; a missing filter matches every saga. Ranges of time include both ends. */
+export interface SagaSearch {
+  tenant: string
+  /** Exactly this name. */
+  serviceName?: string | undefined
+  status?: SagaStatus | undefined
+  outcome?: string | undefined
+  /** An activity event was received after the end. */
+  late?: boolean | undefined
+  /** `true`: sagas with the flag; `false`: sagas without it. */
+  flags?: Partial<Record<SagaFlagKind, boolean | undefined>>
+  /** `key=value`, exactly. */
+  tag?: string | undefined
+  idPrefix?: string | undefined
+  /** Part of the id, in any case; alone, of the newest {@link searchedIdsMax} sagas. */
+  idContains?: string | undefined
+  /** Sagas that this saga began. */
+  parentSagaId?: string | undefined
+  /** Of the errors of an activity, exactly: a group of failures has it. */
+  fingerprint?: string | undefined
+  /** Part of the errors of an activity, in any case; at least three characters, or the index is of no use. */
+  errorsContain?: string | undefined
+  createdAfter?: Date | undefined
+  createdBefore?: Date | undefined
+  updatedAfter?: Date | undefined
+  updatedBefore?: Date | undefined
+  endedAfter?: Date | undefined
+  endedBefore?: Date | undefined
+}
+
+export const sagaOrders = ['created_at', 'updated_at', 'ended_at', 'id'] as const
+
+export interface SagaOrder {
+  /** `ended_at` leaves out sagas that have not ended. */
+  by: (typeof sagaOrders)[number]
+  direction: 'asc' | 'desc'
+}
+
+/** The last row of the page before: what the order is by, and the id, which decides between equals. */
+export interface SagaPosition {
+  /** Null when the order is by id. */
+  at: Date | null
+  id: string
+}
+
+/** The part of a search that another table answers, in the order of its rows. */
+export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
+
+/**
+ * A saga's row is updated for an ordinary event of an activity only when the event is at least this much newer than the
+ * stored time of the last event. The true time of the last event may therefore be this much later than the stored one.
+ */
+const staleness = "interval '10 seconds'"
+
+const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
+  WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
+
+/** When the last event about a saga or its activities was received; null without any activity is left out. */
+const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
+
+/** A condition in SQL, with `?` in place of the value. */
+const plain: [keyof SagaSearch, string][] = [
+  ['serviceName', 's.service_name = ?'],
+  ['status', 's.status = ?'],
+  ['outcome', 's.outcome = ?'],
+  ['parentSagaId', 's.parent_saga_id = ?'],
+  ['createdAfter', 's.first_seen_at >= ?'],
+  ['createdBefore', 's.first_seen_at <= ?'],
+  ['endedAfter', 's.ended_at >= ?'],
+  ['endedBefore', 's.ended_at <= ?'],
+  ['updatedAfter', `s.last_event_at >= ?::timestamptz - ${staleness}`],
+  // The activities are read only where the stored time does not decide.
+  ['updatedAfter', `(s.last_event_at >= ? OR ${lastActivityEvent} >= ?)`],
+  ['updatedBefore', 's.last_event_at <= ?'],
+  ['updatedBefore', `(s.last_event_at < ?::timestamptz - ${staleness} OR ${lastEvent} <= ?)`],
+  // A saga is created before it is updated, so a walk from the newest saga on can begin at this time.
+  ['updatedBefore', 's.first_seen_at <= ?'],
+]
+
+const exists = (found: boolean, subquery: string) => `${found ? '' : 'NOT '}EXISTS (SELECT FROM ${subquery})`
+
+const errorsExist = (condition: string) =>
+  exists(true, `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND ${condition}`)
+
+/** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
+export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
+  const { late, tag, idPrefix, idContains, fingerprint, errorsContain } = search
+  const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
+  for (const [key, sql] of plain) {
+    if (search[key] !== undefined) conditions.push(sql.replaceAll('?', parameters.add(search[key])))
+  }
+  if (late !== undefined) conditions.push(late ? 's.late' : 'NOT s.late')
+  if (idPrefix !== undefined) conditions.push(`s.id LIKE ${parameters.add(`${likeText(idPrefix)}%`)}`)
+  if (idContains !== undefined && driver !== 'id')
+    conditions.push(containsText('s.id', idContains, parameters))
+  if (tag !== undefined && driver !== 'tag') {
+    const given = parameters.add(tag)
+    conditions.push(
+      exists(true, `saga_tags t WHERE t.tenant = s.tenant AND t.saga_id = s.id AND t.tag = ${given}`),
+    )
+  }
+  if (fingerprint !== undefined && driver !== 'fingerprint') {
+    const given = parameters.add(fingerprint)
+    conditions.push(errorsExist(`e.fingerprint = ${given}`))
+  }
+  if (errorsContain !== undefined && driver !== 'errors') {
+    const pattern = parameters.add(containsPattern(errorsContain))
+    conditions.push(errorsExist(`e.folded LIKE lower(${pattern})`))
+  }
+  return [...conditions, ...flagConditions(search, driver, parameters)]
+}
+
+function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
+  const driving = typeof driver === 'object' ? driver?.flag : undefined
+  return sagaFlagKinds.flatMap((kind) => {
+    const wanted = flags[kind]
+    if (wanted === undefined || kind === driving) return []
+    const given = parameters.add(kind)
+    return exists(wanted, `saga_flags f WHERE f.tenant = s.tenant AND f.kind = ${given} AND f.saga_id = s.id`)
+  })
+}
+
+export const containsPattern = (text: string): string => `%${likeText(text)}%`
+
+/** The condition that a column contains a text, in any case. */
+export const containsText = (column: string, text: string, parameters: SqlParameters): string =>
+  `lower(${column}) LIKE lower(${parameters.add(containsPattern(text))})`
+
+/** The rarest part of a search that has a table of its own. */
+export function driverOf({ flags = {}, tag, fingerprint, errorsContain, idContains }: SagaSearch): Driver {
+  const flag = sagaFlagKinds.find((kind) => flags[kind])
+  if (flag) return { flag }
+  if (tag !== undefined) return 'tag'
+  if (fingerprint !== undefined) return 'fingerprint'
+  if (errorsContain !== undefined) return 'errors'
+  return idContains === undefined ? null : 'id'
+}
+
+const columns = {
+  created_at: 'first_seen_at',
+  updated_at: 'last_event_at',
+  ended_at: 'ended_at',
+  id: null,
+} as const
+
+/** The column of sagas that an order is by; null when it is by id. */
+export const orderColumn = ({ by }: SagaOrder) => columns[by]
+
+/**
+ * Newest first, and among equals by id; the other direction is the exact reverse, so that one index serves both.
+ *
+ * @param time the column in question, null when the order is by id
+ */
+export function orderBy({ direction }: SagaOrder, time: string | null, id: string): string {
+  if (time === null) return `${id} ${direction}`
+  return direction === 'desc' ? `${time} DESC, ${id}` : `${time}, ${id} DESC`
+}
+
+/** The condition for rows after a position. Its first comparison determines where the index scan begins. */
+export function afterPosition(
+  { direction }: SagaOrder,
+  { at, id }: SagaPosition,
+  columnNames: { time: string | null; id: string },
+  parameters: SqlParameters,
+): string {
+  const older = direction === 'desc'
+  const lastId = parameters.add(id)
+  if (columnNames.time === null) return `${columnNames.id} ${older ? '<' : '>'} ${lastId}`
+  const lastAt = parameters.add(at)
+  const { time } = columnNames
+  return (
+    `${time} ${older ? '<=' : '>='} ${lastAt} AND ` +
+    `(${time} ${older ? '<' : '>'} ${lastAt} OR ${columnNames.id} ${older ? '>' : '<'} ${lastId})`
+  )
+}
+
+/** The condition for rows up to a position, including the row at the position. */
+export function upToPosition(
+  order: SagaOrder,
+  { at, id }: SagaPosition,
+  { time, id: idColumn }: { time: string; id: string },
+  parameters: SqlParameters,
+): string {
+  const older = order.direction === 'desc'
+  const lastAt = parameters.add(at)
+  return (
+    `${time} ${older ? '>=' : '<='} ${lastAt} AND ` +
+    `(${time} ${older ? '>' : '<'} ${lastAt} OR ${idColumn} ${older ? '<=' : '>='} ${parameters.add(id)})`
+  )
+}
+
+/** A query for rows `s` of sagas. */
+export interface SagaQuestion {
+  search: SagaSearch
+  order: SagaOrder
+  /** Rows after this one. Unset: from the first on. */
+  after?: SagaPosition | null | undefined
+}
+
+/** The text behind FROM, and the conditions behind WHERE. */
+export interface SagaSource {
+  from: string
+  where: string[]
+  /** Order of the rows. */
+  order: string
+}
+
+/**
+ * The number of the newest error rows that are searched one by one. A frequent text is found among them; a rare text
+ * is found quickly by its trigrams.
+ */
+const walkedErrors = 2000
+
+/**
+ * The source of a search. When a table of its own answers a part of the search, its rows are read first and in the order
+ * of the list, so the plan does not depend on estimates of how rare the rows are.
+ *
+ * @param errors `walk`: only the newest errors are searched
+ */
+export function sagaSource(
+  question: SagaQuestion,
+  parameters: SqlParameters,
+  errors: 'all' | 'walk' = 'all',
+): SagaSource {
+  const { search, order, after } = question
+  const driver = driverOf(search)
+  const where = conditionsOf(search, driver, parameters)
+  const time = orderColumn(order)
+  const byCreation = time === 'first_seen_at'
+  const columns = { time: time && `s.${time}`, id: 's.id' }
+  if (time === 'ended_at') where.push('s.ended_at IS NOT NULL')
+  if (driver === null) {
+    if (after) where.push(afterPosition(order, after, columns, parameters))
+    return { from: 'sagas s', where, order: orderBy(order, columns.time, columns.id) }
+  }
+  if (after && !byCreation) where.push(afterPosition(order, after, columns, parameters))
+  const rows = drivingRows(driver, question, parameters, errors === 'walk')
+  const from = `(${rows}) d JOIN sagas s ON s.id = d.saga_id`
+  return byCreation
+    ? { from, where, order: orderBy(order, 'd.first_seen_at', 'd.saga_id') }
+    : { from, where, order: orderBy(order, columns.time, columns.id) }
+}
+
+/** Whether searching the newest errors may be enough. */
+export const mayWalkErrors = ({ search, order }: SagaQuestion): boolean =>
+  driverOf(search) === 'errors' && order.by === 'created_at'
+
+function drivingRows(
+  driver: NonNullable<Driver>,
+  { search, order, after }: SagaQuestion,
+  parameters: SqlParameters,
+  walk: boolean,
+): string {
+  const { table, where } = drivingTable(driver, search, parameters)
+  const text = driver === 'errors' ? containsErrors(search, parameters) : null
+  const conditions = [`d.tenant = ${parameters.add(search.tenant)}`, ...where]
+  const byCreation = order.by === 'created_at'
+  if (byCreation) conditions.push(...withinRange(search, parameters))
+  const names = { time: 'd.first_seen_at', id: 'd.saga_id' }
+  if (after && byCreation) conditions.push(afterPosition(order, after, names, parameters))
+  const ordered = `ORDER BY ${orderBy(order, byCreation ? names.time : null, names.id)}`
+  if (walk) {
+    return `SELECT DISTINCT first_seen_at, saga_id FROM (
+      SELECT d.first_seen_at, d.saga_id, d.folded FROM ${table} d WHERE ${conditions.join(' AND ')}
+      ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
+  }
+  const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
+  // Several activities of one saga may have the flag, the fingerprint or the text; the rows come sorted from the index.
+  return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
+}
+
+/** The table that answers the driver's part of a search, except error texts. Its rows `d` are ordered by creation. */
+export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
+  if (driver === 'tag') {
+    return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`] }
+  }
+  if (driver === 'fingerprint') {
+    return { table: 'saga_errors', where: [`d.fingerprint = ${parameters.add(search.fingerprint)}`] }
+  }
+  if (driver === 'errors') return { table: 'saga_errors', where: [] }
+  if (driver === 'id') return searchedIds(search, parameters)
+  return { table: 'saga_flags', where: [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"] }
+}
+
+/** The newest sagas of the range in which the search looks for a part of the id. */
+function searchedIds(search: SagaSearch, parameters: SqlParameters) {
+  const conditions = [`d.tenant = ${parameters.add(search.tenant)}`, ...withinRange(search, parameters)]
+  const newest = `SELECT d.tenant, d.first_seen_at, d.id AS saga_id FROM sagas d WHERE ${conditions.join(' AND ')}
+    ORDER BY d.first_seen_at DESC, d.id LIMIT ${searchedIdsMax}`
+  return { table: `(${newest})`, where: [containsText('d.saga_id', search.idContains ?? '', parameters)] }
+}
+
+const containsErrors = ({ errorsContain = '' }: SagaSearch, parameters: SqlParameters) =>
+  `d.folded LIKE lower(${parameters.add(containsPattern(errorsContain))})`
+
+function withinRange({ createdAfter, createdBefore }: SagaSearch, parameters: SqlParameters): string[] {
+  return [
+    ...(createdAfter ? [`d.first_seen_at >= ${parameters.add(createdAfter)}`] : []),
+    ...(createdBefore ? [`d.first_seen_at <= ${parameters.add(createdBefore)}`] : []),
+  ]
+}

@@ -1,0 +1,144 @@
+import { statement } from '@switchyard/db'
+import { type Activity, type ActivityFacts, needsFacts, type Saga, sagaIdOf } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys } from '../keys.js'
+import { activityTable, sagaTable } from '../tables.js'
+import type { NewSagaEvent } from './saga-event-store.js'
+
+/** What the database knows about the sagas and activities of a batch. Maps and sets are keyed by {@link keyText}. */
+export interface BatchState {
+  sagas: Map<string, Stored<Saga>>
+  activities: Map<string, Stored<Activity>>
+  /** Of every activity of the sagas for which events need them, by the activities' ids. */
+  facts: Map<string, Map<string, ActivityFacts>>
+  /** Callers' ids of events that are in the log. */
+  recordedIds: Set<string>
+  /** What retention removed. */
+  purgedSagas: Set<string>
+  purgedActivities: Set<string>
+}
+
+export interface Stored<Row> extends TenantKey {
+  row: Row
+}
+
+/**
+ * Reads what a batch depends on, and locks the rows until the transaction ends: first the activities, then the sagas,
+ * each in the order of their keys. Every transaction that changes an activity of a saga holds the lock of the saga, so
+ * the other activities of the saga do not change either.
+ */
+export async function readBatch(client: PoolClient, events: readonly NewSagaEvent[]): Promise<BatchState> {
+  const activityKeys = uniqueKeys(
+    events.flatMap(({ tenant, event }) => ('activityId' in event ? [{ tenant, id: event.activityId }] : [])),
+  )
+  const activities = await lockAll(client, lockActivities, activityKeys, activityTable.fromSql)
+  const sagaKeys = uniqueKeys([
+    ...events.flatMap(({ tenant, event }) => keyOfSaga(tenant, sagaIdOf(event))),
+    ...[...activities.values()].flatMap(({ tenant, row }) => keyOfSaga(tenant, row.sagaId)),
+  ])
+  const sagas = await lockAll(client, lockSagas, sagaKeys, sagaTable.fromSql)
+  const eventIds = events.flatMap(({ tenant, eventId }) =>
+    eventId === null ? [] : [{ tenant, id: eventId }],
+  )
+  const missing = (keys: readonly TenantKey[], rows: Map<string, unknown>) =>
+    keys.filter((key) => !rows.has(keyText(key)))
+  return {
+    sagas,
+    activities,
+    facts: await readFacts(client, sagasThatNeedFacts(events, sagas, activities)),
+    recordedIds: await readKeys(client, recordedIds, uniqueKeys(eventIds)),
+    purgedSagas: await readKeys(client, purgedSagas, missing(sagaKeys, sagas)),
+    purgedActivities: await readKeys(client, purgedActivities, missing(activityKeys, activities)),
+  }
+}
+
+const keyOfSaga = (tenant: string, id: string | null): TenantKey[] => (id === null ? [] : [{ tenant, id }])
+
+const lockActivities = statement(
+  lockByKey('saga_activities', activityTable.foldedList),
+  'saga-activities-lock-read',
+)
+const lockSagas = statement(lockByKey('sagas', sagaTable.foldedList), 'sagas-lock-read')
+
+type Query = ReturnType<typeof statement>
+
+async function lockAll<Row extends { id: string }>(
+  client: PoolClient,
+  query: Query,
+  keys: readonly TenantKey[],
+  fromSql: (read: Record<string, unknown>) => Row,
+): Promise<Map<string, Stored<Row>>> {
+  if (keys.length === 0) return new Map()
+  const values = tenantKeyArrays([...keys].sort(byKey))
+  const { rows } = await client.query<Record<string, unknown> & { tenant: string }>({ ...query, values })
+  return new Map(
+    rows.map(({ tenant, ...read }) => {
+      const row = fromSql(read)
+      return [keyText({ tenant, id: row.id }), { tenant, id: row.id, row }]
+    }),
+  )
+}
+
+function sagasThatNeedFacts(
+  events: readonly NewSagaEvent[],
+  sagas: BatchState['sagas'],
+  activities: BatchState['activities'],
+): TenantKey[] {
+  const needed = new Map<string, TenantKey>()
+  for (const { tenant, event } of events) {
+    const activity =
+      'activityId' in event ? activities.get(keyText({ tenant, id: event.activityId })) : undefined
+    const id = activity?.row.sagaId ?? sagaIdOf(event)
+    const saga = id === null ? undefined : sagas.get(keyText({ tenant, id }))
+    if (saga && needsFacts(event, saga.row, activity?.row ?? null)) needed.set(keyText(saga), saga)
+  }
+  return [...needed.values()]
+}
+
+// OFFSET 0 keeps each key a look-up of its own, for the same reason as in lockByKey.
+const facts = statement(
+  `SELECT key.tenant, key.id AS "sagaId", found.*
+    FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
+    CROSS JOIN LATERAL (
+      SELECT a.id, a.status, a.final_abort AS "finalAbort", a.overtime_named_saga AS "overtimeNamedSaga",
+        a.given_up_at AS "givenUpAt"
+      FROM saga_activities a WHERE a.tenant = key.tenant AND a.saga_id = key.id OFFSET 0
+    ) AS found`,
+  'saga-activities-facts',
+)
+
+async function readFacts(client: PoolClient, sagas: readonly TenantKey[]): Promise<BatchState['facts']> {
+  const found: BatchState['facts'] = new Map(sagas.map((key) => [keyText(key), new Map()]))
+  if (sagas.length === 0) return found
+  type Row = ActivityFacts & TenantKey & { sagaId: string }
+  const { rows } = await client.query<Row>({ ...facts, values: tenantKeyArrays(sagas) })
+  for (const { tenant, sagaId, id, ...activityFacts } of rows)
+    found.get(keyText({ tenant, id: sagaId }))?.set(id, activityFacts)
+  return found
+}
+
+const lookUp = (name: string, source: string) =>
+  statement(
+    `SELECT key.tenant, key.id FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
+      CROSS JOIN LATERAL (SELECT FROM ${source} OFFSET 0) AS found`,
+    name,
+  )
+
+const recordedIds = lookUp(
+  'saga-event-ids-recorded',
+  'saga_event_ids e WHERE e.tenant = key.tenant AND e.event_id = key.id',
+)
+const purgedSagas = lookUp(
+  'saga-tombstones-sagas',
+  "saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = 'saga' AND t.id = key.id",
+)
+const purgedActivities = lookUp(
+  'saga-tombstones-activities',
+  "saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = 'activity' AND t.id = key.id",
+)
+
+async function readKeys(client: PoolClient, query: Query, keys: readonly TenantKey[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const { rows } = await client.query<TenantKey>({ ...query, values: tenantKeyArrays(keys) })
+  return new Set(rows.map(keyText))
+}

@@ -1,0 +1,109 @@
+import { type Database, inPoolTransaction, retryConflicts } from '@switchyard/db'
+import type { DomainError } from '@switchyard/domain'
+import type { EventResult, SagaEvent, SagaRejection } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import { foldBatch } from './fold-batch.js'
+import { readBatch } from './read-batch.js'
+import { writeBatch } from './write-batch.js'
+
+/** An event as it was received, before it is in the log. */
+export interface NewSagaEvent {
+  tenant: string
+  event: SagaEvent
+  receivedAt: Date
+  /** The caller's id of the event. An event whose id is in the log is a duplicate, whatever else it holds. */
+  eventId: string | null
+  /** The caller's time of the event. */
+  eventTime: Date | null
+  /** The `contentHash` of the event. */
+  contentKey: Uint8Array
+  /** The request as it came over the wire, or with only the head of a payload or text that is too large. */
+  request: Uint8Array
+  /** The sequence number that the caller gave the event. */
+  eventSeq?: number | null
+  /** The attempt that the event is about, when the caller names it. */
+  attempt?: number | null
+  /** The caller's W3C trace context. */
+  traceParent?: string | null
+  /** The saga that began the saga of the event, when the caller names it. */
+  parentSagaId?: string | null
+  /** Tags for the saga of the event, each `key=value`. */
+  tags?: readonly string[]
+  /** The only service whose sagas its sender may report about; null or missing: any. */
+  ownService?: string | null
+}
+
+/** The result of an event: recorded, or refused because it contradicts its saga or the saga is another service's. */
+export type RecordedSagaEvent = EventResult | SagaRejection | DomainError
+
+export interface SagaEventStore {
+  /**
+   * Appends events to the log and derives sagas and activities from them, in one transaction that is committed before
+   * it resolves. Several calls may run at the same time, in this process and in other processes.
+   *
+   * An event whose id or content is known is a `duplicate` and not stored again. An event about a saga or activity that
+   * retention has removed is `late` and not stored either.
+   *
+   * @returns the result of each event, in their order
+   * @throws DomainError unavailable when other transactions keep inserting the same rows
+   */
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
+  /**
+   * Runs `work` in one transaction, in which it may record events once, as {@link record} does. The transaction is
+   * committed before the promise resolves. `work` runs again after a conflict with another transaction.
+   *
+   * @throws DomainError unavailable when other transactions keep inserting the same rows
+   */
+  recordWithin<T>(work: (transaction: RecordingTransaction) => Promise<T>): Promise<T>
+}
+
+export interface RecordingTransaction {
+  client: PoolClient
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
+}
+
+/** The tenants of the committed events, and the highest id of these events in the log. */
+export interface CommittedBatch {
+  tenants: string[]
+  to: string
+}
+
+export interface SagaEventStoreOptions {
+  /** Refuse events that contradict the known state. */
+  strict?: boolean
+  /** Called after each commit that added to the log; it must return at once and not throw. */
+  onCommitted?: (batch: CommittedBatch) => void
+}
+
+/** The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what changed. */
+export function createSagaEventStore(
+  { pool }: Pick<Database, 'pool'>,
+  { strict = false, onCommitted }: SagaEventStoreOptions = {},
+): SagaEventStore {
+  async function recordWithin<T>(work: (transaction: RecordingTransaction) => Promise<T>): Promise<T> {
+    const { value, committed } = await retryConflicts(() =>
+      inPoolTransaction(pool, async (client) => {
+        const batches: CommittedBatch[] = []
+        const value = await work({
+          client,
+          async record(events) {
+            if (events.length === 0) return []
+            const batch = foldBatch(events, await readBatch(client, events), strict)
+            const to = await writeBatch(client, batch)
+            const tenants = [...new Set(batch.logged.map(({ received }) => received.tenant))]
+            if (to !== null) batches.push({ tenants, to })
+            return batch.results
+          },
+        })
+        return { value, committed: batches }
+      }),
+    )
+    for (const batch of committed) onCommitted?.(batch)
+    return value
+  }
+
+  return {
+    record: async (events) => (events.length === 0 ? [] : recordWithin(({ record }) => record(events))),
+    recordWithin,
+  }
+}

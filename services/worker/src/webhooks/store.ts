@@ -1,0 +1,204 @@
+import type { Database } from '@switchyard/db'
+
+type Pooled = Pick<Database, 'pool'>
+
+/** The read position of webhooks in the saga event log and in the flags. */
+export interface SagaCursor {
+  /** Id of the last event that was read; bigint as text. */
+  position: string
+  /** Id up to which events are read next; null: not chosen yet. */
+  horizon: string | null
+  /** Flags that were set up to this time have been read. */
+  flagsSetAt: Date
+  /** Current time of the database. */
+  now: Date
+}
+
+export async function readSagaCursor({ pool }: Pooled): Promise<SagaCursor> {
+  const { rows } = await pool.query<SagaCursor>(
+    `SELECT position, horizon, flags_set_at AS "flagsSetAt", now() FROM webhook_cursors WHERE name = 'sagas'`,
+  )
+  if (!rows[0]) throw new Error('webhook_cursors lacks its row for sagas, which the migration makes')
+  return rows[0]
+}
+
+/** The last event id that the sequence has assigned, committed or not; bigint as text. */
+export async function lastSagaEventId({ pool }: Pooled): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0) AS id",
+  )
+  return rows[0]?.id ?? '0'
+}
+
+/**
+ * Sets the horizon to `id`, unless one is set. Events up to it can be read when every transaction that runs now has ended: ids
+ * are assigned before their rows become visible, so a reader that did not wait would miss rows.
+ */
+export async function chooseHorizon({ pool }: Pooled, id: string): Promise<void> {
+  await pool.query(
+    `UPDATE webhook_cursors
+     SET horizon = $1, horizon_xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+     WHERE name = 'sagas' AND horizon IS NULL AND position < $1`,
+    [id],
+  )
+}
+
+/**
+ * The horizon when every event up to it is visible; null otherwise. A horizon whose transaction this server has not reached yet
+ * was restored from the backup of another server, and so were all events up to it.
+ */
+export async function settledHorizon({ pool }: Pooled): Promise<string | null> {
+  const { rows } = await pool.query<{ horizon: string }>(
+    `SELECT horizon FROM webhook_cursors WHERE name = 'sagas' AND horizon IS NOT NULL
+     AND (horizon_xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+       OR horizon_xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)`,
+  )
+  return rows[0]?.horizon ?? null
+}
+
+/** Stores that the events up to this id have been read. A lower id changes nothing. */
+export async function advanceSagaCursor({ pool }: Pooled, position: string): Promise<void> {
+  await pool.query(
+    `UPDATE webhook_cursors SET position = GREATEST(position, $1),
+       horizon = CASE WHEN horizon > $1 THEN horizon END,
+       horizon_xid = CASE WHEN horizon > $1 THEN horizon_xid END
+     WHERE name = 'sagas'`,
+    [position],
+  )
+}
+
+/** Stores that the flags set up to this time have been read. An earlier time changes nothing. */
+export async function advanceFlagCursor({ pool }: Pooled, setAt: Date): Promise<void> {
+  await pool.query(
+    `UPDATE webhook_cursors SET flags_set_at = GREATEST(flags_set_at, $1) WHERE name = 'sagas'`,
+    [setAt],
+  )
+}
+
+/** An enabled webhook of sagas. */
+export interface SagaWebhook {
+  id: number
+  tenant: string
+  events: string[]
+  serviceName: string | null
+}
+
+/** The data of a saga in a webhook's payload. */
+export interface SagaNews {
+  tenant: string
+  id: string
+  serviceName: string | null
+  status: string
+  outcome: string | null
+  firstSeenAt: Date
+  startedAt: Date | null
+  endedAt: Date | null
+  /** When an operator last resolved the saga. */
+  resolvedAt: Date | null
+  lastEventAt: Date
+}
+
+/** An activity with errors. Long error texts are cut. */
+export interface FailedActivity {
+  id: string
+  sagaId: string
+  status: string
+  executeErrors: string | null
+  compensateErrors: string | null
+}
+
+export interface SagaFlagNews {
+  tenant: string
+  kind: string
+  /** Empty for an activity without a saga. */
+  sagaId: string
+  /** Empty for a flag of the saga itself. */
+  activityId: string
+  since: Date
+  setAt: Date
+}
+
+/** Key of the last flag of a page. */
+export type FlagKey = Pick<SagaFlagNews, 'setAt' | 'tenant' | 'kind' | 'sagaId' | 'activityId'>
+
+export async function listSagaWebhooks({ pool }: Pooled): Promise<SagaWebhook[]> {
+  const { rows } = await pool.query<SagaWebhook>(
+    `SELECT id, tenant, events, service_name AS "serviceName" FROM webhooks WHERE scope = 'saga' AND enabled`,
+  )
+  return rows
+}
+
+const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
+  s.first_seen_at AS "firstSeenAt", s.started_at AS "startedAt", s.ended_at AS "endedAt",
+  s.resolved_at AS "resolvedAt", s.last_event_at AS "lastEventAt"`
+
+/** The events after which a saga may be Ended, Error or resolved. */
+const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']
+
+/** Sagas of a tenant that are Ended, Error or resolved and have a decisive event with an id in (`after`, `upTo`]. */
+export async function listDecidedSagas(
+  { pool }: Pooled,
+  tenant: string,
+  range: { after: string; upTo: string },
+): Promise<SagaNews[]> {
+  const { rows } = await pool.query<SagaNews>({
+    name: 'webhook-decided-sagas',
+    text: `SELECT ${sagaColumns} FROM sagas s
+      WHERE s.tenant = $1 AND (s.status IN ('Ended', 'Error') OR s.resolved_at IS NOT NULL) AND s.id IN (
+        SELECT e.saga_id FROM saga_events e
+        WHERE e.tenant = $1 AND e.id > $2 AND e.id <= $3 AND e.operation = ANY ($4) AND e.saga_id IS NOT NULL)`,
+    values: [tenant, range.after, range.upTo, decisive],
+  })
+  return rows
+}
+
+export async function listSagaNews({ pool }: Pooled, tenant: string, ids: string[]): Promise<SagaNews[]> {
+  const { rows } = await pool.query<SagaNews>(
+    `SELECT ${sagaColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+    [tenant, ids],
+  )
+  return rows
+}
+
+/** The activities of these sagas with errors, in their order, at most `ofEachMax` of each saga. */
+export async function listFailedActivities(
+  { pool }: Pooled,
+  tenant: string,
+  sagaIds: string[],
+  { ofEachMax, textMax }: { ofEachMax: number; textMax: number },
+): Promise<FailedActivity[]> {
+  const { rows } = await pool.query<FailedActivity>(
+    `SELECT a.id, a.saga_id AS "sagaId", a.status, left(a.execute_errors, $4) AS "executeErrors",
+       left(a.compensate_errors, $4) AS "compensateErrors"
+     FROM unnest($2::text[]) AS wanted (saga_id)
+     CROSS JOIN LATERAL (
+       SELECT * FROM saga_activities WHERE tenant = $1 AND saga_id = wanted.saga_id
+         AND (execute_errors IS NOT NULL OR compensate_errors IS NOT NULL)
+       ORDER BY "order", id LIMIT $3
+     ) a`,
+    [tenant, sagaIds, ofEachMax, textMax],
+  )
+  return rows
+}
+
+/** Flags in the order in which they were set, from `setSince` on or after the last flag of the previous page. */
+export async function listNewFlags(
+  { pool }: Pooled,
+  { setSince, after, rowsMax }: { setSince: Date; after: FlagKey | null; rowsMax: number },
+): Promise<SagaFlagNews[]> {
+  const { rows } = await pool.query<SagaFlagNews>(
+    `SELECT tenant, kind, saga_id AS "sagaId", activity_id AS "activityId", since, set_at AS "setAt"
+     FROM saga_flags
+     WHERE set_at >= $1 AND (set_at, tenant, kind, saga_id, activity_id) > ($1, $2, $3, $4, $5)
+     ORDER BY set_at, tenant, kind, saga_id, activity_id LIMIT $6`,
+    [
+      after?.setAt ?? setSince,
+      after?.tenant ?? '',
+      after?.kind ?? '',
+      after?.sagaId ?? '',
+      after?.activityId ?? '',
+      rowsMax,
+    ],
+  )
+  return rows
+}
