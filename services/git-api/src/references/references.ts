@@ -6,7 +6,7 @@ import {
   inTransaction,
   type Project,
 } from '@switchyard/db'
-import type { RefChange } from '@switchyard/domain/access'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
 import { type Foresee, isBranchOfGitAnnex, type Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
@@ -75,8 +75,12 @@ async function settleDefaultBranch(
   changes: readonly RefChange[],
 ): Promise<Project> {
   const { defaultBranch, wantedDefaultBranch, id } = project
-  const others = changes.filter(({ ref }) => eventOf(ref) === 'push' && ref !== `refs/heads/${defaultBranch}`)
-  if (others.length === 0 && wantedDefaultBranch === null) return project
+  // Another branch may have begun to stand in for the default branch since the request read the project, so its creation counts too.
+  const maySettle = changes.some(
+    ({ ref, before }) =>
+      eventOf(ref) === 'push' && (ref !== `refs/heads/${defaultBranch}` || isZeroId(before)),
+  )
+  if (!maySettle && wantedDefaultBranch === null) return project
   try {
     return await adoptDefaultBranch(dependencies, project)
   } catch (err) {
