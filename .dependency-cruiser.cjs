@@ -70,7 +70,7 @@ const subjects = (service, naming = []) => [
       ],
     },
     to: {
-      path: [`^packages/(db|git-storage)/`, `^services/${service}/src/[^/]+/store\\.ts$`],
+      path: [`^packages/(db|git-storage|saga-store)/`, `^services/${service}/src/[^/]+/store\\.ts$`],
       dependencyTypesNot: ['type-only'],
     },
   },
@@ -87,6 +87,7 @@ module.exports = {
     below('contracts', ['domain']),
     below('config', []),
     below('db', ['config', 'domain']),
+    below('saga-store', ['db', 'domain', 'testing']),
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
     below('service-kit', ['config', 'domain', 'testing']),

@@ -16,7 +16,7 @@ import {
 } from '@switchyard/db/sql'
 import { type Activity, cutOf, type EventResult, errorFingerprint, type Saga } from '@switchyard/domain/saga'
 import type { TenantKey } from './keys.js'
-import type { NewSagaEvent } from './recording/saga-event-store.js'
+import type { NewSagaEvent } from './recording/new-saga-event.js'
 
 /** A row of `sagas` or `saga_activities` that is written. */
 export interface Change<Row> {

@@ -9,8 +9,8 @@ import {
 } from '@switchyard/domain/saga'
 import { keyText } from '../keys.js'
 import type { Change, LoggedEvent } from '../tables.js'
+import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import type { BatchState } from './read-batch.js'
-import type { NewSagaEvent, RecordedSagaEvent } from './saga-event-store.js'
 
 /** The result of applying a batch. */
 export interface FoldedBatch {

@@ -3,7 +3,7 @@ import { type Activity, type ActivityFacts, needsFacts, type Saga, sagaIdOf } fr
 import type { PoolClient } from 'pg'
 import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys } from '../keys.js'
 import { activityTable, sagaTable } from '../tables.js'
-import type { NewSagaEvent } from './saga-event-store.js'
+import type { NewSagaEvent } from './new-saga-event.js'
 
 /** What the database knows about the sagas and activities of a batch. Maps and sets are keyed by {@link keyText}. */
 export interface BatchState {
