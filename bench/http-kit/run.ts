@@ -9,7 +9,7 @@ import { startRedis } from '../jobqueue/redis.js'
 const rounds = 5
 const secondsPerRound = 4
 
-const names = ['kit', 'counting', 'bare', 'bareAndFitting'] as const
+const names = ['kit', 'counting', 'bare'] as const
 type Side = (typeof names)[number]
 
 async function start(side: Side): Promise<{ child: ChildProcess; port: number }> {
@@ -42,9 +42,8 @@ const figures: Record<Side, number[]> = {
   kit: [],
   counting: [],
   bare: [],
-  bareAndFitting: [],
 }
-const p99Ms: Record<Side, number[]> = { kit: [], counting: [], bare: [], bareAndFitting: [] }
+const p99Ms: Record<Side, number[]> = { kit: [], counting: [], bare: [] }
 for (const { port } of sides.values()) await load(port)
 for (let round = 0; round < rounds; round += 1) {
   for (const [side, { port }] of sides) {

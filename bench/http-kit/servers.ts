@@ -57,12 +57,11 @@ async function listenBarely() {
   return server.address() as AddressInfo
 }
 
-/** `counting`: the kit with limits that are counted in Redis. `bareAndFitting`: express alone, of a server that makes requests and responses as express wants them. */
+/** `counting`: the kit with limits that are counted in Redis. */
 const listeners = {
   kit: () => listen(kitApp(), '127.0.0.1', 0, 1000),
   counting: () => listen(kitApp(process.env.REDIS_URL), '127.0.0.1', 0, 1000),
   bare: listenBarely,
-  bareAndFitting: () => listen(bareApp(), '127.0.0.1', 0, 1000),
 }
 
 const { port } = await listeners[process.argv[2] as keyof typeof listeners]()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import type { Express } from 'express'
@@ -21,24 +21,6 @@ function mergeSlashes(target: string): string {
   return path.replaceAll(/\/+/g, '/') + target.slice(path.length)
 }
 
-/**
- * Classes for `createServer` whose requests and responses have the prototypes of an express app from the start.
- *
- * Express otherwise changes the prototype of each request and response after it was made, and V8 then looks up each of
- * their properties the slow way, which almost doubles the time of a small request. See
- * docs/adr/0008-where-we-reach-into-libraries.md.
- */
-export function messagesOf(app: Express): {
-  IncomingMessage: typeof IncomingMessage
-  ServerResponse: typeof ServerResponse
-} {
-  class AppRequest extends IncomingMessage {}
-  class AppResponse<Of extends IncomingMessage> extends ServerResponse<Of> {}
-  app.request = Object.setPrototypeOf(AppRequest.prototype, app.request)
-  app.response = Object.setPrototypeOf(AppResponse.prototype, app.response)
-  return { IncomingMessage: AppRequest, ServerResponse: AppResponse }
-}
-
 export interface HttpServer {
   /** The port in use, which the system chose when 0 was asked for. */
   port: number
@@ -57,7 +39,7 @@ export async function listen(
   drainTimeoutMs: number,
 ): Promise<HttpServer> {
   let isClosing = false
-  const server = createServer({ maxHeaderSize: headerBytesMax, ...messagesOf(app) }, (request, response) => {
+  const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
     if (isClosing) response.setHeader('Connection', 'close')
     request.url = mergeSlashes(request.url ?? '/')
     app(request, response)
