@@ -30,6 +30,12 @@ export interface DatabaseOrTransaction {
   prisma: Prisma.TransactionClient
 }
 
+/** One page of a list, in rows. */
+export interface Rows {
+  skip: number
+  take: number
+}
+
 const connectTimeoutMs = 5000
 const defaultAnswerTimeoutMs = 30_000
 

@@ -18,6 +18,12 @@ import { type Call, documented, type Guard, readingScopes, senderKey } from '@sw
 import { LRUCache } from 'lru-cache'
 import { repositoryMoved } from './storages/store.js'
 
+/** What the routes below a project take at least, such as those of members and environments. */
+export interface ProjectResourceDependencies {
+  database: Database
+  guards: ProjectGuards
+}
+
 /** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
   project: Project

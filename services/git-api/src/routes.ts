@@ -6,7 +6,6 @@ import { branchRoutes } from './branches/routes.js'
 import { commentRoutes, discussionRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
-import type { Dependencies } from './dependencies.js'
 import { deploymentRoutes } from './deployments/routes.js'
 import { environmentRoutes } from './environments/routes.js'
 import { rawPageRoutes } from './files/raw-routes.js'
@@ -38,45 +37,51 @@ import { consolePageRoutes } from './web/console-pages.js'
 import { goGetRoutes } from './web/routes.js'
 import { hookRoutes } from './webhooks/routes.js'
 
-/** Every route of this service, each with its method, path, guard and endpoint. */
-export const routes = (deps: Dependencies): Route[] => [
+/** The routes of each subject, as a function of the parts that the subject asks for. */
+const subjects = [
   // Express tries one route after the other, so the routes that pipelines call most stand first.
-  ...commitRoutes(deps),
-  ...statusRoutes(deps),
-  ...branchRoutes(deps),
-  ...tagRoutes(deps),
-  ...fileRoutes(deps),
-  ...rawPageRoutes(deps),
-  ...archiveRoutes(deps),
-  ...compareRoutes(deps),
-  ...systemRoutes(deps),
-  ...userRoutes(deps),
-  ...tokenRoutes(deps),
-  ...sessionRoutes(deps),
-  ...savedViewRoutes(deps),
-  ...projectRoutes(deps),
-  ...projectStateRoutes(deps),
-  ...namespaceRoutes(deps),
-  ...memberRoutes(deps),
-  ...protectedBranchRoutes(deps),
-  ...protectedTagRoutes(deps),
-  ...releaseRoutes(deps),
-  ...pipelineRoutes(deps),
-  ...projectTokenRoutes(deps),
-  ...deployTokenRoutes(deps),
-  ...hookRoutes(deps),
-  ...auditEventRoutes(deps),
-  ...commentRoutes(deps),
-  ...discussionRoutes(deps),
-  ...environmentRoutes(deps),
-  ...deploymentRoutes(deps),
-  ...freezePeriodRoutes(deps),
-  ...emptyListRoutes(deps),
-  ...storageMoveRoutes(deps),
-  ...betweenStoragesRoutes(deps),
-  ...gitHttpRoutes(deps),
-  ...lfsRoutes(deps),
-  ...badgeRoutes(deps),
-  ...goGetRoutes(),
-  ...consolePageRoutes(),
+  commitRoutes,
+  statusRoutes,
+  branchRoutes,
+  tagRoutes,
+  fileRoutes,
+  rawPageRoutes,
+  archiveRoutes,
+  compareRoutes,
+  systemRoutes,
+  userRoutes,
+  tokenRoutes,
+  sessionRoutes,
+  savedViewRoutes,
+  projectRoutes,
+  projectStateRoutes,
+  namespaceRoutes,
+  memberRoutes,
+  protectedBranchRoutes,
+  protectedTagRoutes,
+  releaseRoutes,
+  pipelineRoutes,
+  projectTokenRoutes,
+  deployTokenRoutes,
+  hookRoutes,
+  auditEventRoutes,
+  commentRoutes,
+  discussionRoutes,
+  environmentRoutes,
+  deploymentRoutes,
+  freezePeriodRoutes,
+  emptyListRoutes,
+  storageMoveRoutes,
+  betweenStoragesRoutes,
+  gitHttpRoutes,
+  lfsRoutes,
+  badgeRoutes,
+  goGetRoutes,
+  consolePageRoutes,
 ]
+
+/** The parts that all subjects together ask for. */
+type RouteDependencies = typeof subjects extends ((deps: infer Asked) => Route[])[] ? Asked : never
+
+/** Every route of this service, each with its method, path, guard and endpoint. */
+export const routes = (deps: RouteDependencies): Route[] => subjects.flatMap((routesOf) => routesOf(deps))

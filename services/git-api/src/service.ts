@@ -24,7 +24,6 @@ import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
-import type { Dependencies } from './dependencies.js'
 import { createFreezeCalendar } from './freeze-periods/freeze-calendar.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
@@ -39,7 +38,7 @@ import { type Storages, storagesOf } from './storages/storages.js'
 import { whileRepositoryStays } from './storages/store.js'
 import { checkStorage, exposeStorage } from './system/storage.js'
 import { createStorageSpace } from './system/storage-space.js'
-import { createSystemState } from './system/system.js'
+import { createSystemState, type StorageSpace } from './system/system.js'
 import { findDeployCaller } from './tokens/store.js'
 import { recordingSessionUse, recordingTokenUse } from './tokens/token-use.js'
 import { provisionAdministrator, startProvisioning } from './users/provisioning.js'
@@ -64,7 +63,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
-  const git = openGit(config, { storages, database, storageSpace }, { lifecycle, metrics })
+  const git = openGit(config, storages, database, storageSpace, { lifecycle, metrics })
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
   startMakingUp({ database, git, storages, storageRoot, logger }, lifecycle)
@@ -94,7 +93,6 @@ export async function createService(config: Config, { logger, metrics, health, l
       storageSpace,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config),
-      storageRoot,
       revision: config.SWITCHYARD_REVISION,
       logger,
     }),
@@ -161,7 +159,9 @@ const isOneOfMany = ({ others }: Storages) => others.size > 0
 /** With several storages, a repository is not moved while it changes. */
 function openGit(
   config: Config,
-  { storages, database, storageSpace }: Pick<Dependencies, 'storages' | 'database' | 'storageSpace'>,
+  storages: Storages,
+  database: Database,
+  storageSpace: StorageSpace,
   { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
 ): Git {
   const options: GitOptions = {
@@ -227,9 +227,7 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
 }
 
 /** The limits of transfers between clients and the storage. */
-function transfersOf(
-  config: Config,
-): Pick<Dependencies, 'lfsTransfers' | 'transferIdleMs' | 'lfsObjectBytesMax'> {
+function transfersOf(config: Config) {
   // A transfer of an LFS object occupies no git process, so only those of one sender are limited.
   const limits = {
     total: Number.POSITIVE_INFINITY,

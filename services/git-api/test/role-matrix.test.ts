@@ -8,7 +8,6 @@ import {
 } from '@switchyard/domain/access'
 import { addMember, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Dependencies } from '../src/dependencies.js'
 import { routes } from '../src/routes.js'
 import { type Harness, json, startHarness } from './harness.js'
 
@@ -226,7 +225,7 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
 
 it('lists every route below a project', () => {
   const guards = new Proxy({}, { get: () => () => undefined })
-  const listed = routes({ guards, commitBodies: {} } as Dependencies).map(
+  const listed = routes({ guards, commitBodies: {} } as Parameters<typeof routes>[0]).map(
     ({ method, path }) => `${method} ${path}`,
   )
   // A token that replaces itself needs its scope, whatever its role in the project is.

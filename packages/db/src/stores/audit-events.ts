@@ -78,7 +78,11 @@ export async function listAuditEvents(
   return { events, total }
 }
 
-/** The newest entries that match, before the entry with an id. @param before undefined: the newest of all */
+/**
+ * The newest entries that match, before the entry with an id, so that new entries do not move those of the next page.
+ *
+ * @param before undefined: the newest of all
+ */
 export const listAuditEventsBefore = (
   { prisma }: DatabaseOrTransaction,
   filter: AuditFilter,

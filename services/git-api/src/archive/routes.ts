@@ -11,8 +11,7 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectGuards } from '../guards.js'
 import { optionalText } from '../shapes/parameters.js'
 import {
   kindOf,
@@ -27,13 +26,13 @@ import {
 import { type Archive, openArchive } from './archive.js'
 
 /** `GET /projects/:id/repository/archive`; the format may also be the suffix of the path. */
-export function archiveRoutes(deps: Dependencies): Route[] {
+export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
   const archive = '/projects/:id/repository/archive'
-  const { readCode } = deps.guards
+  const { readCode } = guards
   return [
     route('GET', archive, readCode, getArchive, { longLived: true }),
     route('GET', `${archive}.:format`, readCode, getArchive, { longLived: true }),
-    route('GET', `${projectPage}/-/archive/*rest`, visiting(deps, 'read_code'), getArchivePage, {
+    route('GET', `${projectPage}/-/archive/*rest`, visiting(guards, 'read_code'), getArchivePage, {
       ...pageOptions,
       longLived: true,
     }),

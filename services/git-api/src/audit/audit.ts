@@ -1,15 +1,14 @@
 import {
   type AuditAuthor,
   type AuditEvent,
-  type AuditFilter,
+  type Database,
   type DatabaseOrTransaction,
   findAuditEvent,
-  listAuditEvents as listStoredEvents,
-  listAuditEventsBefore as listStoredEventsBefore,
   recordAuditEvent,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { Dependencies, Rows } from '../dependencies.js'
+
+export { listAuditEvents, listAuditEventsBefore } from '@switchyard/db'
 
 type Details = Parameters<typeof recordAuditEvent>[2]['details']
 
@@ -46,18 +45,8 @@ export const changedFields = <Fields extends object>(
 export const problemsOfChanges = (problems: Record<string, string[]>, changes: object) =>
   Object.fromEntries(Object.entries(problems).filter(([field]) => field in changes))
 
-export const listAuditEvents = ({ database }: Dependencies, filter: AuditFilter, rows: Rows) =>
-  listStoredEvents(database, filter, rows)
-
-/** The entries before one, the newest first, so that new entries do not move those of the next page. */
-export const listAuditEventsBefore = (
-  { database }: Dependencies,
-  filter: AuditFilter,
-  rows: { before: number | undefined; take: number },
-) => listStoredEventsBefore(database, filter, rows)
-
 /** @throws DomainError not-found */
-export async function getAuditEvent({ database }: Dependencies, id: number): Promise<AuditEvent> {
+export async function getAuditEvent(database: Database, id: number): Promise<AuditEvent> {
   const event = await findAuditEvent(database, BigInt(id))
   if (!event) throw notFound()
   return event

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '@switchyard/db'
+import type { AuditEvent, Database } from '@switchyard/db'
 import {
   administrator,
   endpoint,
@@ -17,7 +17,6 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import * as auditEvents from './audit.js'
 
@@ -55,13 +54,13 @@ const presentAuditEvent = (event: AuditEvent): z.output<typeof auditEventShape> 
   created_at: event.createdAt,
 })
 
-export const auditEventRoutes = (deps: Dependencies): Route[] =>
+export const auditEventRoutes = ({ database }: { database: Database }): Route[] =>
   refusingUnknown([
-    route('GET', '/audit_events', administrator, listAuditEvents(deps)),
-    route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
+    route('GET', '/audit_events', administrator, listAuditEvents(database)),
+    route('GET', '/audit_events/:id', administrator, getAuditEvent(database)),
   ])
 
-const listAuditEvents = (deps: Dependencies) =>
+const listAuditEvents = (database: Database) =>
   endpoint({
     summary: 'The audit log, the newest entry first',
     replies: { 200: z.array(auditEventShape) },
@@ -93,20 +92,20 @@ const listAuditEvents = (deps: Dependencies) =>
       if (given.pagination === 'keyset') {
         // One entry more than a page shows whether there is a next page.
         const rows = { before: given.page_token, take: given.per_page + 1 }
-        const found = await auditEvents.listAuditEventsBefore(deps, filter, rows)
+        const found = await auditEvents.listAuditEventsBefore(database, filter, rows)
         const items = found.slice(0, given.per_page)
         const next = found.length > items.length ? String(items.at(-1)?.id) : null
         return keysetReply(items.map(presentAuditEvent), next, call)
       }
-      const { events, total } = await auditEvents.listAuditEvents(deps, filter, rowsOf(given))
+      const { events, total } = await auditEvents.listAuditEvents(database, filter, rowsOf(given))
       return pageReply(events.map(presentAuditEvent), given, total, call)
     },
   })
 
-const getAuditEvent = (deps: Dependencies) =>
+const getAuditEvent = (database: Database) =>
   endpoint({
     summary: 'One entry of the audit log',
     replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }) => ok(presentAuditEvent(await auditEvents.getAuditEvent(deps, id))),
+    handle: async ({ id }) => ok(presentAuditEvent(await auditEvents.getAuditEvent(database, id))),
   })

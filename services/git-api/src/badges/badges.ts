@@ -1,4 +1,4 @@
-import type { Dependencies } from '../dependencies.js'
+import type { Database } from '@switchyard/db'
 import type { ProjectCall } from '../guards.js'
 import { findNewestPipeline, findPipelineOfRef, type PipelineWithAuthor } from '../pipelines/store.js'
 import { listCommitStatuses } from '../statuses/store.js'
@@ -12,7 +12,7 @@ const unskipped = ['created', 'pending', 'running', 'success', 'failed', 'cancel
  * @param ignoreSkipped shows the newest pipeline that was not skipped, instead of that of the newest commit
  */
 export async function findBadgeStatus(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   ref: string,
   ignoreSkipped: boolean,
@@ -31,7 +31,7 @@ export async function findBadgeStatus(
  * @param job the coverage of the status with this name, instead of the mean of all
  */
 export async function findBadgeCoverage(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   ref: string,
   job: string | undefined,
@@ -42,7 +42,7 @@ export async function findBadgeCoverage(
 }
 
 async function coverageOfJob(
-  database: Dependencies['database'],
+  database: Database,
   { projectId, sha, id }: PipelineWithAuthor,
   name: string,
 ): Promise<number | null> {

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import {
   type Call,
   decimal,
@@ -11,8 +12,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { optional, optionalText, pathRest } from '../shapes/parameters.js'
 import { findBadgeCoverage, findBadgeStatus } from './badges.js'
 
@@ -106,14 +106,14 @@ const escapeXml = (text: string): string =>
     .replace(/[&<>"']/g, (character) => escapes[character] ?? '')
 
 /** Images for pages: everybody who may read the code of the project sees them, also without a token. */
-export function badgeRoutes(deps: Dependencies): Route[] {
+export function badgeRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const guard: Guard<ProjectCall> = (call) =>
-    deps.guards.getProjectFor(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
+    guards.getProjectFor(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
   const badges = '/:namespace/:project/badges/*ref'
   const options = { outsideApi: true }
   return [
-    route('GET', `${badges}/pipeline.svg`, guard, pipelineBadge(deps), options),
-    route('GET', `${badges}/coverage.svg`, guard, coverageBadge(deps), options),
+    route('GET', `${badges}/pipeline.svg`, guard, pipelineBadge(database), options),
+    route('GET', `${badges}/coverage.svg`, guard, coverageBadge(database), options),
   ]
 }
 
@@ -129,7 +129,7 @@ const badgeParameters = {
   style: z.enum(['flat', 'flat-square']).default('flat'),
 }
 
-const pipelineBadge = (deps: Dependencies) =>
+const pipelineBadge = (database: Database) =>
   endpoint({
     input: z.object({ ...badgeParameters, ignore_skipped: flag().default(false) }),
     async handle(
@@ -137,7 +137,7 @@ const pipelineBadge = (deps: Dependencies) =>
       access: ProjectCall,
       call,
     ) {
-      const status = await findBadgeStatus(deps, access, ref, ignore_skipped)
+      const status = await findBadgeStatus(database, access, ref, ignore_skipped)
       return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...presentBadgeStatus(status) })
     },
   })
@@ -147,7 +147,7 @@ const perCent = (preset: number) =>
     .refine((value) => value >= 0 && value <= 100, { error: 'does not have a valid value' })
     .default(preset)
 
-const coverageBadge = (deps: Dependencies) =>
+const coverageBadge = (database: Database) =>
   endpoint({
     input: z.object({
       ...badgeParameters,
@@ -158,7 +158,7 @@ const coverageBadge = (deps: Dependencies) =>
     }),
     async handle({ ref, job, key_text = 'coverage', key_width, style, ...given }, access: ProjectCall, call) {
       const limits = { good: given.min_good, acceptable: given.min_acceptable, medium: given.min_medium }
-      const coverage = await findBadgeCoverage(deps, access, ref, job)
+      const coverage = await findBadgeCoverage(database, access, ref, job)
       const said = presentBadgeCoverage(coverage, limits)
       return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...said })
     },

@@ -1,4 +1,4 @@
-import type { ProtectedBranch } from '@switchyard/db'
+import type { Database, ProtectedBranch } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
@@ -12,10 +12,9 @@ import {
 import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
 import { type Foresee, fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
-import { beginChange } from '../references/references.js'
+import { beginChange, type ReferenceDependencies } from '../references/references.js'
 import { matchingNames } from '../shapes/name-regex.js'
 import type { BranchView } from '../shapes/repository-views.js'
 import { takeWindow, type Window } from '../shapes/window.js'
@@ -36,7 +35,7 @@ interface BranchQuery {
  *   expression that is malformed or too large
  */
 export async function listBranches(
-  { database }: Dependencies,
+  database: Database,
   access: ProjectCall,
   { search, regex, order, descending, window }: BranchQuery,
 ): Promise<{ branches: BranchView[]; total: number; next: string | null }> {
@@ -58,11 +57,7 @@ export async function findByName(
 }
 
 /** @throws DomainError invalid for a name that no branch can have; not-found */
-export async function getBranch(
-  { database }: Dependencies,
-  access: ProjectCall,
-  name: string,
-): Promise<BranchView> {
+export async function getBranch(database: Database, access: ProjectCall, name: string): Promise<BranchView> {
   if (!isRefName(name)) throw invalid('The branch refname is invalid')
   const target = await access.repository.findBranchTip(name)
   const [branch] = target === null ? [] : await describe(database, access, [{ name, target }])
@@ -71,7 +66,7 @@ export async function getBranch(
 }
 
 async function describe(
-  database: Dependencies['database'],
+  database: Database,
   { project, repository, level }: ProjectCall,
   references: readonly Reference[],
 ): Promise<BranchView[]> {
@@ -115,7 +110,7 @@ const rightsIn = (covering: readonly ProtectedBranch[], level: number) => ({
  *   and a protected name that the caller may not push to
  */
 export async function createBranch(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   access: ProjectCall<Caller>,
   { name, start }: { name: string; start: string },
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -137,7 +132,7 @@ export async function createBranch(
   if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
     throw invalid('Branch already exists')
   const changed = await happened([{ ref, before: zeroId, after: commit.id }])
-  return getBranch(dependencies, { ...access, project: changed }, name)
+  return getBranch(database, { ...access, project: changed }, name)
 }
 
 /**
@@ -148,14 +143,14 @@ export async function createBranch(
  *   branch; not-found; precondition-failed; conflict when the branch moves meanwhile
  */
 export async function deleteBranch(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   access: ProjectCall<Caller>,
   name: string,
   unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { project, repository, level, caller } = access
-  const branch = await getBranch(dependencies, access, name)
+  const branch = await getBranch(dependencies.database, access, name)
   if (branch.isDefault) throw invalid('The default branch of a project cannot be deleted.')
   if (branch.isProtected && level < accessLevels.maintainer) {
     throw forbidden(
@@ -172,7 +167,7 @@ export async function deleteBranch(
 
 /** Deletes every branch that is merged into the default branch, except protected ones. */
 export async function deleteMergedBranches(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Project } from '@switchyard/db'
+import type { Database, Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   created,
@@ -17,8 +17,8 @@ import {
   unmodifiedSinceMs,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { nameRegex, nameSearch, windowOf } from '../shapes/parameters.js'
 import type { BranchView } from '../shapes/repository-views.js'
@@ -59,13 +59,13 @@ const presentBranch = (
   web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${encodeURIComponent(branch.name)}`,
 })
 
-export function branchRoutes(deps: Dependencies): Route[] {
+export function branchRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const branches = '/projects/:id/repository/branches'
   return [
-    route('GET', branches, readCode, listBranchesEndpoint(deps)),
+    route('GET', branches, readCode, listBranchesEndpoint(deps.database)),
     route('POST', branches, pushCode, createBranchEndpoint(deps)),
-    route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps)),
+    route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps.database)),
     route('DELETE', `${branches}/:branch`, pushCode, deleteBranchEndpoint(deps)),
     route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranchesEndpoint(deps)),
   ]
@@ -82,7 +82,7 @@ const input = z.object({
 })
 
 /** `GET /projects/:id/repository/branches` */
-const listBranchesEndpoint = (deps: Dependencies) =>
+const listBranchesEndpoint = (database: Database) =>
   endpoint({
     summary: 'Branches',
     replies: { 200: z.array(branchShape) },
@@ -97,14 +97,14 @@ const listBranchesEndpoint = (deps: Dependencies) =>
         descending: direction === 'desc',
         window: windowOf(pagination, page_token, page),
       }
-      const { branches, total, next } = await listBranches(deps, access, query)
+      const { branches, total, next } = await listBranches(database, access, query)
       const items = branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
       return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
     },
   })
 
 /** `POST /projects/:id/repository/branches` */
-const createBranchEndpoint = (deps: Dependencies) =>
+const createBranchEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a branch',
     replies: { 201: branchShape },
@@ -116,19 +116,19 @@ const createBranchEndpoint = (deps: Dependencies) =>
   })
 
 /** `GET /projects/:id/repository/branches/:branch` */
-const getBranchEndpoint = (deps: Dependencies) =>
+const getBranchEndpoint = (database: Database) =>
   endpoint({
     summary: 'One branch',
     replies: { 200: branchShape },
     refusals: [400],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall, call) {
-      return ok(presentBranch(await getBranch(deps, access, branch), access.project, call.baseUrl))
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
     },
   })
 
 /** `DELETE /projects/:id/repository/branches/:branch` */
-const deleteBranchEndpoint = (deps: Dependencies) =>
+const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a branch',
     replies: { 204: null },
@@ -141,7 +141,7 @@ const deleteBranchEndpoint = (deps: Dependencies) =>
   })
 
 /** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
-const deleteMergedBranchesEndpoint = (deps: Dependencies) =>
+const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete the branches that are merged into the default branch and not protected',
     replies: { 202: z.object({ message: z.literal('202 Accepted') }) },

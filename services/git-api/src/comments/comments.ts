@@ -1,11 +1,12 @@
+import type { Database, Rows } from '@switchyard/db'
 import { invalid, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { Jobs } from '../jobs.js'
 import { noteHook } from '../shapes/hooks.js'
 import {
   type CommentWithAuthor,
@@ -14,9 +15,13 @@ import {
   listCommitComments,
 } from './store.js'
 
+export interface CommentDependencies extends ProjectResourceDependencies {
+  jobs: Jobs
+}
+
 /** @throws DomainError not-found for an unknown commit */
 export async function listComments(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   revision: string,
   rows: Rows,
@@ -27,7 +32,7 @@ export async function listComments(
 
 /** The comments of a commit, and the commit. @throws DomainError not-found for an unknown commit */
 export async function listDiscussions(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   revision: string,
   rows: Rows,
@@ -39,7 +44,7 @@ export async function listDiscussions(
 
 /** @throws DomainError not-found for an unknown commit or comment */
 export async function getDiscussion(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   revision: string,
   id: bigint | null,
@@ -72,7 +77,7 @@ export interface Place {
  * @throws DomainError not-found for an unknown commit; invalid for a blank note
  */
 export async function addComment(
-  { database, jobs }: Dependencies,
+  { database, jobs }: CommentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   { revision, note, place }: AddCommentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,

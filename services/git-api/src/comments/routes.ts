@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   created,
@@ -14,11 +15,11 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import {
   addComment,
+  type CommentDependencies,
   listComments as findComments,
   getDiscussion as findDiscussion,
   listDiscussions as findDiscussions,
@@ -26,27 +27,27 @@ import {
 } from './comments.js'
 import { commentShape, discussionShape, presentComment, presentDiscussion } from './present.js'
 
-export function commentRoutes(deps: Dependencies): Route[] {
+export function commentRoutes(deps: CommentDependencies): Route[] {
   const path = '/projects/:id/repository/commits/:sha/comments'
   return [
-    route('GET', path, deps.guards.readCode, listComments(deps)),
+    route('GET', path, deps.guards.readCode, listComments(deps.database)),
     route('POST', path, deps.guards.comment, createComment(deps)),
   ]
 }
 
-const listComments = (deps: Dependencies) =>
+const listComments = (database: Database) =>
   endpoint({
     summary: 'Comments on a commit',
     replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
-      const found = await findComments(deps, access, sha, rowsOf(page))
+      const found = await findComments(database, access, sha, rowsOf(page))
       const items = found.comments.map((comment) => presentComment(comment, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })
 
-const createComment = (deps: Dependencies) =>
+const createComment = (deps: CommentDependencies) =>
   endpoint({
     summary: 'Comment on a commit, or on a line of its diff',
     replies: { 201: commentShape },
@@ -77,33 +78,33 @@ function placeOf({ path, line, line_type: lineType = 'new' }: PlaceFields): Plac
   return { path: path.replace(/^\/+/, ''), line, lineType }
 }
 
-export function discussionRoutes(deps: Dependencies): Route[] {
+export function discussionRoutes({ database, guards }: CommentDependencies): Route[] {
   const path = '/projects/:id/repository/commits/:sha/discussions'
   return [
-    route('GET', path, deps.guards.readCode, listDiscussions(deps)),
-    route('GET', `${path}/:discussion_id`, deps.guards.readCode, getDiscussion(deps)),
+    route('GET', path, guards.readCode, listDiscussions(database)),
+    route('GET', `${path}/:discussion_id`, guards.readCode, getDiscussion(database)),
   ]
 }
 
-const listDiscussions = (deps: Dependencies) =>
+const listDiscussions = (database: Database) =>
   endpoint({
     summary: 'Comments on a commit, as discussions',
     replies: { 200: z.array(discussionShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
-      const { commit, comments, total } = await findDiscussions(deps, access, sha, rowsOf(page))
+      const { commit, comments, total } = await findDiscussions(database, access, sha, rowsOf(page))
       const items = comments.map((comment) => presentDiscussion(comment, commit, call.baseUrl))
       return pageReply(items, page, total, call)
     },
   })
 
-const getDiscussion = (deps: Dependencies) =>
+const getDiscussion = (database: Database) =>
   endpoint({
     summary: 'A comment on a commit, as a discussion',
     replies: { 200: discussionShape },
     input: z.object({ sha: text(), discussion_id: text() }),
     async handle({ sha, discussion_id }, access: ProjectCall, call) {
-      const { commit, comment } = await findDiscussion(deps, access, sha, commentIdOf(discussion_id))
+      const { commit, comment } = await findDiscussion(database, access, sha, commentIdOf(discussion_id))
       return ok(presentDiscussion(comment, commit, call.baseUrl))
     },
   })

@@ -2,11 +2,10 @@ import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canPush } from '@switchyard/domain/access'
 import { type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, signatureOf } from '../references/references.js'
-import { describeCommit, getCommit } from './commits.js'
+import { type CommitDependencies, describeCommit, getCommit } from './commits.js'
 
 interface ApplyCommitCommand {
   /** Hash, branch or tag of the commit. */
@@ -32,7 +31,7 @@ const revertWords = { verb: 'reverted', empty: 'the branch does not have its cha
  *   the change already
  */
 export const cherryPick = (
-  deps: Dependencies,
+  deps: CommitDependencies,
   access: ProjectCall<Caller>,
   { message, ...command }: CherryPickCommand,
   call: Pick<Call, 'baseUrl'>,
@@ -51,7 +50,7 @@ export const cherryPick = (
  *   does not have the change
  */
 export const revertCommit = (
-  deps: Dependencies,
+  deps: CommitDependencies,
   access: ProjectCall<Caller>,
   command: ApplyCommitCommand,
   call: Pick<Call, 'baseUrl'>,
@@ -63,7 +62,7 @@ export const revertCommit = (
   }))
 
 async function applyCommit(
-  deps: Dependencies,
+  deps: CommitDependencies,
   access: ProjectCall<Caller>,
   { revision, branch, dryRun }: ApplyCommitCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -107,6 +106,6 @@ async function applyCommit(
       await change.happened([
         { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
       ])
-      return describeCommit(deps, access, result.commit, true)
+      return describeCommit(deps.statusLookup, access, result.commit, true)
   }
 }

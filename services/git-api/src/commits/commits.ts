@@ -1,3 +1,4 @@
+import type { Database, Project } from '@switchyard/db'
 import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canForcePush, canPush, zeroId } from '@switchyard/domain/access'
 import {
@@ -13,11 +14,21 @@ import {
 } from '@switchyard/domain/commit'
 import type { CommitQuery, Contributor, DiffEntry, Repository, StatsOfCommits } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
-import { beginChange, signatureOf } from '../references/references.js'
+import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import type { CommitState, SignatureKind } from '../shapes/repository-views.js'
+import type { CommitBodies } from './commit-bodies.js'
+
+/** Finds the state and the newest pipeline of a commit. */
+export interface CommitStateLookup {
+  find(project: Project, sha: string): Promise<CommitState>
+}
+
+export interface CommitDependencies extends ProjectResourceDependencies, ReferenceDependencies {
+  commitBodies: CommitBodies
+  statusLookup: CommitStateLookup
+}
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
 export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
@@ -74,7 +85,7 @@ export interface CommitDescription extends CommitState {
 
 /** Adds the numbers of changed lines, if requested, and the state that follows from the statuses. */
 export async function describeCommit(
-  { statusLookup }: Dependencies,
+  statusLookup: CommitStateLookup,
   { project, repository }: ProjectCall,
   commit: Commit,
   withStats: boolean,
@@ -101,12 +112,12 @@ export interface CachedAnswer<Result, Answer extends object> {
 
 /** @throws DomainError not-found */
 export const showCommit = async (
-  deps: Dependencies,
+  statusLookup: CommitStateLookup,
   access: ProjectCall,
   revision: string,
   withStats: boolean,
 ): Promise<CommitDescription> =>
-  describeCommit(deps, access, await getCommit(access.repository, revision), withStats)
+  describeCommit(statusLookup, access, await getCommit(access.repository, revision), withStats)
 
 export interface DiffQuery {
   /** Old or new path of the only file to show; undefined: every file. */
@@ -253,14 +264,14 @@ export interface CreateCommitCommand {
  *   conflict when another request changed the same files meanwhile
  */
 export async function createCommit(
-  deps: Dependencies,
+  deps: CommitDependencies,
   access: ProjectCall<Caller>,
   command: CreateCommitCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<CommitDescription> {
   const { project, repository, caller } = access
   const { branch, message } = command
-  const { edits, tip, parent, forced } = await planCommit(deps, access, command)
+  const { edits, tip, parent, forced } = await planCommit(deps.database, access, command)
   const signatures = signaturesOf(caller, command)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
   const { foresee } = change
@@ -268,7 +279,7 @@ export async function createCommit(
   // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
-  return describeCommit(deps, access, commit, command.withStats)
+  return describeCommit(deps.statusLookup, access, commit, command.withStats)
 }
 
 /**
@@ -277,16 +288,16 @@ export async function createCommit(
  * @throws DomainError as {@link createCommit}, and too-large when git cannot compare the trees
  */
 export async function previewCommit(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall<Caller>,
   command: CreateCommitCommand,
 ): Promise<DiffEntry[]> {
-  return access.repository.previewCommit(await planCommit(deps, access, command))
+  return access.repository.previewCommit(await planCommit(database, access, command))
 }
 
 /** Checks that the caller may push to the branch, and that the branch can begin at the requested start. */
 async function planCommit(
-  { database }: Dependencies,
+  database: Database,
   { project, repository, level }: ProjectCall<Caller>,
   command: CreateCommitCommand,
 ) {

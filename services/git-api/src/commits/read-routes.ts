@@ -15,7 +15,6 @@ import {
   writeJson,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import {
   commitDetailShape,
@@ -29,6 +28,7 @@ import {
   signatureShape,
 } from '../shapes/commit.js'
 import { diffParameters, optional, optionalText } from '../shapes/parameters.js'
+import type { CommitStateLookup } from './commits.js'
 import * as commits from './commits.js'
 import {
   countCommits,
@@ -81,13 +81,13 @@ export const listCommits = endpoint({
   },
 })
 
-export const getCommit = (deps: Dependencies) =>
+export const getCommit = (statusLookup: CommitStateLookup) =>
   endpoint({
     summary: 'One commit',
     replies: { 200: commitDetailShape },
     input: z.object({ sha: text(), stats: flag().default(true) }),
     async handle({ sha, stats }, access: ProjectCall, call) {
-      const commit = await commits.showCommit(deps, access, sha, stats)
+      const commit = await commits.showCommit(statusLookup, access, sha, stats)
       return ok(presentCommitDetail(commit, access.project, call.baseUrl))
     },
   })

@@ -17,11 +17,11 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { commitDetailShape, dryRunShape, presentCommitDetail, presentDryRun } from '../shapes/commit.js'
 import { commitBytesMax, content, optional, optionalText } from '../shapes/parameters.js'
 import * as applied from './apply-commit.js'
+import type { CommitDependencies } from './commits.js'
 import * as commits from './commits.js'
 import {
   getCommit,
@@ -34,7 +34,7 @@ import {
   listMergeRequests,
 } from './read-routes.js'
 
-export function commitRoutes(deps: Dependencies): Route[] {
+export function commitRoutes(deps: CommitDependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const commits = '/projects/:id/repository/commits'
   return [
@@ -44,7 +44,7 @@ export function commitRoutes(deps: Dependencies): Route[] {
       parseLargeBody: deps.commitBodies.parse,
       longLived: true,
     }),
-    route('GET', `${commits}/:sha`, readCode, getCommit(deps)),
+    route('GET', `${commits}/:sha`, readCode, getCommit(deps.statusLookup)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
     route('POST', `${commits}/:sha/revert`, pushCode, revertCommit(deps)),
     route('GET', `${commits}/:sha/diff`, readCode, getDiff),
@@ -102,7 +102,7 @@ function refuseOtherProject(reference: string | undefined, { id, pathWithNamespa
   )
 }
 
-const createCommit = (deps: Dependencies) =>
+const createCommit = (deps: CommitDependencies) =>
   endpoint({
     summary: 'Commit changes to files',
     replies: { 200: dryRunShape, 201: commitDetailShape },
@@ -125,7 +125,7 @@ const createCommit = (deps: Dependencies) =>
         allowEmpty: body.allow_empty,
         withStats: body.stats,
       }
-      if (body.dry_run) return ok(presentDryRun(await commits.previewCommit(deps, access, command)))
+      if (body.dry_run) return ok(presentDryRun(await commits.previewCommit(deps.database, access, command)))
       const made = await commits.createCommit(deps, access, command, call)
       return created(presentCommitDetail(made, access.project, call.baseUrl))
     },
@@ -142,7 +142,7 @@ const answer = (applied: AppliedCommit, { project }: ProjectCall, { baseUrl }: C
     : created(presentCommitDetail(applied, project, baseUrl))
 
 /** `POST /projects/:id/repository/commits/:sha/cherry_pick` */
-const cherryPick = (deps: Dependencies) =>
+const cherryPick = (deps: CommitDependencies) =>
   endpoint({
     summary: 'Apply a commit to a branch',
     replies,
@@ -155,7 +155,7 @@ const cherryPick = (deps: Dependencies) =>
   })
 
 /** `POST /projects/:id/repository/commits/:sha/revert` */
-const revertCommit = (deps: Dependencies) =>
+const revertCommit = (deps: CommitDependencies) =>
   endpoint({
     summary: 'Undo a commit on a branch',
     replies,

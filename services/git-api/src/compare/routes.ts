@@ -13,14 +13,13 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectGuards } from '../guards.js'
 import { commitShape, diffEntryShape, presentCommit, presentDiffEntry } from '../shapes/commit.js'
 import { diffParameters, optional } from '../shapes/parameters.js'
 import type { Comparison } from '../shapes/repository-views.js'
 import { compareRevisions, findMergeBase } from './compare.js'
 
-export const compareRoutes = ({ guards }: Pick<Dependencies, 'guards'>): Route[] => [
+export const compareRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => [
   route('GET', '/projects/:id/repository/compare', guards.readCode, compare),
   route('GET', '/projects/:id/repository/merge_base', guards.readCode, getMergeBase),
 ]

@@ -1,3 +1,4 @@
+import type { Database, Rows } from '@switchyard/db'
 import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
@@ -11,25 +12,32 @@ import {
 import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit } from '../commits/commits.js'
-import type { Dependencies, Rows } from '../dependencies.js'
+import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods } from '../freeze-periods/store.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { Jobs } from '../jobs.js'
 import { deploymentHook } from '../shapes/hooks.js'
 import {
   changeDeployment as changeStoredDeployment,
   type DeploymentFilter,
   type DeploymentOrder,
   type DeploymentView,
-  deleteDeployment,
   findDeployment,
   findDeploymentBefore,
   listDeployments as listStoredDeployments,
   recordDeployment,
 } from './store.js'
 
+export { deleteDeployment } from './store.js'
+
+export interface DeploymentDependencies extends ProjectResourceDependencies {
+  freezeCalendar: FreezeCalendar
+  jobs: Jobs
+}
+
 /** The deployments of a project that meet every condition that is set. */
 export const listDeployments = (
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   filter: Omit<DeploymentFilter, 'projectId'>,
   order: DeploymentOrder,
@@ -38,7 +46,7 @@ export const listDeployments = (
 
 /** @throws DomainError not-found */
 export async function getDeployment(
-  { database }: Dependencies,
+  database: Database,
   { project }: Pick<ProjectCall, 'project'>,
   id: number,
 ): Promise<DeploymentView> {
@@ -68,7 +76,7 @@ interface AddDeploymentCommand {
  *   the caller's token cannot name
  */
 export async function addDeployment(
-  deps: Dependencies,
+  deps: DeploymentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   command: AddDeploymentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -96,7 +104,7 @@ export async function addDeployment(
   const { deployment, isNew } = await recordDeployment(database, given, (added) =>
     deploymentHook(added, about),
   )
-  if (isNew) announce(deps, deployment)
+  if (isNew) announce(deps.jobs, deployment)
   return deployment
 }
 
@@ -118,7 +126,7 @@ async function readReferences(repository: Repository, command: AddDeploymentComm
 
 /** @throws DomainError not-found; precondition-failed; invalid for a status that may not follow */
 export async function changeDeployment(
-  deps: Dependencies,
+  deps: DeploymentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   {
     id,
@@ -127,7 +135,7 @@ export async function changeDeployment(
   }: { id: number; status: DeploymentStatus; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
-  const { sha } = await getDeployment(deps, { project }, id)
+  const { sha } = await getDeployment(deps.database, { project }, id)
   const about = { project, commit: await repository.findCommit(sha), user: caller.user, baseUrl }
   const { deployment, isChanged } = await changeStoredDeployment(
     deps.database,
@@ -138,14 +146,11 @@ export async function changeDeployment(
     },
     (changed) => deploymentHook(changed, about),
   )
-  if (isChanged) announce(deps, deployment)
+  if (isChanged) announce(deps.jobs, deployment)
   return deployment
 }
 
-const announce = (
-  { jobs }: Dependencies,
-  { projectId, id, sha, status, environment }: DeploymentView,
-): void =>
+const announce = (jobs: Jobs, { projectId, id, sha, status, environment }: DeploymentView): void =>
   jobs.announce({
     event: 'deployment',
     project_id: projectId,
@@ -155,10 +160,6 @@ const announce = (
     status,
   })
 
-/** @throws DomainError not-found; invalid for a running deployment, and for the one that its environment runs now */
-export const removeDeployment = ({ database }: Dependencies, { project }: ProjectCall, id: number) =>
-  deleteDeployment(database, project.id, id)
-
 /**
  * The commits that are new in a deployment, the newest first: those in the history of its commit that are not in the history
  * of the last successful deployment before it. Without such a deployment, the whole history is new.
@@ -166,15 +167,15 @@ export const removeDeployment = ({ database }: Dependencies, { project }: Projec
  * @throws DomainError not-found
  */
 export async function listDeployedCommits(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   id: number,
   rows: Rows,
 ): Promise<{ commits: Commit[]; total: number }> {
   const { repository } = access
-  const deployment = await getDeployment(deps, access, id)
+  const deployment = await getDeployment(database, access, id)
   const commit = await getCommit(repository, deployment.sha)
-  const before = await findDeploymentBefore(deps.database, deployment)
+  const before = await findDeploymentBefore(database, deployment)
   const from = before && (await repository.findCommitId(before.sha))
   if (!from) return repository.listCommits({ revision: commit, ...rows })
   const { ids, total } = await repository.commitsBetween({ from, to: commit.id, ...rows })

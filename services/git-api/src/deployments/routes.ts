@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { deploymentStatuses } from '@switchyard/domain/deployment'
@@ -19,26 +20,26 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { optional, optionalText } from '../shapes/parameters.js'
+import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
 import type { DeploymentOrder } from './store.js'
 
-export function deploymentRoutes(deps: Dependencies): Route[] {
+export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
   const { readDeployments, deploy, maintain } = deps.guards
   const path = '/projects/:id/deployments'
   const one = `${path}/:deployment_id`
   return [
-    route('GET', path, readDeployments, listDeployments(deps)),
+    route('GET', path, readDeployments, listDeployments(deps.database)),
     route('POST', path, deploy, createDeployment(deps)),
-    route('GET', one, readDeployments, getDeployment(deps)),
+    route('GET', one, readDeployments, getDeployment(deps.database)),
     route('PUT', one, deploy, updateDeployment(deps)),
-    route('DELETE', one, maintain, deleteDeployment(deps)),
-    route('GET', `${one}/commits`, readDeployments, listCommits(deps)),
-    route('GET', `${one}/merge_requests`, readDeployments, listMergeRequests(deps)),
+    route('DELETE', one, maintain, deleteDeployment(deps.database)),
+    route('GET', `${one}/commits`, readDeployments, listCommits(deps.database)),
+    route('GET', `${one}/merge_requests`, readDeployments, listMergeRequests(deps.database)),
   ]
 }
 
@@ -65,7 +66,7 @@ const listInput = z.object({
   finished_before: optional(time()),
 })
 
-const listDeployments = (deps: Dependencies) =>
+const listDeployments = (database: Database) =>
   endpoint({
     summary: 'Deployments of a project',
     replies: { 200: z.array(deploymentShape) },
@@ -81,7 +82,7 @@ const listDeployments = (deps: Dependencies) =>
         finishedBefore: given.finished_before,
       }
       const order = { column: orderColumns[given.order_by], direction: given.sort }
-      const found = await deployments.listDeployments(deps, access, filter, order, rowsOf(given))
+      const found = await deployments.listDeployments(database, access, filter, order, rowsOf(given))
       const items = found.deployments.map((deployment) => presentDeployment(deployment, call.baseUrl))
       return pageReply(items, given, found.total, call)
     },
@@ -102,7 +103,7 @@ function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
   }
 }
 
-const createDeployment = (deps: Dependencies) =>
+const createDeployment = (deps: DeploymentDependencies) =>
   endpoint({
     summary: 'Create a deployment, and its environment when that does not exist',
     replies: { 201: deploymentShape },
@@ -124,18 +125,18 @@ const createDeployment = (deps: Dependencies) =>
     },
   })
 
-const getDeployment = (deps: Dependencies) =>
+const getDeployment = (database: Database) =>
   endpoint({
     summary: 'One deployment',
     replies: { 200: deploymentShape },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall, call) {
-      const deployment = await deployments.getDeployment(deps, access, deployment_id)
+      const deployment = await deployments.getDeployment(database, access, deployment_id)
       return versioned(presentDeployment(deployment, call.baseUrl), deployment)
     },
   })
 
-const updateDeployment = (deps: Dependencies) =>
+const updateDeployment = (deps: DeploymentDependencies) =>
   endpoint({
     summary: 'Change the status of a deployment',
     replies: { 200: deploymentShape },
@@ -148,38 +149,38 @@ const updateDeployment = (deps: Dependencies) =>
     },
   })
 
-const deleteDeployment = (deps: Dependencies) =>
+const deleteDeployment = (database: Database) =>
   endpoint({
     summary: 'Delete a deployment that is neither running nor the current one of its environment',
     replies: { 204: null },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall) {
-      await deployments.removeDeployment(deps, access, deployment_id)
+      await deployments.deleteDeployment(database, access.project.id, deployment_id)
       return noContent()
     },
   })
 
-const listCommits = (deps: Dependencies) =>
+const listCommits = (database: Database) =>
   endpoint({
     summary: 'Commits that are new in a deployment, the newest first',
     replies: { 200: z.array(commitShape) },
     refusals: [413],
     input: z.object({ ...pageParameters, ...deploymentId }),
     async handle({ deployment_id, ...page }, access: ProjectCall, call) {
-      const found = await deployments.listDeployedCommits(deps, access, deployment_id, rowsOf(page))
+      const found = await deployments.listDeployedCommits(database, access, deployment_id, rowsOf(page))
       const items = found.commits.map((commit) => presentCommit(commit, access.project, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })
 
 /** There are no merge requests: the list of an existing deployment is empty. */
-const listMergeRequests = (deps: Dependencies) =>
+const listMergeRequests = (database: Database) =>
   endpoint({
     summary: 'Merge requests of a deployment: none',
     replies: { 200: z.array(z.unknown()) },
     input: z.object({ ...pageParameters, ...deploymentId }),
     async handle({ deployment_id, ...page }, access: ProjectCall, call) {
-      await deployments.getDeployment(deps, access, deployment_id)
+      await deployments.getDeployment(database, access, deployment_id)
       return pageReply([], page, 0, call)
     },
   })

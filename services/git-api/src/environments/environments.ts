@@ -1,13 +1,14 @@
 import {
+  type Database,
   type Environment,
   findUser,
   inTransaction,
   type ProjectWithOwner,
+  type Rows,
   requireUnchanged,
 } from '@switchyard/db'
 import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
-import type { Dependencies, Rows } from '../dependencies.js'
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import {
@@ -29,7 +30,7 @@ interface EnvironmentPage {
 
 /** The environments of a project that meet every condition that is set, by id. */
 export async function listEnvironments(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   filter: Omit<EnvironmentFilter, 'projectId'>,
   rows: Rows,
@@ -44,7 +45,7 @@ export async function listEnvironments(
  * @throws DomainError not-found
  */
 export async function getEnvironment(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<{ environment: Environment; lastDeployment: DeploymentView | null }> {
@@ -70,7 +71,7 @@ interface EnvironmentWithProject {
 /** @throws DomainError invalid, by field; invalid for a name that the project has already, and when it has as many
  * environments as are allowed */
 export async function addEnvironment(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   command: AddEnvironmentCommand,
 ): Promise<EnvironmentWithProject> {
@@ -83,7 +84,7 @@ export async function addEnvironment(
 
 /** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function changeEnvironment(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
   changes: { [Field in keyof EnvironmentChanges]: EnvironmentChanges[Field] | undefined },
@@ -100,7 +101,7 @@ export async function changeEnvironment(
 
 /** Deletes a stopped environment with its deployments. @throws DomainError not-found; forbidden unless it is stopped */
 export async function removeEnvironment(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<void> {
@@ -114,7 +115,7 @@ function refuseProblems(texts: Parameters<typeof environmentProblems>[0]): void 
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-async function withOwner(database: Dependencies['database'], project: ProjectCall['project']) {
+async function withOwner(database: Database, project: ProjectCall['project']) {
   const owner = await findUser(database, project.ownerId)
   if (!owner) throw notFound('Project')
   return { ...project, owner }

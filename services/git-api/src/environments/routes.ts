@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { invalid, invalidParameters } from '@switchyard/domain'
 import { autoStopSettings, environmentStates, environmentTiers } from '@switchyard/domain/deployment'
 import {
@@ -20,8 +21,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import {
   deploymentShape,
   environmentShape,
@@ -33,17 +33,17 @@ import {
 import { optional, optionalText } from '../shapes/parameters.js'
 import * as environments from './environments.js'
 
-export function environmentRoutes(deps: Dependencies): Route[] {
-  const { readDeployments, deploy } = deps.guards
+export function environmentRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { readDeployments, deploy } = guards
   const path = '/projects/:id/environments'
   const one = `${path}/:environment_id`
   return [
-    route('GET', path, readDeployments, listEnvironments(deps)),
-    route('POST', path, deploy, createEnvironment(deps)),
-    route('GET', one, readDeployments, getEnvironment(deps)),
-    route('PUT', one, deploy, updateEnvironment(deps)),
-    route('POST', `${one}/stop`, deploy, stopEnvironment(deps)),
-    route('DELETE', one, deploy, deleteEnvironment(deps)),
+    route('GET', path, readDeployments, listEnvironments(database)),
+    route('POST', path, deploy, createEnvironment(database)),
+    route('GET', one, readDeployments, getEnvironment(database)),
+    route('PUT', one, deploy, updateEnvironment(database)),
+    route('POST', `${one}/stop`, deploy, stopEnvironment(database)),
+    route('DELETE', one, deploy, deleteEnvironment(database)),
   ]
 }
 
@@ -52,7 +52,7 @@ const environmentId = { environment_id: rowId() }
 /** Texts of fewer characters would find nearly everything. */
 const searchedCharsMin = 3
 
-const listEnvironments = (deps: Dependencies) =>
+const listEnvironments = (database: Database) =>
   endpoint({
     summary: 'Environments of a project',
     replies: { 200: z.array(environmentWithProjectShape) },
@@ -69,7 +69,8 @@ const listEnvironments = (deps: Dependencies) =>
       if (search !== undefined && search.length < searchedCharsMin) {
         throw invalid(`400 Bad request - Search query is less than ${searchedCharsMin} characters`)
       }
-      const found = await environments.listEnvironments(deps, access, { name, search, state }, rowsOf(page))
+      const filter = { name, search, state }
+      const found = await environments.listEnvironments(database, access, filter, rowsOf(page))
       const items = found.environments.map((environment) =>
         presentEnvironmentWithProject(environment, found.project, call.baseUrl),
       )
@@ -92,13 +93,13 @@ const writtenFields = {
   flux_resource_path: unsupported('is not supported: there are no agents of clusters'),
 }
 
-const createEnvironment = (deps: Dependencies) =>
+const createEnvironment = (database: Database) =>
   endpoint({
     summary: 'Create an environment',
     replies: { 201: environmentWithProjectShape },
     input: z.object({ name: filledText(), ...writtenFields }),
     async handle({ name, external_url, tier, description, auto_stop_setting }, access: ProjectCall, call) {
-      const { environment, project } = await environments.addEnvironment(deps, access, {
+      const { environment, project } = await environments.addEnvironment(database, access, {
         name,
         externalUrl: external_url || null,
         tier,
@@ -109,20 +110,20 @@ const createEnvironment = (deps: Dependencies) =>
     },
   })
 
-const getEnvironment = (deps: Dependencies) =>
+const getEnvironment = (database: Database) =>
   endpoint({
     summary: 'One environment, and the deployment that it runs',
     replies: { 200: z.object({ ...environmentShape.shape, last_deployment: deploymentShape.nullable() }) },
     input: z.object(environmentId),
-    async handle({ environment_id }, access: ProjectCall, call) {
-      const { environment, lastDeployment } = await environments.getEnvironment(deps, access, environment_id)
+    async handle({ environment_id: id }, access: ProjectCall, call) {
+      const { environment, lastDeployment } = await environments.getEnvironment(database, access, id)
       const last_deployment = lastDeployment && presentDeployment(lastDeployment, call.baseUrl)
       return versioned({ ...presentEnvironment(environment), last_deployment }, environment)
     },
   })
 
 /** An environment keeps its name: `name` in the request is ignored, as with GitLab. */
-const updateEnvironment = (deps: Dependencies) =>
+const updateEnvironment = (database: Database) =>
   endpoint({
     summary: 'Change an environment',
     replies: { 200: environmentWithProjectShape },
@@ -135,33 +136,34 @@ const updateEnvironment = (deps: Dependencies) =>
         description: given.description,
         autoStopSetting: given.auto_stop_setting,
       }
-      const changed = await environments.changeEnvironment(deps, access, id, changes, preconditionOf(call))
+      const precondition = preconditionOf(call)
+      const changed = await environments.changeEnvironment(database, access, id, changes, precondition)
       const { environment, project } = changed
       return versioned(presentEnvironmentWithProject(environment, project, call.baseUrl), environment)
     },
   })
 
 /** There are no jobs to wait for, so `force` changes nothing. */
-const stopEnvironment = (deps: Dependencies) =>
+const stopEnvironment = (database: Database) =>
   endpoint({
     summary: 'Stop an environment',
     replies: { 200: environmentWithProjectShape },
     input: z.object({ ...environmentId, force: optional(flag()) }),
     async handle({ environment_id: id }, access: ProjectCall, call) {
-      const { environment, project } = await environments.changeEnvironment(deps, access, id, {
+      const { environment, project } = await environments.changeEnvironment(database, access, id, {
         state: 'stopped',
       })
       return ok(presentEnvironmentWithProject(environment, project, call.baseUrl))
     },
   })
 
-const deleteEnvironment = (deps: Dependencies) =>
+const deleteEnvironment = (database: Database) =>
   endpoint({
     summary: 'Delete a stopped environment with its deployments',
     replies: { 204: null },
     input: z.object(environmentId),
     async handle({ environment_id }, access: ProjectCall) {
-      await environments.removeEnvironment(deps, access, environment_id)
+      await environments.removeEnvironment(database, access, environment_id)
       return noContent()
     },
   })

@@ -14,12 +14,13 @@ import {
 } from '@switchyard/domain/commit'
 import type { ByteRange, FolderEntry, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import { type CreateCommitCommand, createCommit } from '../commits/commits.js'
-import type { Dependencies } from '../dependencies.js'
+import { type CommitDependencies, type CreateCommitCommand, createCommit } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
-import { openLfsObject } from '../lfs/lfs.js'
+import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 import type { BlamedLinesView, FileView } from '../shapes/repository-views.js'
 import { takeWindow, type Window } from '../shapes/window.js'
+
+export type FileDependencies = CommitDependencies & LfsTransferDependencies
 
 interface FileQuery {
   path: string
@@ -73,7 +74,7 @@ export interface RawContent {
  * @throws DomainError like {@link describeFile}; not-found for a pointer whose object is not stored
  */
 export async function openRawFile(
-  deps: Dependencies,
+  deps: FileDependencies,
   access: ProjectCall,
   query: FileQuery & { lfs: boolean },
   call: Call,
@@ -153,7 +154,7 @@ interface FileChange
  * @throws DomainError invalid-parameters for a path that leaves the repository; as {@link createCommit}
  */
 export async function writeFile(
-  deps: Dependencies,
+  deps: FileDependencies,
   access: ProjectCall<Caller>,
   change: FileChange,
   call: Call,
@@ -164,7 +165,7 @@ export async function writeFile(
 
 /** Commits the deletion of a file. @throws DomainError as {@link writeFile} */
 export async function deleteFile(
-  deps: Dependencies,
+  deps: FileDependencies,
   access: ProjectCall<Caller>,
   change: FileChange,
   call: Call,
@@ -174,7 +175,7 @@ export async function deleteFile(
 
 /** @returns the id of the commit */
 async function commitChange(
-  deps: Dependencies,
+  deps: FileDependencies,
   access: ProjectCall<Caller>,
   { action, ...command }: FileChange,
   call: Call,

@@ -1,6 +1,5 @@
 import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { startBytes } from '../shapes/bodies.js'
 import {
   kindOf,
@@ -12,12 +11,13 @@ import {
   type Visit,
   visiting,
 } from '../web/web.js'
-import { openRawFile, type RawContent } from './files.js'
+import { type FileDependencies, openRawFile, type RawContent } from './files.js'
 import { baseName } from './present.js'
 
-export const rawPageRoutes = (deps: Dependencies): Route[] => [
-  route('GET', `${projectPage}/-/raw/*rest`, visiting(deps, 'read_code'), getRawPage(deps), pageOptions),
-]
+export function rawPageRoutes(deps: FileDependencies): Route[] {
+  const guard = visiting(deps.guards, 'read_code')
+  return [route('GET', `${projectPage}/-/raw/*rest`, guard, getRawPage(deps), pageOptions)]
+}
 
 /** Media types of raw content. A text is `text/plain` whatever it means, so that no browser runs it. */
 export const rawTypes = ['text/plain', 'application/octet-stream']
@@ -43,7 +43,7 @@ export async function sendRaw(
 }
 
 /** `GET /:namespace/:project/-/raw/*rest`: revision and path; a pointer of Git LFS stands for its object. */
-const getRawPage = (deps: Dependencies) =>
+const getRawPage = (deps: FileDependencies) =>
   endpoint({
     input: z.object({ rest: z.array(z.string()), ref_type: refType() }),
     async handle({ rest: parts, ref_type }, access: Visit, call) {

@@ -18,13 +18,13 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { commitBytesMax, content, optional, optionalText, windowOf } from '../shapes/parameters.js'
 import * as files from './files.js'
 import {
   blameFile,
   describeFile,
+  type FileDependencies,
   listTree as findEntries,
   openRawBlob,
   openRawFile,
@@ -45,7 +45,7 @@ import {
 } from './present.js'
 import { rawTypes, sendRaw } from './raw-routes.js'
 
-export function fileRoutes(deps: Dependencies): Route[] {
+export function fileRoutes(deps: FileDependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const file = '/projects/:id/repository/files/:file_path'
   const blob = '/projects/:id/repository/blobs/:sha'
@@ -88,7 +88,7 @@ const commandOf = (fields: z.output<typeof commitFields>) => ({
 })
 
 /** `POST` and `PUT /projects/:id/repository/files/:file_path` */
-const writeFile = (deps: Dependencies, action: 'create' | 'update') =>
+const writeFile = (deps: FileDependencies, action: 'create' | 'update') =>
   endpoint({
     summary: action === 'create' ? 'Create a file' : 'Update a file',
     replies: { [action === 'create' ? 201 : 200]: changedFileShape },
@@ -102,7 +102,7 @@ const writeFile = (deps: Dependencies, action: 'create' | 'update') =>
   })
 
 /** `DELETE /projects/:id/repository/files/:file_path` */
-const deleteFile = (deps: Dependencies) =>
+const deleteFile = (deps: FileDependencies) =>
   endpoint({
     summary: 'Delete a file',
     replies: { 204: null },
@@ -134,7 +134,7 @@ const getFile = endpoint({
 })
 
 /** `GET /projects/:id/repository/files/:file_path/raw` */
-const getRawFile = (deps: Dependencies) =>
+const getRawFile = (deps: FileDependencies) =>
   endpoint({
     summary: 'The bytes of a file',
     replies: { 200: rawTypes, 206: rawTypes, 416: null },

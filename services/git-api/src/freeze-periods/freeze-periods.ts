@@ -1,7 +1,13 @@
-import { type AuditAuthor, type FreezePeriod, inTransaction, requireUnchanged } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  type Database,
+  type FreezePeriod,
+  inTransaction,
+  type Rows,
+  requireUnchanged,
+} from '@switchyard/db'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { freezePeriodProblems } from './freeze-calendar.js'
 import {
@@ -14,11 +20,13 @@ import {
   updateFreezePeriod,
 } from './store.js'
 
+export type { FreezeCalendar } from './freeze-calendar.js'
+
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
 
 export async function listFreezePeriods(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   { skip, take }: Rows,
 ): Promise<{ periods: FreezePeriod[]; total: number }> {
@@ -28,7 +36,7 @@ export async function listFreezePeriods(
 
 /** @throws DomainError not-found */
 export async function getFreezePeriod(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<FreezePeriod> {
@@ -39,7 +47,7 @@ export async function getFreezePeriod(
 
 /** @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed */
 export async function addFreezePeriod(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   fields: FreezePeriodFields,
   author: AuditAuthor,
@@ -57,13 +65,13 @@ export async function addFreezePeriod(
 
 /** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function changeFreezePeriod(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<FreezePeriod> {
-  const { freezeStart, freezeEnd, cronTimezone } = await getFreezePeriod(deps, access, id)
+  const { freezeStart, freezeEnd, cronTimezone } = await getFreezePeriod(database, access, id)
   const fields = {
     freezeStart: changes.freezeStart ?? freezeStart,
     freezeEnd: changes.freezeEnd ?? freezeEnd,
@@ -71,7 +79,7 @@ export async function changeFreezePeriod(
   }
   refuseProblems(fields)
   const { id: projectId } = access.project
-  return inTransaction(deps.database, async (transaction) => {
+  return inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
     const period = await updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
@@ -82,7 +90,7 @@ export async function changeFreezePeriod(
 
 /** @throws DomainError not-found */
 export async function removeFreezePeriod(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,

@@ -1,4 +1,4 @@
-import type { FreezePeriod } from '@switchyard/db'
+import type { Database, FreezePeriod } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -17,8 +17,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { optionalText } from '../shapes/parameters.js'
 import * as periods from './freeze-periods.js'
 
@@ -43,44 +42,44 @@ const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriod
   updated_at: period.updatedAt,
 })
 
-export function freezePeriodRoutes(deps: Dependencies): Route[] {
-  const { readDeployments, maintain } = deps.guards
+export function freezePeriodRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { readDeployments, maintain } = guards
   const path = '/projects/:id/freeze_periods'
   const one = `${path}/:freeze_period_id`
   return [
-    route('GET', path, readDeployments, listFreezePeriods(deps)),
-    route('POST', path, maintain, createFreezePeriod(deps)),
-    route('GET', one, readDeployments, getFreezePeriod(deps)),
-    route('PUT', one, maintain, updateFreezePeriod(deps)),
-    route('DELETE', one, maintain, deleteFreezePeriod(deps)),
+    route('GET', path, readDeployments, listFreezePeriods(database)),
+    route('POST', path, maintain, createFreezePeriod(database)),
+    route('GET', one, readDeployments, getFreezePeriod(database)),
+    route('PUT', one, maintain, updateFreezePeriod(database)),
+    route('DELETE', one, maintain, deleteFreezePeriod(database)),
   ]
 }
 
 const periodId = { freeze_period_id: rowId() }
 
-const listFreezePeriods = (deps: Dependencies) =>
+const listFreezePeriods = (database: Database) =>
   endpoint({
     summary: 'Freeze periods of a project, the oldest first',
     replies: { 200: z.array(freezePeriodShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const found = await periods.listFreezePeriods(deps, access, rowsOf(page))
+      const found = await periods.listFreezePeriods(database, access, rowsOf(page))
       return pageReply(found.periods.map(presentFreezePeriod), page, found.total, call)
     },
   })
 
-const getFreezePeriod = (deps: Dependencies) =>
+const getFreezePeriod = (database: Database) =>
   endpoint({
     summary: 'One freeze period',
     replies: { 200: freezePeriodShape },
     input: z.object(periodId),
     async handle({ freeze_period_id }, access: ProjectCall) {
-      const period = await periods.getFreezePeriod(deps, access, freeze_period_id)
+      const period = await periods.getFreezePeriod(database, access, freeze_period_id)
       return versioned(presentFreezePeriod(period), period)
     },
   })
 
-const createFreezePeriod = (deps: Dependencies) =>
+const createFreezePeriod = (database: Database) =>
   endpoint({
     summary: 'Add a freeze period',
     replies: { 201: freezePeriodShape },
@@ -92,11 +91,11 @@ const createFreezePeriod = (deps: Dependencies) =>
     async handle({ freeze_start, freeze_end, cron_timezone = 'UTC' }, access: ProjectCall<Caller>, call) {
       const fields = { freezeStart: freeze_start, freezeEnd: freeze_end, cronTimezone: cron_timezone }
       const author = auditAuthor(access.caller, call)
-      return created(presentFreezePeriod(await periods.addFreezePeriod(deps, access, fields, author)))
+      return created(presentFreezePeriod(await periods.addFreezePeriod(database, access, fields, author)))
     },
   })
 
-const updateFreezePeriod = (deps: Dependencies) =>
+const updateFreezePeriod = (database: Database) =>
   endpoint({
     summary: 'Change a freeze period',
     replies: { 200: freezePeriodShape },
@@ -115,18 +114,18 @@ const updateFreezePeriod = (deps: Dependencies) =>
       }
       const author = auditAuthor(access.caller, call)
       const required = preconditionOf(call)
-      const period = await periods.changeFreezePeriod(deps, access, { id, changes }, author, required)
+      const period = await periods.changeFreezePeriod(database, access, { id, changes }, author, required)
       return versioned(presentFreezePeriod(period), period)
     },
   })
 
-const deleteFreezePeriod = (deps: Dependencies) =>
+const deleteFreezePeriod = (database: Database) =>
   endpoint({
     summary: 'Delete a freeze period',
     replies: { 204: null },
     input: z.object(periodId),
     async handle({ freeze_period_id }, access: ProjectCall<Caller>, call) {
-      await periods.removeFreezePeriod(deps, access, freeze_period_id, auditAuthor(access.caller, call))
+      await periods.removeFreezePeriod(database, access, freeze_period_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -10,11 +10,17 @@ import {
   servePush,
 } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { listProtectedTags } from '../protected-tags/store.js'
-import { beginChange } from '../references/references.js'
+import { beginChange, type ReferenceDependencies } from '../references/references.js'
+import type { StorageSpace } from '../system/system.js'
+
+export interface GitHttpDependencies extends ProjectResourceDependencies, ReferenceDependencies {
+  storageSpace: StorageSpace
+  /** A client that neither sends nor reads for this time is disconnected. */
+  transferIdleMs: number
+}
 
 /** A fetch or a push that is about to begin. */
 export interface Exchange {
@@ -28,7 +34,7 @@ export interface Exchange {
 
 /** Serves one exchange of a fetch, or a push, over HTTP. */
 export type ServeExchange = (
-  deps: Dependencies,
+  deps: GitHttpDependencies,
   access: ProjectCall,
   exchange: Exchange,
   call: Pick<Call, 'baseUrl' | 'logger'>,

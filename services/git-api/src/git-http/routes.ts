@@ -1,18 +1,24 @@
 import type { GitService } from '@switchyard/git-storage'
 import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { createGitGuards, type ProjectCall } from '../guards.js'
 import { requestBody } from '../shapes/bodies.js'
-import { advertiseReferences, type Exchange, type ServeExchange, serveFetch, takePush } from './git-http.js'
+import {
+  advertiseReferences,
+  type Exchange,
+  type GitHttpDependencies,
+  type ServeExchange,
+  serveFetch,
+  takePush,
+} from './git-http.js'
 
 /** git's smart HTTP protocol: clone, fetch, push. The path of the project may end in `.git`. */
-export function gitHttpRoutes(deps: Dependencies): Route[] {
+export function gitHttpRoutes(deps: GitHttpDependencies): Route[] {
   const { fetchOrPush, fetch, push } = createGitGuards(deps.guards)
   const repository = '/:namespace/:project'
   const options = { outsideApi: true, basicAuthentication: true, streamsBody: true, longLived: true }
   return [
-    route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps), options),
+    route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps.transferIdleMs), options),
     route('POST', `${repository}/git-upload-pack`, fetch, rpc(deps, 'git-upload-pack', serveFetch), options),
     route('POST', `${repository}/git-receive-pack`, push, rpc(deps, 'git-receive-pack', takePush), options),
   ]
@@ -21,12 +27,12 @@ export function gitHttpRoutes(deps: Dependencies): Route[] {
 const services = ['git-upload-pack', 'git-receive-pack'] as const satisfies GitService[]
 
 /** The first request of every clone, fetch and push. */
-const infoRefs = (deps: Dependencies) =>
+const infoRefs = (transferIdleMs: number) =>
   endpoint({
     input: z.object({ service: z.enum(services) }),
     async handle({ service }, access: ProjectCall, call) {
       const { response } = call.raw
-      await inStream(deps, access, call, (client) => {
+      await inStream(transferIdleMs, access, call, (client) => {
         response.set({
           'Content-Type': `application/x-${service}-advertisement`,
           'Cache-Control': 'no-cache',
@@ -38,14 +44,14 @@ const infoRefs = (deps: Dependencies) =>
   })
 
 /** One exchange of a fetch, or a push. */
-const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
+const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchange) =>
   endpoint({
     input: z.object({}),
     async handle(_input, access: ProjectCall, call) {
       const { request, response } = call.raw
       const input = requestBody(call.raw, service)
       try {
-        await inStream(deps, access, call, (client) => {
+        await inStream(deps.transferIdleMs, access, call, (client) => {
           response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
           return serve(deps, access, { client, input, output: response }, call)
         })
@@ -62,7 +68,7 @@ const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
 
 /** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
 function inStream(
-  { transferIdleMs: idleMs }: Dependencies,
+  idleMs: number,
   { repository }: ProjectCall,
   { raw, signal }: Call,
   work: (client: Exchange['client']) => Promise<void>,

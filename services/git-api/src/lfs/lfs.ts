@@ -4,9 +4,23 @@ import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from '@switchyard/git-storage'
 import { type Call, senderKey } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { Slots } from '@switchyard/service-kit/slots'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { LfsObjectState } from '../shapes/repository-views.js'
+import type { StorageSpace } from '../system/system.js'
+
+export interface LfsTransferDependencies {
+  /** Uploads and downloads of objects of Git LFS. */
+  lfsTransfers: Slots
+  /** A client that neither sends nor reads for this time is disconnected. */
+  transferIdleMs: number
+}
+
+export interface LfsDependencies extends ProjectResourceDependencies, LfsTransferDependencies {
+  /** Size of the largest object of Git LFS. */
+  lfsObjectBytesMax: number
+  storageSpace: StorageSpace
+}
 
 /**
  * Finds out which objects are stored.
@@ -14,7 +28,7 @@ import type { LfsObjectState } from '../shapes/repository-views.js'
  * @param objects any texts and whole numbers
  */
 export async function describeLfsObjects(
-  { lfsObjectBytesMax }: Dependencies,
+  { lfsObjectBytesMax }: LfsDependencies,
   { repository }: ProjectCall,
   objects: readonly LfsObject[],
 ): Promise<(LfsObject & LfsObjectState)[]> {
@@ -42,7 +56,7 @@ const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes 
  * @throws DomainError insufficient-storage when the disk is full
  */
 export async function planLfsUpload(
-  deps: Dependencies,
+  deps: LfsDependencies,
   access: ProjectCall,
   objects: readonly LfsObject[],
 ): Promise<(LfsObject & LfsObjectState)[]> {
@@ -53,7 +67,7 @@ export async function planLfsUpload(
   const missing = described.filter(({ state }) => state === 'missing')
   if (missing.length === 0) return described
   const bytes = missing.reduce((sum, { size }) => sum + size, 0)
-  const reason = await findRefusal(deps, access, bytes)
+  const reason = await findRefusal(deps.storageSpace, access, bytes)
   if (reason === null) return described
   return described.map((object) =>
     object.state === 'missing' ? { oid: object.oid, size: object.size, state: 'refused', reason } : object,
@@ -61,7 +75,7 @@ export async function planLfsUpload(
 }
 
 const findRefusal = (
-  { storageSpace }: Dependencies,
+  storageSpace: StorageSpace,
   { project: { diskPath }, repository }: ProjectCall,
   bytes: number,
 ) => storageSpace.findLfsRefusal({ diskPath, countBytes: repository.countBytes }, bytes)
@@ -75,7 +89,7 @@ const findRefusal = (
  *   project was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
  */
 export async function uploadLfsObject(
-  deps: Dependencies,
+  deps: LfsDependencies,
   access: ProjectCall,
   object: LfsObject,
   chunks: AsyncIterable<Buffer>,
@@ -84,11 +98,11 @@ export async function uploadLfsObject(
   if (object.size > deps.lfsObjectBytesMax) throw tooLarge(largest(deps.lfsObjectBytesMax))
   const reason = problemOf(object, deps.lfsObjectBytesMax)
   if (reason !== null) throw invalid(reason)
-  await inTurn(deps, call, async () => {
+  await inTurn(deps.lfsTransfers, call, async () => {
     const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
     if (isStored) await access.repository.renewLfsObject(object.oid)
     else {
-      const refusal = await findRefusal(deps, access, object.size)
+      const refusal = await findRefusal(deps.storageSpace, access, object.size)
       if (refusal !== null) throw tooLarge(refusal)
       await access.repository.storeLfsObject(object, chunks)
     }
@@ -100,7 +114,7 @@ export async function uploadLfsObject(
 
 /** @throws DomainError not-found when the object is not stored with this size */
 export async function verifyLfsObject(
-  deps: Dependencies,
+  deps: LfsDependencies,
   access: ProjectCall,
   object: LfsObject,
 ): Promise<void> {
@@ -116,7 +130,7 @@ interface ReadableLfsObject extends LfsObject {
 
 /** @throws DomainError not-found */
 export async function openLfsObject(
-  deps: Dependencies,
+  deps: LfsTransferDependencies,
   access: ProjectCall,
   oid: string,
   call: Call,
@@ -129,12 +143,9 @@ export async function openLfsObject(
     oid,
     size,
     write: (output, range) =>
-      inTurn(deps, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
+      inTurn(deps.lfsTransfers, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
   }
 }
 
-const inTurn = <Result>(
-  { lfsTransfers }: Dependencies,
-  call: Call,
-  work: () => Promise<Result>,
-): Promise<Result> => lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)
+const inTurn = <Result>(lfsTransfers: Slots, call: Call, work: () => Promise<Result>): Promise<Result> =>
+  lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)

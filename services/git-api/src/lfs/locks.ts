@@ -1,6 +1,7 @@
 import {
   countLfsLocks,
   createLfsLock,
+  type Database,
   deleteLfsLock,
   inTransaction,
   type LfsLockFilter,
@@ -11,7 +12,6 @@ import {
 import { excerpt, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { parseFilePath } from '@switchyard/domain/commit'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
 const locksPerProjectMax = 10_000
@@ -25,7 +25,7 @@ const pathBytesMax = 2048
  * @throws DomainError invalid-parameters for a malformed path; invalid when the project has too many locks
  */
 export async function lockFile(
-  { database }: Dependencies,
+  database: Database,
   { project, caller }: ProjectCall<Caller>,
   path: string,
 ): Promise<{ lock: LfsLockWithOwner; isNew: boolean }> {
@@ -58,7 +58,7 @@ interface LockPage {
 
 /** Locks of the project, oldest first. */
 export async function listLocks(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   filter: LfsLockFilter,
   take: number,
@@ -74,7 +74,7 @@ export async function listLocks(
  * @throws DomainError not-found; forbidden
  */
 export async function unlockFile(
-  { database }: Dependencies,
+  database: Database,
   { project, caller, level }: ProjectCall<Caller>,
   { id, force }: { id: number; force: boolean },
 ): Promise<LfsLockWithOwner> {

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { conflict, DomainError, invalid, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
@@ -19,16 +20,16 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { createGitGuards, type ProjectCall } from '../guards.js'
 import { startBytes } from '../shapes/bodies.js'
 import { optional, optionalText } from '../shapes/parameters.js'
+import type { LfsDependencies } from './lfs.js'
 import * as lfs from './lfs.js'
 import * as locks from './locks.js'
 import { lfsAnswers, presentCursor, presentLfsBatch, presentLfsLock } from './present.js'
 
 /** The API of Git LFS. Who may fetch may download, who may push may upload and lock. */
-export function lfsRoutes(deps: Dependencies): Route[] {
+export function lfsRoutes(deps: LfsDependencies): Route[] {
   const guards = createGitGuards(deps.guards)
   const fetch = whereEnabled(guards.fetch)
   const push = whereEnabled(guards.push)
@@ -41,10 +42,10 @@ export function lfsRoutes(deps: Dependencies): Route[] {
     route('POST', `${api}/objects/verify`, push, verify(deps), options),
     route('GET', object, fetch, download(deps), { ...options, longLived: true }),
     route('PUT', `${object}/:size`, push, upload(deps), { ...options, streamsBody: true, longLived: true }),
-    route('GET', `${api}/locks`, fetch, listLocks(deps), options),
-    route('POST', `${api}/locks`, push, createLock(deps), options),
-    route('POST', `${api}/locks/verify`, push, verifyLocks(deps), options),
-    route('POST', `${api}/locks/:lock_id/unlock`, push, unlock(deps), options),
+    route('GET', `${api}/locks`, fetch, listLocks(deps.database), options),
+    route('POST', `${api}/locks`, push, createLock(deps.database), options),
+    route('POST', `${api}/locks/verify`, push, verifyLocks(deps.database), options),
+    route('POST', `${api}/locks/:lock_id/unlock`, push, unlock(deps.database), options),
   ]
 }
 
@@ -63,7 +64,7 @@ const batchMax = 1000
 const object = z.object({ oid: text(), size: integer() })
 
 /** The addresses for transfers of objects. Uploads need the right to push. */
-const batch = (deps: Dependencies, push: Guard<ProjectCall>) =>
+const batch = (deps: LfsDependencies, push: Guard<ProjectCall>) =>
   endpoint({
     input: z.object({
       operation: z.enum(['upload', 'download']),
@@ -98,7 +99,7 @@ function sentWith({ raw: { request } }: Call): Record<string, string> {
 }
 
 /** Tells a client that an object which it has uploaded is stored. */
-const verify = (deps: Dependencies) =>
+const verify = (deps: LfsDependencies) =>
   endpoint({
     input: object,
     async handle(given, access: ProjectCall) {
@@ -108,7 +109,7 @@ const verify = (deps: Dependencies) =>
   })
 
 /** The bytes of an object, or the part of them that `Range` asks for. */
-const download = (deps: Dependencies) =>
+const download = (deps: LfsDependencies) =>
   endpoint({
     input: z.object({ oid: text() }),
     async handle({ oid }, access: ProjectCall, call) {
@@ -123,7 +124,7 @@ const download = (deps: Dependencies) =>
   })
 
 /** Takes the bytes of an object, whatever type the client says they are. */
-const upload = (deps: Dependencies) =>
+const upload = (deps: LfsDependencies) =>
   endpoint({
     input: z.object({ oid: text(), size: integer() }),
     async handle(given, access: ProjectCall, call) {
@@ -149,11 +150,11 @@ const pageFields = {
 }
 
 /** Locks a file; 409 shows the lock that it has already. */
-const createLock = (deps: Dependencies) =>
+const createLock = (database: Database) =>
   endpoint({
     input: z.object({ path: filledText(pathCharsMax) }),
     async handle({ path }, access: ProjectCall<Caller>, call) {
-      const { lock, isNew } = await locks.lockFile(deps, access, path)
+      const { lock, isNew } = await locks.lockFile(database, access, path)
       const body = { lock: presentLfsLock(lock) }
       if (isNew) return created(body)
       return { status: 409, body: { ...body, message: 'already locked', request_id: call.requestId } }
@@ -161,7 +162,7 @@ const createLock = (deps: Dependencies) =>
   })
 
 /** A lock holds for every reference, so `refspec` does not choose between locks. */
-const listLocks = (deps: Dependencies) =>
+const listLocks = (database: Database) =>
   endpoint({
     input: z.object({
       ...pageFields,
@@ -173,17 +174,17 @@ const listLocks = (deps: Dependencies) =>
       const known = rowId().safeParse(id)
       if (id !== undefined && !known.success) return ok({ locks: [] })
       const filter = { path, id: known.data, after: cursor }
-      const page = await locks.listLocks(deps, access, filter, limit)
+      const page = await locks.listLocks(database, access, filter, limit)
       return ok({ locks: page.locks.map(presentLfsLock), ...presentCursor(page.next) })
     },
   })
 
 /** Locks in two lists, of the caller and of other users, for a client that is about to push. */
-const verifyLocks = (deps: Dependencies) =>
+const verifyLocks = (database: Database) =>
   endpoint({
     input: z.object(pageFields),
     async handle({ cursor, limit }, access: ProjectCall<Caller>) {
-      const page = await locks.listLocks(deps, access, { after: cursor }, limit)
+      const page = await locks.listLocks(database, access, { after: cursor }, limit)
       const isOurs = ({ ownerId }: { ownerId: number }) => ownerId === access.caller.user.id
       return ok({
         ours: page.locks.filter(isOurs).map(presentLfsLock),
@@ -193,10 +194,10 @@ const verifyLocks = (deps: Dependencies) =>
     },
   })
 
-const unlock = (deps: Dependencies) =>
+const unlock = (database: Database) =>
   endpoint({
     input: z.object({ lock_id: rowId(), force: optional(flag()) }),
     async handle({ lock_id: id, force = false }, access: ProjectCall<Caller>) {
-      return ok({ lock: presentLfsLock(await locks.unlockFile(deps, access, { id, force })) })
+      return ok({ lock: presentLfsLock(await locks.unlockFile(database, access, { id, force })) })
     },
   })

@@ -1,14 +1,13 @@
 import {
   type AuditAuthor,
   createMember,
+  type Database,
   deleteMember,
   findMember,
   findMemberWithUser,
   findUser,
   findUserByUsername,
   inTransaction,
-  listMembers as listStoredMembers,
-  type MemberFilter,
   type MemberWithUser,
   requireUnchanged,
   updateMember,
@@ -17,18 +16,12 @@ import {
 import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { dayText, membershipEndProblem } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 
-export const listMembers = (
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  filter: Omit<MemberFilter, 'projectId'>,
-  rows: Rows,
-) => listStoredMembers(database, { projectId: project.id, ...filter }, rows)
+export { listMembers } from '@switchyard/db'
 
 /** @throws DomainError not-found */
-export async function getMember({ database }: Dependencies, { project }: ProjectCall, userId: number) {
+export async function getMember(database: Database, { project }: ProjectCall, userId: number) {
   const member = await findMemberWithUser(database, project.id, userId)
   if (!member) throw notFound()
   return member
@@ -42,7 +35,7 @@ export async function getMember({ database }: Dependencies, { project }: Project
  *   conflict for a member
  */
 export async function addMember(
-  { database }: Dependencies,
+  database: Database,
   { project, level }: ProjectCall,
   { user, accessLevel, expiresAt }: { user: number | string; accessLevel: number; expiresAt: Date | null },
   author: AuditAuthor,
@@ -88,7 +81,7 @@ function requireEnd(end: Date | null): void {
  *   above the caller's and for members above it
  */
 export async function changeMember(
-  { database, guards }: Dependencies,
+  { database, guards }: ProjectResourceDependencies,
   { project, level }: ProjectCall,
   {
     userId,
@@ -127,7 +120,7 @@ export async function changeMember(
 
 /** @throws DomainError not-found; forbidden for the project's owner and for members above the caller's level */
 export async function removeMember(
-  { database, guards }: Dependencies,
+  { database, guards }: ProjectResourceDependencies,
   { project, level }: ProjectCall,
   userId: number,
   author: AuditAuthor,
@@ -144,11 +137,7 @@ export async function removeMember(
   guards.noteChange(project.id)
 }
 
-async function findOtherThanOwner(
-  database: Dependencies['database'],
-  project: ProjectCall['project'],
-  userId: number,
-) {
+async function findOtherThanOwner(database: Database, project: ProjectCall['project'], userId: number) {
   const member = await findMember(database, project.id, userId)
   if (!member) throw notFound()
   if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')

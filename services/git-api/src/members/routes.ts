@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -18,22 +19,21 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { accessLevel, clearableDay, optional, optionalText } from '../shapes/parameters.js'
 import { memberShape, presentMember } from '../shapes/user.js'
 import * as members from './members.js'
 
 /** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
-export function memberRoutes(deps: Dependencies): Route[] {
+export function memberRoutes(deps: ProjectResourceDependencies): Route[] {
   const { maintain, readMembers } = deps.guards
   const path = '/projects/:id/members'
   return [
-    route('POST', path, maintain, createMember(deps)),
-    route('GET', path, readMembers, listMembers(deps)),
-    route('GET', `${path}/all`, readMembers, listMembers(deps)),
-    route('GET', `${path}/all/:user_id`, readMembers, getMember(deps)),
-    route('GET', `${path}/:user_id`, readMembers, getMember(deps)),
+    route('POST', path, maintain, createMember(deps.database)),
+    route('GET', path, readMembers, listMembers(deps.database)),
+    route('GET', `${path}/all`, readMembers, listMembers(deps.database)),
+    route('GET', `${path}/all/:user_id`, readMembers, getMember(deps.database)),
+    route('GET', `${path}/:user_id`, readMembers, getMember(deps.database)),
     route('PUT', `${path}/:user_id`, maintain, updateMember(deps)),
     route('DELETE', `${path}/:user_id`, maintain, deleteMember(deps)),
   ]
@@ -48,7 +48,7 @@ const membership = {
   member_role_id: unsupported('is not supported: there are no roles of your own'),
 }
 
-const createMember = (deps: Dependencies) =>
+const createMember = (database: Database) =>
   endpoint({
     summary: 'Add a member',
     replies: { 201: memberShape },
@@ -65,7 +65,7 @@ const createMember = (deps: Dependencies) =>
     ) {
       const author = auditAuthor(access.caller, call)
       const wanted = { user: userOf(given), accessLevel, expiresAt }
-      const member = await members.addMember(deps, access, wanted, author)
+      const member = await members.addMember(database, access, wanted, author)
       return created(presentMember(member, call.baseUrl))
     },
   })
@@ -83,7 +83,7 @@ function userOf({ user_id: id, username }: { user_id?: number | undefined; usern
 const ids = () =>
   z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), list(rowId()))
 
-const listMembers = (deps: Dependencies) =>
+const listMembers = (database: Database) =>
   endpoint({
     summary: 'Members of a project',
     replies: { 200: z.array(memberShape) },
@@ -97,24 +97,25 @@ const listMembers = (deps: Dependencies) =>
       state: unsupported('is not supported: every member is active', 'active'),
     }),
     async handle({ query: search, user_ids: only, skip_users: skipped, ...page }, access: ProjectCall, call) {
-      const found = await members.listMembers(deps, access, { search, only, skipped }, rowsOf(page))
+      const filter = { projectId: access.project.id, search, only, skipped }
+      const found = await members.listMembers(database, filter, rowsOf(page))
       const items = found.members.map((member) => presentMember(member, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })
 
-const getMember = (deps: Dependencies) =>
+const getMember = (database: Database) =>
   endpoint({
     summary: 'One member of a project',
     replies: { 200: memberShape },
     input: z.object(userId),
     async handle({ user_id }, access: ProjectCall, call) {
-      const member = await members.getMember(deps, access, user_id)
+      const member = await members.getMember(database, access, user_id)
       return versioned(presentMember(member, call.baseUrl), member)
     },
   })
 
-const updateMember = (deps: Dependencies) =>
+const updateMember = (deps: ProjectResourceDependencies) =>
   endpoint({
     summary: 'Give a member another role, and another end',
     replies: { 200: memberShape },
@@ -132,7 +133,7 @@ const updateMember = (deps: Dependencies) =>
     },
   })
 
-const deleteMember = (deps: Dependencies) =>
+const deleteMember = (deps: ProjectResourceDependencies) =>
   endpoint({
     summary: 'Remove a member',
     replies: { 204: null },

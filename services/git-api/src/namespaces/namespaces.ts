@@ -1,12 +1,11 @@
-import { findUser, findUserByUsername, type User } from '@switchyard/db'
+import { type Database, findUser, findUserByUsername, type Rows, type User } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { Dependencies, Rows } from '../dependencies.js'
 import { findFreeUsername, listNamespaceOwners } from './store.js'
 
 /** The users whose namespaces the caller may see: all for administrators, else the caller. */
 export const listNamespaces = (
-  { database }: Dependencies,
+  database: Database,
   { user }: Caller,
   search: string | undefined,
   rows: Rows,
@@ -18,11 +17,7 @@ export const listNamespaces = (
  * @param reference id or username
  * @throws DomainError not-found, also for a namespace that the caller may not see
  */
-export async function getNamespace(
-  { database }: Dependencies,
-  { user }: Caller,
-  reference: string,
-): Promise<User> {
+export async function getNamespace(database: Database, { user }: Caller, reference: string): Promise<User> {
   const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
   const owner = found ?? (await findUserByUsername(database, reference))
   if (!owner || owner.bot || !(user.admin || user.id === owner.id)) throw notFound('Namespace')
@@ -31,7 +26,7 @@ export async function getNamespace(
 
 /** Whether a name is taken, and a similar one that is free. */
 export async function findNamespaceNamed(
-  { database }: Dependencies,
+  database: Database,
   path: string,
 ): Promise<{ exists: boolean; suggests: string[] }> {
   if (!(await findUserByUsername(database, path))) return { exists: false, suggests: [] }

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   endpoint,
@@ -13,27 +14,26 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import { namespaceShape, presentNamespace } from '../shapes/project.js'
 import * as namespaces from './namespaces.js'
 
 /** Every user has a namespace, and there are no groups. */
-export const namespaceRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/namespaces', signedIn, listNamespaces(deps)),
-  route('GET', '/namespaces/:id', signedIn, getNamespace(deps)),
-  route('GET', '/namespaces/:path/exists', signedIn, namespaceExists(deps)),
+export const namespaceRoutes = ({ database }: { database: Database }): Route[] => [
+  route('GET', '/namespaces', signedIn, listNamespaces(database)),
+  route('GET', '/namespaces/:id', signedIn, getNamespace(database)),
+  route('GET', '/namespaces/:path/exists', signedIn, namespaceExists(database)),
 ]
 
 /** The other filters of GitLab choose among groups, so they change nothing. */
-const listNamespaces = (deps: Dependencies) =>
+const listNamespaces = (database: Database) =>
   endpoint({
     summary: "Namespaces: all for administrators, the caller's own for everybody else",
     replies: { 200: z.array(namespaceShape) },
     input: z.object({ ...pageParameters, search: optionalText(text()), owned_only: optional(flag()) }),
     async handle({ search, owned_only, ...page }, caller: Caller, call) {
       const viewer = owned_only ? { ...caller, user: { ...caller.user, admin: false } } : caller
-      const { users, total } = await namespaces.listNamespaces(deps, viewer, search, rowsOf(page))
+      const { users, total } = await namespaces.listNamespaces(database, viewer, search, rowsOf(page))
       return pageReply(
         users.map((user) => presentNamespace(user, call.baseUrl)),
         page,
@@ -43,16 +43,16 @@ const listNamespaces = (deps: Dependencies) =>
     },
   })
 
-const getNamespace = (deps: Dependencies) =>
+const getNamespace = (database: Database) =>
   endpoint({
     summary: 'One namespace',
     replies: { 200: namespaceShape },
     input: z.object({ id: text().meta({ description: 'Id, or username' }) }),
     handle: async ({ id }, caller: Caller, call) =>
-      ok(presentNamespace(await namespaces.getNamespace(deps, caller, id), call.baseUrl)),
+      ok(presentNamespace(await namespaces.getNamespace(database, caller, id), call.baseUrl)),
   })
 
-const namespaceExists = (deps: Dependencies) =>
+const namespaceExists = (database: Database) =>
   endpoint({
     summary: 'Whether a namespace exists',
     replies: { 200: z.object({ exists: z.boolean(), suggests: z.array(z.string()) }) },
@@ -64,6 +64,6 @@ const namespaceExists = (deps: Dependencies) =>
     }),
     async handle({ path, parent_id }) {
       if (parent_id !== undefined) return ok({ exists: false, suggests: [] })
-      return ok(await namespaces.findNamespaceNamed(deps, path))
+      return ok(await namespaces.findNamespaceNamed(database, path))
     },
   })

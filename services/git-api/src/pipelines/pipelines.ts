@@ -1,7 +1,7 @@
+import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
 import { getCommitId } from '../commits/commits.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { JobView, PipelineView } from '../shapes/repository-views.js'
 import { listCommitStatuses, type StatusWithAuthor } from '../statuses/store.js'
@@ -22,7 +22,7 @@ export interface PipelineQuery extends Omit<PipelineFilter, 'projectId' | 'newes
 
 /** One page of the pipelines that a query finds, and how many it finds in all. */
 export async function listPipelines(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   { newestOf, order, ...filter }: PipelineQuery,
   rows: Rows,
@@ -35,14 +35,14 @@ export async function listPipelines(
 
 /** @throws DomainError not-found */
 export const getPipeline = async (
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   id: number,
-): Promise<PipelineView> => describe(access, await getStoredPipeline(deps, access, id))
+): Promise<PipelineView> => describe(access, await getStoredPipeline(database, access, id))
 
 /** The pipeline of the newest commit of a branch or tag. @throws DomainError not-found */
 export async function getLatestPipeline(
-  { database }: Dependencies,
+  database: Database,
   access: ProjectCall,
   ref: string,
 ): Promise<PipelineView> {
@@ -62,23 +62,23 @@ interface JobQuery {
 
 /** One page of the statuses of a pipeline, the newest first. @throws DomainError not-found */
 export async function listJobs(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   id: number,
   { states, includeRetried }: JobQuery,
   rows: Rows,
 ): Promise<{ jobs: StatusWithAuthor[]; total: number; view: JobView }> {
   const { project, repository } = access
-  const view = await getPipeline(deps, access, id)
+  const view = await getPipeline(database, access, id)
   const { sha } = view.pipeline
   const filter = { projectId: project.id, sha, pipelineId: view.pipeline.id, states }
   const order = { latest: !includeRetried, newestFirst: true }
-  const { statuses, total } = await listCommitStatuses(deps.database, { ...filter, ...order }, rows)
+  const { statuses, total } = await listCommitStatuses(database, { ...filter, ...order }, rows)
   return { jobs: statuses, total, view: { ...view, commit: await repository.findCommit(sha) } }
 }
 
 async function getStoredPipeline(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<PipelineWithAuthor> {

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { notSupported } from '@switchyard/domain'
 import {
   endpoint,
@@ -14,8 +15,7 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import {
   jobShape,
@@ -27,14 +27,14 @@ import {
 } from '../shapes/pipeline.js'
 import * as pipelines from './pipelines.js'
 
-export function pipelineRoutes(deps: Dependencies): Route[] {
-  const { readPipelines, pushCode, own } = deps.guards
+export function pipelineRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { readPipelines, pushCode, own } = guards
   const path = '/projects/:id/pipelines'
   return [
-    route('GET', path, readPipelines, listPipelines(deps)),
-    route('GET', `${path}/latest`, readPipelines, getLatestPipeline(deps)),
-    route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(deps)),
-    route('GET', `${path}/:pipeline_id/jobs`, readPipelines, listJobs(deps)),
+    route('GET', path, readPipelines, listPipelines(database)),
+    route('GET', `${path}/latest`, readPipelines, getLatestPipeline(database)),
+    route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(database)),
+    route('GET', `${path}/:pipeline_id/jobs`, readPipelines, listJobs(database)),
     route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
     route('POST', `${path}/:pipeline_id/retry`, pushCode, refuseToRun('Run a pipeline again')),
     route('POST', `${path}/:pipeline_id/cancel`, pushCode, refuseToRun('Stop a pipeline')),
@@ -74,7 +74,7 @@ const listInput = z.object({
 })
 
 /** `GET /projects/:id/pipelines` */
-const listPipelines = (deps: Dependencies) =>
+const listPipelines = (database: Database) =>
   endpoint({
     summary: 'Pipelines, the newest first',
     replies: { 200: z.array(listedPipelineShape) },
@@ -82,7 +82,7 @@ const listPipelines = (deps: Dependencies) =>
     input: listInput,
     async handle(given, access: ProjectCall, call) {
       const { pipelines: found, total } = await pipelines.listPipelines(
-        deps,
+        database,
         access,
         queryOf(given),
         rowsOf(given),
@@ -118,32 +118,32 @@ function statesOf({ scope, status, source, name, yaml_errors }: z.output<typeof 
 }
 
 /** `GET /projects/:id/pipelines/latest` */
-const getLatestPipeline = (deps: Dependencies) =>
+const getLatestPipeline = (database: Database) =>
   endpoint({
     summary: 'The pipeline of the newest commit of a branch or tag',
     replies: { 200: pipelineShape },
     input: z.object({ ref: optionalText(text()) }),
     async handle({ ref }, access: ProjectCall, call) {
       const { project } = access
-      const found = await pipelines.getLatestPipeline(deps, access, ref ?? project.defaultBranch)
+      const found = await pipelines.getLatestPipeline(database, access, ref ?? project.defaultBranch)
       return ok(presentPipeline(found, project, call.baseUrl))
     },
   })
 
 /** `GET /projects/:id/pipelines/:pipeline_id` */
-const getPipeline = (deps: Dependencies) =>
+const getPipeline = (database: Database) =>
   endpoint({
     summary: 'One pipeline',
     replies: { 200: pipelineShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id }, access: ProjectCall, call) {
-      const found = await pipelines.getPipeline(deps, access, pipeline_id)
+      const found = await pipelines.getPipeline(database, access, pipeline_id)
       return ok(presentPipeline(found, access.project, call.baseUrl))
     },
   })
 
 /** `GET /projects/:id/pipelines/:pipeline_id/jobs` */
-const listJobs = (deps: Dependencies) =>
+const listJobs = (database: Database) =>
   endpoint({
     summary: 'The statuses of a pipeline as jobs, the newest first',
     replies: { 200: z.array(jobShape) },
@@ -155,9 +155,9 @@ const listJobs = (deps: Dependencies) =>
         .optional(),
       include_retried: flag().default(false),
     }),
-    async handle({ pipeline_id, scope, include_retried, ...page }, access: ProjectCall, call) {
+    async handle({ pipeline_id: id, scope, include_retried, ...page }, access: ProjectCall, call) {
       const query = { states: scope, includeRetried: include_retried }
-      const { jobs, total, view } = await pipelines.listJobs(deps, access, pipeline_id, query, rowsOf(page))
+      const { jobs, total, view } = await pipelines.listJobs(database, access, id, query, rowsOf(page))
       const items = jobs.map((job) => presentJob(job, view, access.project, call.baseUrl))
       return pageReply(items, page, total, call)
     },

@@ -21,9 +21,13 @@ import {
 import { isNewBranchName, readActions } from '@switchyard/domain/commit'
 import { diskPathOf } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import { signatureOf } from '../references/references.js'
-import { describeProject, type ProjectDescription, requireAdministrator } from './projects.js'
+import {
+  describeProject,
+  type ProjectDependencies,
+  type ProjectDescription,
+  requireAdministrator,
+} from './projects.js'
 
 interface CreateProjectCommand {
   /** The user in whose namespace the project is created; undefined: the caller. */
@@ -50,7 +54,7 @@ interface CreateProjectCommand {
  * @throws DomainError forbidden for a project token; invalid, by field
  */
 export async function createProject(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   caller: Caller,
   { ownerId = caller.user.id, withReadme, ...command }: CreateProjectCommand,
   { signal }: Call,
@@ -65,7 +69,7 @@ export async function createProject(
   refuseBadNames(name, path, command.defaultBranch)
   const project = await store(deps, { ...command, owner, name, path }, withReadme)
   const memberLevel = owner.id === caller.user.id ? accessLevels.owner : null
-  return describeProject(deps, project, {
+  return describeProject(deps.logger, project, {
     caller,
     memberLevel,
     repository: deps.git.open(project, { signal }),
@@ -73,7 +77,7 @@ export async function createProject(
 }
 
 async function store(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   given: Omit<NewProject, 'id' | 'storage' | 'diskPath'>,
   withReadme: boolean,
 ) {
@@ -104,7 +108,7 @@ function refuseBadNames(name: string, path: string, defaultBranch: string): void
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-async function addReadme({ database, git }: Dependencies, project: ProjectWithOwner): Promise<void> {
+async function addReadme({ database, git }: ProjectDependencies, project: ProjectWithOwner): Promise<void> {
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
   const author = signatureOf(project.owner)
   try {

@@ -10,7 +10,7 @@ import {
   signedIn,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
+import type { ProjectGuards } from '../guards.js'
 
 interface Missing {
   path: string
@@ -26,7 +26,7 @@ interface Missing {
 const inForge = 'they belong to the forge beside it'
 
 /** Things that only GitLab has. Their lists are empty, for clients that ask for them without knowing, and nothing is added. */
-export const emptyListRoutes = ({ guards }: Dependencies): Route[] => {
+export const emptyListRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => {
   const { readProject: readers, readMembers: writers, maintain } = guards
   const missing: Missing[] = [
     { path: '/projects/:id/merge_requests', things: 'merge requests', because: inForge, readers, writers },

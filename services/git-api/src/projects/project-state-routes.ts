@@ -1,4 +1,4 @@
-import type { ProjectWithOwner } from '@switchyard/db'
+import type { Database, ProjectWithOwner } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   endpoint,
@@ -10,7 +10,6 @@ import {
   signedIn,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { DeploymentView } from '../deployments/store.js'
 import type { PipelineWithAuthor } from '../pipelines/store.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
@@ -45,19 +44,19 @@ const presentProjectState = (
   deployments: deployments.map((deployment) => presentDeployment(deployment, baseUrl)),
 })
 
-export const projectStateRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/project_states', signedIn, listProjectStates(deps), { refusesUnknown: true }),
+export const projectStateRoutes = ({ database }: { database: Database }): Route[] => [
+  route('GET', '/project_states', signedIn, listProjectStates(database), { refusesUnknown: true }),
 ]
 
 /** `GET /project_states` */
-const listProjectStates = (deps: Dependencies) =>
+const listProjectStates = (database: Database) =>
   endpoint({
     summary:
       'Newest pipeline and running deployments of the projects that are not archived, last active project first',
     replies: { 200: z.array(projectStateShape) },
     input: z.object(pageParameters),
     async handle(page, caller: Caller, call) {
-      const { states, total } = await projectStates.listProjectStates(deps, caller, rowsOf(page))
+      const { states, total } = await projectStates.listProjectStates(database, caller, rowsOf(page))
       return pageReply(
         states.map((state) => presentProjectState(state, call.baseUrl)),
         page,

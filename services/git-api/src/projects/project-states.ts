@@ -1,11 +1,10 @@
-import { listProjects, type ProjectWithOwner } from '@switchyard/db'
+import { type Database, listProjects, type ProjectWithOwner, type Rows } from '@switchyard/db'
 import {
   type Caller,
   decideProjectRight,
   type ProjectAccess,
   type ProjectRight,
 } from '@switchyard/domain/access'
-import type { Dependencies, Rows } from '../dependencies.js'
 import { type DeploymentView, listRunningDeployments } from '../deployments/store.js'
 import { findNewestPipelines, type PipelineWithAuthor } from '../pipelines/store.js'
 
@@ -23,7 +22,7 @@ const lastActiveFirst = { column: 'lastActivityAt', direction: 'desc' } as const
 
 /** The projects that the caller may see and that are not archived, the last active one first. */
 export async function listProjectStates(
-  { database }: Dependencies,
+  database: Database,
   caller: Caller,
   rows: Rows,
 ): Promise<{ states: ProjectState[]; total: number }> {

@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  type Database,
   type DatabaseOrTransaction,
   deleteProject,
   deletingMsMax,
@@ -11,6 +12,7 @@ import {
   type ProjectFilter,
   type ProjectOrder,
   type ProjectWithOwner,
+  type Rows,
   requireUnchanged,
   sumLfsObjects,
   updateProject,
@@ -25,13 +27,21 @@ import {
   projectProblems,
 } from '@switchyard/domain/access'
 import { isNewBranchName } from '@switchyard/domain/commit'
-import type { Repository } from '@switchyard/git-storage'
+import type { Git, Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { ProjectStatistics } from '../shapes/repository-views.js'
-import { otherStorage } from '../storages/storages.js'
+import { otherStorage, type Storages } from '../storages/storages.js'
+import type { StorageSpace } from '../system/system.js'
+
+export interface ProjectDependencies extends ProjectResourceDependencies {
+  git: Git
+  logger: Logger
+  storageSpace: StorageSpace
+  storages: Storages
+}
 
 /** A project, with the fields that depend on the caller and on the repository. */
 export interface ProjectDescription {
@@ -48,7 +58,7 @@ const atOnceMax = 8
 
 /** The projects that the caller may see. */
 export async function listProjects(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   caller: Caller,
   filter: Omit<ProjectFilter, 'viewer' | 'only'>,
   order: ProjectOrder,
@@ -67,7 +77,7 @@ export async function listProjects(
         return { project, level, empty: emptyElsewhere.has(project.id) }
       }
       const repository = deps.git.open(project, { signal })
-      return describeProject(deps, project, { caller, memberLevel, repository })
+      return describeProject(deps.logger, project, { caller, memberLevel, repository })
     })
     projects.push(...(await Promise.all(batch)))
   }
@@ -76,7 +86,7 @@ export async function listProjects(
 
 /** Those of the given projects whose repository is in another storage and has no branch yet. */
 async function findEmptyElsewhere(
-  { storages, logger }: Dependencies,
+  { storages, logger }: ProjectDependencies,
   projects: readonly ProjectWithOwner[],
   signal: AbortSignal,
 ): Promise<Set<number>> {
@@ -97,7 +107,7 @@ async function findEmptyElsewhere(
 
 /** Like {@link listProjects}, without the fields that depend on the caller and on the repository; for anonymous callers, too. */
 export async function listBasicProjects(
-  { database }: Dependencies,
+  database: Database,
   caller: Caller | null,
   filter: Omit<ProjectFilter, 'viewer' | 'only'>,
   order: ProjectOrder,
@@ -113,19 +123,19 @@ export async function listBasicProjects(
  * @throws DomainError not-found when the project was deleted meanwhile
  */
 export async function getProject(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   access: ProjectCall,
   { withStatistics }: { withStatistics: boolean },
 ): Promise<ProjectDescription> {
   const owner = await findUser(deps.database, access.project.ownerId)
   if (!owner) throw notFound('Project')
-  const described = await describeProject(deps, { ...access.project, owner }, access)
+  const described = await describeProject(deps.logger, { ...access.project, owner }, access)
   if (!withStatistics || access.level < accessLevels.reporter) return described
   return { ...described, statistics: await readStatistics(deps, access, owner) }
 }
 
 async function readStatistics(
-  { database, storageSpace }: Dependencies,
+  { database, storageSpace }: ProjectDependencies,
   { project, repository }: ProjectCall,
   owner: { admin: boolean },
 ): Promise<ProjectStatistics> {
@@ -144,7 +154,7 @@ async function readStatistics(
 
 /** Adds the caller's level, and whether the repository has a branch. */
 export async function describeProject(
-  { logger }: Dependencies,
+  logger: Logger,
   project: ProjectWithOwner,
   { caller, memberLevel, repository }: Pick<ProjectCall, 'caller' | 'memberLevel' | 'repository'>,
 ): Promise<ProjectDescription> {
@@ -166,7 +176,7 @@ const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: 
  * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was deleted meanwhile
  */
 export async function changeProject(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   access: ProjectCall,
   asked: ProjectChanges,
   author: AuditAuthor,
@@ -188,7 +198,7 @@ export async function changeProject(
   if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
   const changed = await writeChanges(deps, project, changes, author, precondition)
   deps.guards.noteChange(project.id)
-  return describeProject(deps, changed, access)
+  return describeProject(deps.logger, changed, access)
 }
 
 /**
@@ -197,7 +207,7 @@ export async function changeProject(
  * @throws DomainError not-found when the project was deleted meanwhile
  */
 export async function setArchived(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   access: ProjectCall,
   archived: boolean,
   author: AuditAuthor,
@@ -215,7 +225,7 @@ export async function setArchived(
     return written
   })
   deps.guards.noteChange(project.id)
-  return describeProject(deps, changed, access)
+  return describeProject(deps.logger, changed, access)
 }
 
 /** @throws DomainError forbidden */
@@ -232,7 +242,7 @@ async function refuseMissingBranch(repository: Repository, branch: string): Prom
 }
 
 async function writeChanges(
-  { database, git }: Dependencies,
+  { database, git }: ProjectDependencies,
   project: Project,
   changes: ProjectChanges,
   author: AuditAuthor,
@@ -271,7 +281,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
  * left, when this process is killed, are removed later (`removing`).
  */
 export async function removeProject(
-  { database, git, logger }: Dependencies,
+  { database, git, logger }: ProjectDependencies,
   { project }: ProjectCall,
   author: AuditAuthor,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ProjectOrder } from '@switchyard/db'
+import type { ProjectOrder, Rows } from '@switchyard/db'
 import { invalidParameters, notSupported } from '@switchyard/domain'
 import { accessLevels, type Caller, requireScope, visibilities } from '@switchyard/domain/access'
 import {
@@ -29,7 +29,6 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { accessLevel, optional, optionalText, topicList } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject, presentProject, projectShape } from '../shapes/project.js'
@@ -40,9 +39,10 @@ import {
   settingParameters,
 } from '../shapes/project-settings.js'
 import * as creation from './create-project.js'
+import type { ProjectDependencies } from './projects.js'
 import * as projects from './projects.js'
 
-export function projectRoutes(deps: Dependencies): Route[] {
+export function projectRoutes(deps: ProjectDependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
   return [
     route('POST', '/projects', signedIn, createProject(deps)),
@@ -77,7 +77,7 @@ const sizeLimit = () =>
 const sizeLimitMax = 2 ** 50
 
 /** A project is created in the caller's namespace; administrators may name another user. */
-const createProject = (deps: Dependencies) =>
+const createProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Create a project',
     replies: { 201: projectShape },
@@ -180,7 +180,7 @@ const listInput = z.object({
   }),
 })
 
-const listProjects = (deps: Dependencies) =>
+const listProjects = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Projects that the caller may see',
     replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
@@ -201,7 +201,7 @@ const listProjects = (deps: Dependencies) =>
   })
 
 async function presentList(
-  deps: Dependencies,
+  deps: ProjectDependencies,
   caller: Caller | null,
   given: z.output<typeof listInput>,
   { order, rows }: { order: ProjectOrder; rows: Rows },
@@ -210,7 +210,7 @@ async function presentList(
   const filter = filterOf(given)
   // As in GitLab, an anonymous caller gets the basic fields.
   if (given.simple || caller === null) {
-    const found = await projects.listBasicProjects(deps, caller, filter, order, rows)
+    const found = await projects.listBasicProjects(deps.database, caller, filter, order, rows)
     return {
       items: found.projects.map((project) => presentBasicProject(project, call.baseUrl)),
       total: found.total,
@@ -259,7 +259,7 @@ function filterOf(given: z.output<typeof listInput>) {
 const later = (a: Date | undefined, b: Date | undefined) => (a && b ? (a > b ? a : b) : (a ?? b))
 const earlier = (a: Date | undefined, b: Date | undefined) => (a && b ? (a < b ? a : b) : (a ?? b))
 
-const getProject = (deps: Dependencies) =>
+const getProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'One project',
     replies: { 200: projectShape },
@@ -271,7 +271,7 @@ const getProject = (deps: Dependencies) =>
     },
   })
 
-const updateProject = (deps: Dependencies) =>
+const updateProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Change a project',
     replies: { 200: projectShape },
@@ -310,7 +310,7 @@ const updateProject = (deps: Dependencies) =>
     },
   })
 
-const setArchived = (deps: Dependencies, archived: boolean) =>
+const setArchived = (deps: ProjectDependencies, archived: boolean) =>
   endpoint({
     summary: archived ? 'Archive a project: it can be read but not written' : 'Take the archiving back',
     replies: { 201: projectShape },
@@ -323,7 +323,7 @@ const setArchived = (deps: Dependencies, archived: boolean) =>
   })
 
 /** The project is gone when the answer arrives. */
-const deleteProject = (deps: Dependencies) =>
+const deleteProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Delete a project with everything in it',
     replies: { 202: z.object({ message: z.string() }) },

@@ -1,9 +1,11 @@
 import {
   type AuditAuthor,
+  type Database,
   type DatabaseOrTransaction,
   inTransaction,
   type Project,
   type ProtectedBranch,
+  type Rows,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
@@ -17,7 +19,6 @@ import {
 } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import {
   type BranchRules,
@@ -33,7 +34,7 @@ import {
 
 /** @param search part of the name or pattern; empty: all */
 export async function listProtectedBranches(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   search: string,
   { skip, take }: Rows,
@@ -43,7 +44,7 @@ export async function listProtectedBranches(
 }
 
 /** @throws DomainError not-found */
-export async function getProtectedBranch({ database }: Dependencies, { project }: ProjectCall, name: string) {
+export async function getProtectedBranch(database: Database, { project }: ProjectCall, name: string) {
   const branch = await findProtectedBranch(database, project.id, name)
   if (!branch) throw notFound()
   return branch
@@ -56,7 +57,7 @@ export async function getProtectedBranch({ database }: Dependencies, { project }
  *   protections as are allowed; conflict when the name is protected already
  */
 export async function protectBranch(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
@@ -102,7 +103,7 @@ interface BranchChange {
  * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change` throws
  */
 export const changeProtectedBranch = (
-  { database }: Dependencies,
+  database: Database,
   { project, caller }: ProjectCall<Caller>,
   { name, change, precondition }: BranchChange,
   author: AuditAuthor,
@@ -140,7 +141,7 @@ async function getForChange(
  * @throws DomainError not-found; forbidden when only administrators may
  */
 export async function unprotectBranch(
-  { database }: Dependencies,
+  database: Database,
   { project, caller }: ProjectCall<Caller>,
   name: string,
   author: AuditAuthor,

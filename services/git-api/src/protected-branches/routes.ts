@@ -1,4 +1,4 @@
-import type { ProtectedBranch } from '@switchyard/db'
+import type { Database, ProtectedBranch } from '@switchyard/db'
 import { accessLevels, administratorLevel, type Caller, levelsOfBranch } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -17,8 +17,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { accessLevel, optional } from '../shapes/parameters.js'
 import {
   allowedLevels,
@@ -58,15 +57,15 @@ function presentProtectedBranch(branch: ProtectedBranch): z.output<typeof protec
 }
 
 /** `:name` is the name or the pattern as it was protected. */
-export function protectedBranchRoutes(deps: Dependencies): Route[] {
-  const { maintain } = deps.guards
+export function protectedBranchRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { maintain } = guards
   const path = '/projects/:id/protected_branches'
   return [
-    route('POST', path, maintain, createProtectedBranch(deps)),
-    route('GET', path, maintain, listProtectedBranches(deps)),
-    route('GET', `${path}/:name`, maintain, getProtectedBranch(deps)),
-    route('PATCH', `${path}/:name`, maintain, updateProtectedBranch(deps)),
-    route('DELETE', `${path}/:name`, maintain, deleteProtectedBranch(deps)),
+    route('POST', path, maintain, createProtectedBranch(database)),
+    route('GET', path, maintain, listProtectedBranches(database)),
+    route('GET', `${path}/:name`, maintain, getProtectedBranch(database)),
+    route('PATCH', `${path}/:name`, maintain, updateProtectedBranch(database)),
+    route('DELETE', `${path}/:name`, maintain, deleteProtectedBranch(database)),
   ]
 }
 
@@ -88,7 +87,7 @@ const ruleParameters = {
   code_owner_approval_required: optional(flag()).meta(hasNoEffect),
 }
 
-const createProtectedBranch = (deps: Dependencies) =>
+const createProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'Protect a branch, or branches by a pattern',
     replies: { 201: protectedBranchShape },
@@ -109,13 +108,13 @@ const createProtectedBranch = (deps: Dependencies) =>
         codeOwnerApprovalRequired: input.code_owner_approval_required ?? false,
       }
       const author = auditAuthor(access.caller, call)
-      const branch = await branches.protectBranch(deps, access, { name, levels, ...flags }, author)
+      const branch = await branches.protectBranch(database, access, { name, levels, ...flags }, author)
       return created(presentProtectedBranch(branch))
     },
   })
 
 /** A parameter that is left out changes nothing; a single level takes the place of all levels. */
-const updateProtectedBranch = (deps: Dependencies) =>
+const updateProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'Change the protection of a branch',
     replies: { 200: protectedBranchShape },
@@ -128,7 +127,7 @@ const updateProtectedBranch = (deps: Dependencies) =>
         precondition: preconditionOf(call),
       }
       const author = auditAuthor(access.caller, call)
-      const branch = await branches.changeProtectedBranch(deps, access, change, author)
+      const branch = await branches.changeProtectedBranch(database, access, change, author)
       return versioned(presentProtectedBranch(branch), branch)
     },
   })
@@ -157,35 +156,35 @@ function changedRules(
   }
 }
 
-const listProtectedBranches = (deps: Dependencies) =>
+const listProtectedBranches = (database: Database) =>
   endpoint({
     summary: 'Protected branches',
     replies: { 200: z.array(protectedBranchShape) },
     input: z.object({ ...pageParameters, search: text().default('') }),
     async handle({ search, ...page }, access: ProjectCall, call) {
-      const found = await branches.listProtectedBranches(deps, access, search, rowsOf(page))
+      const found = await branches.listProtectedBranches(database, access, search, rowsOf(page))
       return pageReply(found.branches.map(presentProtectedBranch), page, found.total, call)
     },
   })
 
-const getProtectedBranch = (deps: Dependencies) =>
+const getProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'One protected branch or pattern',
     replies: { 200: protectedBranchShape },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall) {
-      const branch = await branches.getProtectedBranch(deps, access, name)
+      const branch = await branches.getProtectedBranch(database, access, name)
       return versioned(presentProtectedBranch(branch), branch)
     },
   })
 
-const deleteProtectedBranch = (deps: Dependencies) =>
+const deleteProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of a branch',
     replies: { 204: null },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
-      await branches.unprotectBranch(deps, access, name, auditAuthor(access.caller, call))
+      await branches.unprotectBranch(database, access, name, auditAuthor(access.caller, call))
       return noContent()
     },
   })

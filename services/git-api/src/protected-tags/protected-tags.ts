@@ -1,9 +1,15 @@
-import { type AuditAuthor, inTransaction, type ProtectedTag, violatedUniqueIndex } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  type Database,
+  inTransaction,
+  type ProtectedTag,
+  type Rows,
+  violatedUniqueIndex,
+} from '@switchyard/db'
 import { invalid, notFound, unprocessable } from '@switchyard/domain'
 import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import {
   countProtectedTags,
@@ -15,7 +21,7 @@ import {
 } from './store.js'
 
 export async function listProtectedTags(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   { skip, take }: Rows,
 ): Promise<{ tags: ProtectedTag[]; total: number }> {
@@ -25,7 +31,7 @@ export async function listProtectedTags(
 
 /** @param name the name or the pattern as it was protected @throws DomainError not-found */
 export async function getProtectedTag(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   name: string,
 ): Promise<ProtectedTag> {
@@ -41,7 +47,7 @@ export async function getProtectedTag(
  *   protections as are allowed; unprocessable when the name is protected already
  */
 export async function protectTag(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   given: Omit<NewProtectedTag, 'projectId'>,
   author: AuditAuthor,
@@ -71,7 +77,7 @@ export async function protectTag(
 
 /** Lifts the protection; the tags themselves stay. @throws DomainError not-found */
 export async function unprotectTag(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   name: string,
   author: AuditAuthor,

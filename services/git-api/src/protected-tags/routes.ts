@@ -1,4 +1,4 @@
-import type { ProtectedTag } from '@switchyard/db'
+import type { Database, ProtectedTag } from '@switchyard/db'
 import { accessLevels, type Caller, levelsOfTag } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -15,8 +15,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { accessLevel, optional } from '../shapes/parameters.js'
 import {
   allowedLevels,
@@ -37,18 +36,18 @@ const presentProtectedTag = (tag: ProtectedTag): z.output<typeof protectedTagSha
 })
 
 /** `:name` is the name or the pattern as it was protected. */
-export function protectedTagRoutes(deps: Dependencies): Route[] {
-  const { maintain } = deps.guards
+export function protectedTagRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { maintain } = guards
   const path = '/projects/:id/protected_tags'
   return [
-    route('POST', path, maintain, createProtectedTag(deps)),
-    route('GET', path, maintain, listProtectedTags(deps)),
-    route('GET', `${path}/:name`, maintain, getProtectedTag(deps)),
-    route('DELETE', `${path}/:name`, maintain, deleteProtectedTag(deps)),
+    route('POST', path, maintain, createProtectedTag(database)),
+    route('GET', path, maintain, listProtectedTags(database)),
+    route('GET', `${path}/:name`, maintain, getProtectedTag(database)),
+    route('DELETE', `${path}/:name`, maintain, deleteProtectedTag(database)),
   ]
 }
 
-const createProtectedTag = (deps: Dependencies) =>
+const createProtectedTag = (database: Database) =>
   endpoint({
     summary: 'Protect a tag, or tags by a pattern',
     replies: { 201: protectedTagShape },
@@ -65,38 +64,38 @@ const createProtectedTag = (deps: Dependencies) =>
     ) {
       const createLevels = newLevels({ allowed_to_create: allowed }, level, accessLevels.maintainer)
       const given = { name, createLevels }
-      const tag = await tags.protectTag(deps, access, given, auditAuthor(access.caller, call))
+      const tag = await tags.protectTag(database, access, given, auditAuthor(access.caller, call))
       return created(presentProtectedTag(tag))
     },
   })
 
-const listProtectedTags = (deps: Dependencies) =>
+const listProtectedTags = (database: Database) =>
   endpoint({
     summary: 'Protected tags',
     replies: { 200: z.array(protectedTagShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const found = await tags.listProtectedTags(deps, access, rowsOf(page))
+      const found = await tags.listProtectedTags(database, access, rowsOf(page))
       return pageReply(found.tags.map(presentProtectedTag), page, found.total, call)
     },
   })
 
-const getProtectedTag = (deps: Dependencies) =>
+const getProtectedTag = (database: Database) =>
   endpoint({
     summary: 'One protected tag or pattern',
     replies: { 200: protectedTagShape },
     input: z.object({ name: text() }),
     handle: async ({ name }, access: ProjectCall) =>
-      ok(presentProtectedTag(await tags.getProtectedTag(deps, access, name))),
+      ok(presentProtectedTag(await tags.getProtectedTag(database, access, name))),
   })
 
-const deleteProtectedTag = (deps: Dependencies) =>
+const deleteProtectedTag = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of a tag',
     replies: { 204: null },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
-      await tags.unprotectTag(deps, access, name, auditAuthor(access.caller, call))
+      await tags.unprotectTag(database, access, name, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -2,12 +2,14 @@ import { findProjectForUser } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { type Repeated, repeat } from '../repeat.js'
-import { storeDeliveries } from './publish.js'
+import type { Storages } from '../storages/storages.js'
+import { type StoringDependencies, storeDeliveries } from './publish.js'
 import { type ClaimedForeseenChange, claimForeseenChanges, forgetForeseenChanges } from './store.js'
 
-type Needs = Pick<Dependencies, 'database' | 'git' | 'logger' | 'storages'>
+interface Needs extends StoringDependencies {
+  storages: Storages
+}
 
 const pauseMs = 5_000
 const atOnceMax = 50
@@ -62,7 +64,7 @@ async function notify(
   const found = await findProjectForUser(needs.database, String(projectId), null)
   if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
   const about = { ...aboutSchema.parse(stored), project: found.project }
-  return storeDeliveries({ ...needs, jobs: null }, about, [{ change, id }])
+  return storeDeliveries(needs, null, about, [{ change, id }])
 }
 
 /**

@@ -1,8 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { enqueueForProject, inTransaction, isDatabaseUnavailable, type Project, sqlOf } from '@switchyard/db'
+import {
+  type Database,
+  enqueueForProject,
+  inTransaction,
+  isDatabaseUnavailable,
+  type Project,
+  sqlOf,
+} from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import type { Git } from '@switchyard/git-storage'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
-import type { Dependencies } from '../dependencies.js'
+import type { Jobs } from '../jobs.js'
 import {
   type Change,
   comparingMs,
@@ -14,6 +23,18 @@ import {
 import { deleteReleases, findReleasesOfTags } from '../releases/store.js'
 import { releaseHook } from '../shapes/hooks.js'
 import { pushHook } from '../shapes/push-hook.js'
+
+/** The parts that webhook deliveries of changes are stored with. */
+export interface StoringDependencies {
+  database: Database
+  git: Git
+  logger: Logger
+}
+
+/** The parts that a change of references takes. */
+export interface ReferenceDependencies extends StoringDependencies {
+  jobs: Jobs
+}
 
 const branchesFolder = 'refs/heads/'
 
@@ -37,7 +58,7 @@ interface Foreseen {
  * refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   about: Change,
   changes: readonly RefChange[],
   foreseen: Foreseen,
@@ -52,6 +73,7 @@ export async function referencesChanged(
   await announce(dependencies, about.project, notified)
   const stored = storeDeliveries(
     dependencies,
+    jobs,
     about,
     notified.map(({ change }) => ({ change, id: foreseen.idOf(change) })),
   )
@@ -70,7 +92,7 @@ export async function referencesChanged(
 const noticeTextMax = 10_000
 
 async function announce(
-  { jobs, git, logger }: Dependencies,
+  { jobs, git, logger }: ReferenceDependencies,
   project: Project,
   notified: readonly { event: 'push' | 'tag_push'; change: RefChange }[],
 ): Promise<void> {
@@ -90,7 +112,7 @@ async function announce(
  * without a commit.
  */
 async function deleteReleasesOfTags(
-  { database, git, jobs, logger }: Dependencies,
+  { database, git, jobs, logger }: ReferenceDependencies,
   { project, baseUrl }: Change,
   changes: readonly RefChange[],
 ): Promise<void> {
@@ -122,19 +144,16 @@ async function deleteReleasesOfTags(
   }
 }
 
-interface StoringDependencies extends Pick<Dependencies, 'database' | 'git' | 'logger'> {
-  /** Null: storing is tried only once. */
-  jobs: Pick<Dependencies['jobs'], 'pause'> | null
-}
-
 /**
  * Stores the webhook deliveries of changes.
  *
+ * @param jobs null: storing is tried only once
  * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
  * @returns whether all deliveries are stored
  */
 export async function storeDeliveries(
-  { database, git, jobs, logger }: StoringDependencies,
+  { database, git, logger }: StoringDependencies,
+  jobs: Pick<Jobs, 'pause'> | null,
   about: Change,
   changes: readonly { change: RefChange; id: string | undefined }[],
 ): Promise<boolean> {
@@ -167,7 +186,7 @@ export async function storeDeliveries(
 
 /** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
 async function storeWhenPossible(
-  jobs: StoringDependencies['jobs'],
+  jobs: Pick<Jobs, 'pause'> | null,
   store: () => Promise<void>,
 ): Promise<void> {
   const untilMs = performance.now() + storedWithinMs

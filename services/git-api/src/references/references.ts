@@ -9,10 +9,11 @@ import {
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
 import { type Foresee, isBranchOfGitAnnex, type Repository } from '@switchyard/git-storage'
-import type { Dependencies } from '../dependencies.js'
 import { type Change, eventOf } from '../pushes/pushes.js'
-import { notifiedChangesMax, referencesChanged } from './publish.js'
+import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
 import { forgetForeseenChanges, storeForeseenChanges } from './store.js'
+
+export type { ReferenceDependencies } from './publish.js'
 
 /** A change of references by one request. */
 interface ReferenceChange {
@@ -30,9 +31,9 @@ const lookInMs = 10_000
 
 /**
  * Begins a change of references. When this process ends between `foresee` and the end of `happened`, another one finds out
- * whether the references have changed, and notifies webhooks: see notifying/notify-of-foreseen-changes.ts.
+ * whether the references have changed, and notifies webhooks: see outbox.ts.
  */
-export function beginChange(dependencies: Dependencies, about: Change): ReferenceChange {
+export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
   const { database } = dependencies
   const { project, user, baseUrl, pushOptions = [] } = about
   const { id, name, username, email } = user
@@ -70,7 +71,7 @@ export function beginChange(dependencies: Dependencies, about: Change): Referenc
 
 /** The project, after a change of its branches made another one its default branch. */
 async function settleDefaultBranch(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   project: Project,
   changes: readonly RefChange[],
 ): Promise<Project> {
@@ -101,7 +102,7 @@ const triesMax = 3
  * @returns the project as it is now
  */
 async function adoptDefaultBranch(
-  { database, git }: Pick<Dependencies, 'database' | 'git'>,
+  { database, git }: ReferenceDependencies,
   { id, ...known }: Project,
 ): Promise<Project> {
   let project: Project = { id, ...known }

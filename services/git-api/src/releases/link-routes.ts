@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { DomainError, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
@@ -15,7 +16,6 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, pathRest } from '../shapes/parameters.js'
 import { turnAway, type Visit } from '../web/web.js'
@@ -28,13 +28,13 @@ const ofRelease = { tag_name: text() }
 const oneLink = { ...ofRelease, link_id: rowId() }
 
 /** `GET /projects/:id/releases/:tag_name/assets/links` */
-export const listLinks = (deps: Dependencies) =>
+export const listLinks = (database: Database) =>
   endpoint({
     summary: 'Links of a release, the newest first',
     replies: { 200: z.array(releaseLinkShape) },
     input: z.object({ ...pageParameters, ...ofRelease }),
     async handle({ tag_name, ...page }, access: ProjectCall, call) {
-      const found = await links.listLinks(deps, access, tag_name, rowsOf(page))
+      const found = await links.listLinks(database, access, tag_name, rowsOf(page))
       const items = found.links.map((link) =>
         presentReleaseLink(link, tag_name, access.project, call.baseUrl),
       )
@@ -43,45 +43,45 @@ export const listLinks = (deps: Dependencies) =>
   })
 
 /** `GET /projects/:id/releases/:tag_name/assets/links/:link_id` */
-export const getLink = (deps: Dependencies) =>
+export const getLink = (database: Database) =>
   endpoint({
     summary: 'One link of a release',
     replies: { 200: releaseLinkShape },
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall, call) {
-      const link = await links.getLink(deps, access, tag_name, link_id)
+      const link = await links.getLink(database, access, tag_name, link_id)
       return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
     },
   })
 
 /** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
-export const redirectToDownload = (deps: Dependencies) =>
+export const redirectToDownload = (database: Database) =>
   endpoint({
     summary: 'Redirect to the address of the link with this path',
     replies: { 302: null },
     headers: { Location: 'The address of the link' },
     input: z.object({ ...ofRelease, file_path: pathRest() }),
     async handle({ tag_name, file_path }, access: ProjectCall) {
-      const url = await links.getDownloadUrl(deps, access, tag_name, `/${file_path}`)
+      const url = await links.getDownloadUrl(database, access, tag_name, `/${file_path}`)
       return { status: 302, headers: { Location: new URL(url).href } }
     },
   })
 
 /** `POST /projects/:id/releases/:tag_name/assets/links` */
-export const createLink = (deps: Dependencies) =>
+export const createLink = (database: Database) =>
   endpoint({
     summary: 'Add a link to a release, or get the link when it exists already',
     replies: { 201: releaseLinkShape, 200: releaseLinkShape },
     input: z.object({ ...ofRelease, ...releaseLinkParameters }),
     async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {
-      const { link, isNew } = await links.addLink(deps, access, tag_name, toLinkFields(given))
+      const { link, isNew } = await links.addLink(database, access, tag_name, toLinkFields(given))
       const body = presentReleaseLink(link, tag_name, access.project, call.baseUrl)
       return isNew ? created(body) : ok(body)
     },
   })
 
 /** `PUT /projects/:id/releases/:tag_name/assets/links/:link_id` */
-export const updateLink = (deps: Dependencies) =>
+export const updateLink = (database: Database) =>
   endpoint({
     summary: 'Change a link of a release',
     replies: { 200: releaseLinkShape },
@@ -103,30 +103,30 @@ export const updateLink = (deps: Dependencies) =>
         throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
       }
       const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
-      const link = await links.changeLink(deps, access, wanted, changes)
+      const link = await links.changeLink(database, access, wanted, changes)
       return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
     },
   })
 
 /** `DELETE /projects/:id/releases/:tag_name/assets/links/:link_id` */
-export const deleteLink = (deps: Dependencies) =>
+export const deleteLink = (database: Database) =>
   endpoint({
     summary: 'Delete a link of a release',
     replies: { 200: releaseLinkShape },
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
-      const link = await links.removeLink(deps, access, tag_name, link_id)
+      const link = await links.removeLink(database, access, tag_name, link_id)
       return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
     },
   })
 
 /** `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`. */
-export const getReleaseDownload = (deps: Dependencies) =>
+export const getReleaseDownload = (database: Database) =>
   endpoint({
     input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),
     async handle({ tag, path }, access: Visit, call) {
       if (!access) return turnAway(call, 'releases', tag)
-      const Location = await findDownload(deps, access, [...tag, 'downloads', ...path])
+      const Location = await findDownload(database, access, [...tag, 'downloads', ...path])
       return { status: 302, headers: { Location } }
     },
   })
@@ -134,13 +134,13 @@ export const getReleaseDownload = (deps: Dependencies) =>
 /** Tags and paths may hold the word themselves. */
 const splitsMax = 5
 
-async function findDownload(deps: Dependencies, access: ProjectCall, parts: string[]): Promise<string> {
+async function findDownload(database: Database, access: ProjectCall, parts: string[]): Promise<string> {
   const splits = parts.flatMap((part, index) => (part === 'downloads' && index > 0 ? [index] : []))
   for (const at of splits.slice(0, splitsMax)) {
     const named = parts.slice(0, at).join('/')
-    const tag = named === 'permalink/latest' ? await getLatestTag(deps, access) : named
+    const tag = named === 'permalink/latest' ? await getLatestTag(database, access) : named
     try {
-      return await getDownloadUrl(deps, access, tag, `/${parts.slice(at + 1).join('/')}`)
+      return await getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
     } catch (error) {
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error
     }

@@ -1,7 +1,12 @@
-import { type DatabaseOrTransaction, inTransaction, type ReleaseLink } from '@switchyard/db'
+import {
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type ReleaseLink,
+  type Rows,
+} from '@switchyard/db'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import { releaseLinksMax, validateLink } from '@switchyard/domain/release'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { getStoredRelease, requireTagRight } from './releases.js'
 import {
@@ -15,33 +20,33 @@ import {
 
 /** The links of a release, the newest first. @throws DomainError not-found */
 export async function listLinks(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   { skip, take }: Rows,
 ): Promise<{ links: ReleaseLink[]; total: number }> {
-  const { links } = await getStoredRelease(deps, access, tag)
+  const { links } = await getStoredRelease(database, access, tag)
   return { links: links.slice(skip, skip + take), total: links.length }
 }
 
 /** @throws DomainError not-found */
 export async function getLink(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   id: number,
 ): Promise<ReleaseLink> {
-  return oneOf((await getStoredRelease(deps, access, tag)).links, id)
+  return oneOf((await getStoredRelease(database, access, tag)).links, id)
 }
 
 /** The address behind a path of a release. @throws DomainError not-found */
 export async function getDownloadUrl(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   filePath: string,
 ): Promise<string> {
-  const { links } = await getStoredRelease(deps, access, tag)
+  const { links } = await getStoredRelease(database, access, tag)
   const link = links.find((each) => each.filePath === filePath)
   if (!link) throw notFound()
   return link.url
@@ -54,12 +59,12 @@ export async function getDownloadUrl(
  * @throws DomainError forbidden; not-found; invalid for wrong fields, and when the release has as many links as are allowed
  */
 export async function addLink(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   fields: LinkFields,
 ): Promise<{ link: ReleaseLink; isNew: boolean }> {
-  return withLinks(deps, access, tag, async (transaction, links, release) => {
+  return withLinks(database, access, tag, async (transaction, links, release) => {
     const known = links.find(({ name, url }) => name === fields.name && url === fields.url)
     if (known) return { link: known, isNew: false }
     validateLink(fields, links)
@@ -70,12 +75,12 @@ export async function addLink(
 
 /** @param changes undefined fields stay @throws DomainError forbidden; not-found; precondition-failed; invalid for wrong fields */
 export async function changeLink(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
   changes: { [Field in keyof LinkFields]?: LinkFields[Field] | undefined },
 ): Promise<ReleaseLink> {
-  return withLinks(deps, access, tag, async (transaction, links) => {
+  return withLinks(database, access, tag, async (transaction, links) => {
     const link = oneOf(links, id)
     precondition?.(link.updatedAt)
     const fields = {
@@ -92,12 +97,12 @@ export async function changeLink(
 
 /** @throws DomainError forbidden; not-found */
 export async function removeLink(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   id: number,
 ): Promise<ReleaseLink> {
-  return withLinks(deps, access, tag, async (transaction, links) => {
+  return withLinks(database, access, tag, async (transaction, links) => {
     const link = oneOf(links, id)
     await deleteReleaseLink(transaction, link)
     return link
@@ -106,7 +111,7 @@ export async function removeLink(
 
 /** Changes the links of a release, one change after the other. @throws DomainError forbidden; not-found */
 async function withLinks<Result>(
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
   work: (
@@ -115,8 +120,8 @@ async function withLinks<Result>(
     release: Pick<ReleaseLink, 'projectId' | 'releaseId'>,
   ) => Promise<Result>,
 ): Promise<Result> {
-  await requireTagRight(deps, access, tag)
-  return inTransaction(deps.database, async (transaction) => {
+  await requireTagRight(database, access, tag)
+  return inTransaction(database, async (transaction) => {
     const projectId = access.project.id
     const releaseId = await lockRelease(transaction, projectId, tag)
     if (releaseId === null) throw notFound('Release')

@@ -1,7 +1,9 @@
 import {
+  type Database,
   type DatabaseOrTransaction,
   enqueueForProject,
   inTransaction,
+  type Rows,
   requireUnchanged,
   sqlOf,
   violatedUniqueIndex,
@@ -17,9 +19,9 @@ import { isRefName } from '@switchyard/domain/commit'
 import { validateLink, validateRelease } from '@switchyard/domain/release'
 import { fullName } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
-import { beginChange } from '../references/references.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { Jobs } from '../jobs.js'
+import { beginChange, type ReferenceDependencies } from '../references/references.js'
 import { releaseHook } from '../shapes/hooks.js'
 import type { ReleaseView } from '../shapes/repository-views.js'
 import { addTag, mayCreateTag, planTag, protectedTagRefusal } from '../tags/tags.js'
@@ -36,9 +38,12 @@ import {
   updateRelease,
 } from './store.js'
 
+/** The release of a new tag makes the tag, which is a change of references. */
+export type ReleaseDependencies = ProjectResourceDependencies & ReferenceDependencies
+
 /** One page of the releases of a project, and how many there are in all. */
 export async function listReleases(
-  { database }: Dependencies,
+  database: Database,
   access: ProjectCall,
   query: Omit<ReleaseQuery, 'projectId'>,
   rows: Rows,
@@ -50,14 +55,14 @@ export async function listReleases(
 
 /** @throws DomainError not-found */
 export const getRelease = async (
-  deps: Dependencies,
+  database: Database,
   access: ProjectCall,
   tag: string,
-): Promise<ReleaseView> => describe(access, await getStoredRelease(deps, access, tag))
+): Promise<ReleaseView> => describe(access, await getStoredRelease(database, access, tag))
 
 /** A release without the facts about its tag in the repository. @throws DomainError not-found */
 export async function getStoredRelease(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   tag: string,
 ): Promise<ReleaseWithLinks> {
@@ -67,7 +72,7 @@ export async function getStoredRelease(
 }
 
 /** The tag of the newest release whose date is not in the future. @throws DomainError not-found */
-export async function getLatestTag({ database }: Dependencies, { project }: ProjectCall): Promise<string> {
+export async function getLatestTag(database: Database, { project }: ProjectCall): Promise<string> {
   const release = await findLatestRelease(database, project.id, new Date())
   if (!release) throw notFound('Release')
   return release.tag
@@ -102,7 +107,7 @@ interface CreateReleaseCommand {
  *   texts and links that do not fit, and as createTag; unprocessable when the tag is missing and there is no start
  */
 export async function createRelease(
-  dependencies: Dependencies,
+  dependencies: ReleaseDependencies,
   access: ProjectCall<Caller>,
   command: CreateReleaseCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -110,7 +115,7 @@ export async function createRelease(
   const { database } = dependencies
   const { project, caller } = access
   const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
-  await requireTagRight(dependencies, access, tag)
+  await requireTagRight(database, access, tag)
   if (await findRelease(database, project.id, tag)) throw conflict('Release already exists')
   validateRelease({ name, description })
   for (const [index, link] of links.entries()) validateLink(link, links.slice(0, index))
@@ -138,7 +143,7 @@ export async function createRelease(
       await storeDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
       return stored
     })
-    announce(dependencies, release, 'create')
+    announce(dependencies.jobs, release, 'create')
     return await describe(access, release)
   } catch (error) {
     if (violatedUniqueIndex(error) === null) throw error
@@ -167,17 +172,13 @@ async function planMissingTag(
 }
 
 /** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
-export async function requireTagRight(
-  dependencies: Dependencies,
-  access: ProjectCall,
-  tag: string,
-): Promise<void> {
-  if (!(await mayCreateTag(dependencies, access, tag))) throw forbidden(protectedTagRefusal)
+export async function requireTagRight(database: Database, access: ProjectCall, tag: string): Promise<void> {
+  if (!(await mayCreateTag(database, access, tag))) throw forbidden(protectedTagRefusal)
 }
 
 /** @throws DomainError forbidden; not-found; precondition-failed; invalid for texts that do not fit */
 export async function changeRelease(
-  dependencies: Dependencies,
+  dependencies: ReleaseDependencies,
   access: ProjectCall,
   {
     tag,
@@ -186,7 +187,7 @@ export async function changeRelease(
   }: { tag: string; changes: ReleaseChanges; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
-  await requireTagRight(dependencies, access, tag)
+  await requireTagRight(dependencies.database, access, tag)
   validateRelease(changes)
   const release = await inTransaction(dependencies.database, async (transaction) => {
     const { id: projectId } = access.project
@@ -196,26 +197,26 @@ export async function changeRelease(
     await storeDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
     return changed
   })
-  announce(dependencies, release, 'update')
+  announce(dependencies.jobs, release, 'update')
   return describe(access, release)
 }
 
 /** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found */
 export async function removeRelease(
-  dependencies: Dependencies,
+  dependencies: ReleaseDependencies,
   access: ProjectCall,
   tag: string,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
   const { database } = dependencies
-  await requireTagRight(dependencies, access, tag)
-  const view = await getRelease(dependencies, access, tag)
+  await requireTagRight(database, access, tag)
+  const view = await getRelease(database, access, tag)
   const { release } = view
   await inTransaction(database, async (transaction) => {
     if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
     await storeDeliveries(transaction, access, { release, action: 'delete', baseUrl })
   })
-  announce(dependencies, release, 'delete')
+  announce(dependencies.jobs, release, 'delete')
   return view
 }
 
@@ -237,7 +238,7 @@ const storeDeliveries = (
   })
 
 const announce = (
-  { jobs }: Dependencies,
+  jobs: Jobs,
   { projectId, id, tag }: ReleaseWithLinks,
   action: ReleaseEvent['action'],
 ): void => jobs.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { excerpt, invalid, invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { releaseLinksMax } from '@switchyard/domain/release'
@@ -22,39 +23,39 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, pathRest } from '../shapes/parameters.js'
 import { pageOptions, projectPage, visiting } from '../web/web.js'
 import * as links from './link-routes.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
+import type { ReleaseDependencies } from './releases.js'
 import * as releases from './releases.js'
 
-export function releaseRoutes(deps: Dependencies): Route[] {
+export function releaseRoutes(deps: ReleaseDependencies): Route[] {
   const { readProject, pushCode } = deps.guards
   const path = '/projects/:id/releases'
   const one = `${path}/:tag_name`
   const ofRelease = `${one}/assets/links`
-  const latest = redirectToLatest(deps)
+  const latest = redirectToLatest(deps.database)
   return [
-    route('GET', path, readProject, listReleases(deps)),
+    route('GET', path, readProject, listReleases(deps.database)),
     route('POST', path, pushCode, createRelease(deps)),
     route('GET', `${path}/permalink/latest`, readProject, latest),
     route('GET', `${path}/permalink/latest/*rest`, readProject, latest),
-    route('GET', one, readProject, getRelease(deps)),
+    route('GET', one, readProject, getRelease(deps.database)),
     route('PUT', one, pushCode, updateRelease(deps)),
     route('DELETE', one, pushCode, deleteRelease(deps)),
-    route('GET', `${one}/downloads/*file_path`, readProject, links.redirectToDownload(deps)),
-    route('GET', ofRelease, readProject, links.listLinks(deps)),
-    route('POST', ofRelease, pushCode, links.createLink(deps)),
-    route('GET', `${ofRelease}/:link_id`, readProject, links.getLink(deps)),
-    route('PUT', `${ofRelease}/:link_id`, pushCode, links.updateLink(deps)),
-    route('DELETE', `${ofRelease}/:link_id`, pushCode, links.deleteLink(deps)),
+    route('GET', `${one}/downloads/*file_path`, readProject, links.redirectToDownload(deps.database)),
+    route('GET', ofRelease, readProject, links.listLinks(deps.database)),
+    route('POST', ofRelease, pushCode, links.createLink(deps.database)),
+    route('GET', `${ofRelease}/:link_id`, readProject, links.getLink(deps.database)),
+    route('PUT', `${ofRelease}/:link_id`, pushCode, links.updateLink(deps.database)),
+    route('DELETE', `${ofRelease}/:link_id`, pushCode, links.deleteLink(deps.database)),
     route(
       'GET',
       `${projectPage}/-/releases/*tag/downloads/*path`,
-      visiting(deps, 'read_project'),
-      links.getReleaseDownload(deps),
+      visiting(deps.guards, 'read_project'),
+      links.getReleaseDownload(deps.database),
       pageOptions,
     ),
   ]
@@ -65,7 +66,7 @@ const htmlDescription = {
 }
 
 /** `GET /projects/:id/releases` */
-const listReleases = (deps: Dependencies) =>
+const listReleases = (database: Database) =>
   endpoint({
     summary: 'Releases, the newest first',
     replies: { 200: z.array(releaseShape) },
@@ -84,20 +85,20 @@ const listReleases = (deps: Dependencies) =>
         updatedBefore: updated_before,
         updatedAfter: updated_after,
       }
-      const found = await releases.listReleases(deps, access, query, rowsOf(page))
+      const found = await releases.listReleases(database, access, query, rowsOf(page))
       const items = found.releases.map((release) => presentRelease(release, access.project, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })
 
 /** `GET /projects/:id/releases/:tag_name` */
-const getRelease = (deps: Dependencies) =>
+const getRelease = (database: Database) =>
   endpoint({
     summary: 'The release of a tag',
     replies: { 200: releaseShape },
     input: z.object({ tag_name: text(), ...htmlDescription }),
     async handle({ tag_name }, access: ProjectCall, call) {
-      const found = await releases.getRelease(deps, access, tag_name)
+      const found = await releases.getRelease(database, access, tag_name)
       return versioned(presentRelease(found, access.project, call.baseUrl), found.release)
     },
   })
@@ -106,14 +107,14 @@ const getRelease = (deps: Dependencies) =>
 const locationLengthMax = 8 * 1024
 
 /** `GET /projects/:id/releases/permalink/latest`, and any path below it, as for the newest release. */
-const redirectToLatest = (deps: Dependencies) =>
+const redirectToLatest = (database: Database) =>
   endpoint({
     summary: 'Redirect to the newest release',
     replies: { 302: null },
     headers: { Location: 'The address of the newest release, or of what is below it' },
     input: z.object({ ...pageParameters, ...htmlDescription, rest: pathRest().optional() }),
     async handle({ rest = '' }, access: ProjectCall, call) {
-      const tag = await releases.getLatestTag(deps, access)
+      const tag = await releases.getLatestTag(database, access)
       const { parameters } = linkParameters(call)
       const query = String(parameters)
       const path = `/api/v4/projects/${access.project.id}/releases/${encodeURIComponent(tag)}`
@@ -134,7 +135,7 @@ function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown
 }
 
 /** `POST /projects/:id/releases` */
-const createRelease = (deps: Dependencies) =>
+const createRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Release a tag; with `ref`, a tag that does not exist is made',
     replies: { 201: releaseShape },
@@ -166,7 +167,7 @@ const createRelease = (deps: Dependencies) =>
   })
 
 /** `PUT /projects/:id/releases/:tag_name` */
-const updateRelease = (deps: Dependencies) =>
+const updateRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Change the release of a tag',
     replies: { 200: releaseShape },
@@ -195,7 +196,7 @@ const updateRelease = (deps: Dependencies) =>
   })
 
 /** `DELETE /projects/:id/releases/:tag_name` */
-const deleteRelease = (deps: Dependencies) =>
+const deleteRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Delete the release of a tag; the tag stays',
     replies: { 200: releaseShape },

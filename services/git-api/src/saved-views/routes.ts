@@ -1,4 +1,4 @@
-import type { SavedView } from '@switchyard/db'
+import type { Database, SavedView } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   created,
@@ -16,7 +16,6 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import * as views from './saved-views.js'
 
 const savedViewShape = z
@@ -40,13 +39,13 @@ const presentSavedView = (view: SavedView): z.output<typeof savedViewShape> => (
 })
 
 /** Every caller reads and changes only the views of their own user. */
-export const savedViewRoutes = (deps: Dependencies): Route[] =>
+export const savedViewRoutes = ({ database }: { database: Database }): Route[] =>
   refusingUnknown([
-    route('GET', '/saved_views', signedIn, listSavedViews(deps)),
-    route('POST', '/saved_views', signedIn, createSavedView(deps)),
-    route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
-    route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
-    route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
+    route('GET', '/saved_views', signedIn, listSavedViews(database)),
+    route('POST', '/saved_views', signedIn, createSavedView(database)),
+    route('GET', '/saved_views/:id', signedIn, getSavedView(database)),
+    route('PUT', '/saved_views/:id', signedIn, updateSavedView(database)),
+    route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(database)),
   ])
 
 const pageName = () =>
@@ -60,37 +59,37 @@ const fields = {
   query: text(2000).meta({ description: "The query of the page's address, without the question mark" }),
 }
 
-const listSavedViews = (deps: Dependencies) =>
+const listSavedViews = (database: Database) =>
   endpoint({
     summary: "The caller's saved views, by name",
     replies: { 200: z.array(savedViewShape) },
     input: z.object({ page: pageName().optional() }),
     handle: async ({ page }, { user }: Caller) =>
-      ok((await views.listSavedViews(deps, user.id, page)).map(presentSavedView)),
+      ok((await views.listSavedViews(database, user.id, page)).map(presentSavedView)),
   })
 
-const createSavedView = (deps: Dependencies) =>
+const createSavedView = (database: Database) =>
   endpoint({
     summary: 'Save a view',
     replies: { 201: savedViewShape },
     refusals: [409],
     input: z.object(fields),
     handle: async (given, { user }: Caller) =>
-      created(presentSavedView(await views.saveView(deps, user.id, given))),
+      created(presentSavedView(await views.saveView(database, user.id, given))),
   })
 
-const getSavedView = (deps: Dependencies) =>
+const getSavedView = (database: Database) =>
   endpoint({
     summary: 'One saved view',
     replies: { 200: savedViewShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, { user }: Caller) {
-      const view = await views.getSavedView(deps, user.id, id)
+      const view = await views.getSavedView(database, user.id, id)
       return versioned(presentSavedView(view), view)
     },
   })
 
-const updateSavedView = (deps: Dependencies) =>
+const updateSavedView = (database: Database) =>
   endpoint({
     summary: 'Change a saved view',
     replies: { 200: savedViewShape },
@@ -102,18 +101,18 @@ const updateSavedView = (deps: Dependencies) =>
       query: fields.query.optional(),
     }),
     async handle({ id, ...given }, { user }: Caller, call) {
-      const view = await views.changeSavedView(deps, user.id, id, given, preconditionOf(call))
+      const view = await views.changeSavedView(database, user.id, id, given, preconditionOf(call))
       return versioned(presentSavedView(view), view)
     },
   })
 
-const deleteSavedView = (deps: Dependencies) =>
+const deleteSavedView = (database: Database) =>
   endpoint({
     summary: 'Delete a saved view',
     replies: { 204: null },
     input: z.object({ id: rowId() }),
     async handle({ id }, { user }: Caller) {
-      await views.removeSavedView(deps, user.id, id)
+      await views.removeSavedView(database, user.id, id)
       return noContent()
     },
   })

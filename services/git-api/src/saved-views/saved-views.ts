@@ -11,16 +11,13 @@ import {
   createSavedView,
   deleteSavedView,
   findSavedView,
-  listSavedViews as listViews,
   type SavedViewFields,
   updateSavedView,
 } from './store.js'
 
-const viewsMax = 50
+export { listSavedViews } from './store.js'
 
-interface Dependencies {
-  database: Database
-}
+const viewsMax = 50
 
 /** Translates the failure of a write. */
 function throwTaken(error: unknown): never {
@@ -30,23 +27,15 @@ function throwTaken(error: unknown): never {
 const missing = () => notFound('Saved View')
 
 /** @throws DomainError invalid when the user has as many views as allowed | conflict when the name is taken */
-export const saveView = (
-  { database }: Dependencies,
-  userId: number,
-  fields: SavedViewFields,
-): Promise<SavedView> =>
+export const saveView = (database: Database, userId: number, fields: SavedViewFields): Promise<SavedView> =>
   inTransaction(database, async (transaction) => {
     if ((await countSavedViews(transaction, userId)) >= viewsMax)
       throw invalid(`A user can have ${viewsMax} saved views at most`)
     return createSavedView(transaction, userId, fields)
   }).catch(throwTaken)
 
-/** The views of a user, of one page or of all pages. */
-export const listSavedViews = ({ database }: Dependencies, userId: number, page: string | undefined) =>
-  listViews(database, userId, page)
-
 /** @throws DomainError not-found */
-export async function getSavedView({ database }: Dependencies, userId: number, id: number) {
+export async function getSavedView(database: Database, userId: number, id: number) {
   const view = await findSavedView(database, userId, id)
   if (!view) throw missing()
   return view
@@ -54,7 +43,7 @@ export async function getSavedView({ database }: Dependencies, userId: number, i
 
 /** @throws DomainError not-found | precondition-failed | conflict when the name is taken */
 export async function changeSavedView(
-  { database }: Dependencies,
+  database: Database,
   userId: number,
   id: number,
   fields: Partial<SavedViewFields>,
@@ -69,6 +58,6 @@ export async function changeSavedView(
 }
 
 /** @throws DomainError not-found */
-export async function removeSavedView({ database }: Dependencies, userId: number, id: number): Promise<void> {
+export async function removeSavedView(database: Database, userId: number, id: number): Promise<void> {
   if (!(await deleteSavedView(database, userId, id))) throw missing()
 }

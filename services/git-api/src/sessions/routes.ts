@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { type Caller, scopes } from '@switchyard/domain/access'
 import {
   anyone,
@@ -12,8 +13,7 @@ import {
   setSessionCookie,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import { signIn, signOut } from './sessions.js'
+import { type SessionDependencies, signIn, signOut } from './sessions.js'
 
 const sessionShape = z
   .object({
@@ -44,15 +44,15 @@ const presentSession = (
 const noSession: z.output<typeof noSessionShape> = { user: null, scopes: [] }
 
 /** The session of a browser. Every service accepts its cookie. */
-export const sessionRoutes = (deps: Dependencies): Route[] => [
+export const sessionRoutes = (deps: SessionDependencies): Route[] => [
   route('POST', '/session', fromOwnOrigin, beginSession(deps), { jsonOnly: true }),
   route('GET', '/session', anyone, showSession),
-  route('DELETE', '/session', fromOwnOrigin, endSession(deps)),
+  route('DELETE', '/session', fromOwnOrigin, endSession(deps.database)),
 ]
 
 const headers = { 'Cache-Control': 'no-store' }
 
-const beginSession = (deps: Dependencies) =>
+const beginSession = (deps: SessionDependencies) =>
   endpoint({
     summary: 'Sign in with a token: the answer sets the cookie of the session',
     replies: { 201: sessionShape },
@@ -80,13 +80,13 @@ const showSession = endpoint({
   },
 })
 
-const endSession = (deps: Dependencies) =>
+const endSession = (database: Database) =>
   endpoint({
     summary: 'Sign out: the session ends, and its cookie does not work any more',
     replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller | null, call) {
-      await signOut(deps, caller, (signedIn) => auditAuthor(signedIn, call))
+      await signOut(database, caller, (signedIn) => auditAuthor(signedIn, call))
       clearSessionCookie(call)
       return { status: 204, headers }
     },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
   createSession,
+  type Database,
   deleteSession,
   findToken,
   inTransaction,
@@ -9,9 +10,20 @@ import {
 } from '@switchyard/db'
 import { forbidden, unauthenticated } from '@switchyard/domain'
 import { type Caller, endOfDay } from '@switchyard/domain/access'
-import { auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
+import { type AuthenticateFrom, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
-import type { Dependencies } from '../dependencies.js'
+
+export interface SessionDependencies {
+  database: Database
+  sessions: {
+    /** Finds the holder of a token, and counts the unknown tokens of each address. */
+    authenticate: AuthenticateFrom
+    /** A session ends when it is not used for this time. */
+    idleMs: number
+    /** A session ends after this time at the latest. */
+    lifetimeMs: number
+  }
+}
 
 interface SignedIn {
   holder: Caller
@@ -28,7 +40,7 @@ interface SignedIn {
  *   everywhere; rate-limited after too many unknown tokens from the address
  */
 export async function signIn(
-  { database, sessions }: Dependencies,
+  { database, sessions }: SessionDependencies,
   token: string,
   call: Call,
 ): Promise<SignedIn> {
@@ -60,7 +72,7 @@ const earliest = (one: Date, other: Date | null) => (other !== null && other < o
 
 /** Ends the session of the caller; does nothing for a caller without a session. */
 export async function signOut(
-  { database }: Dependencies,
+  database: Database,
   caller: Caller | null,
   author: (signedIn: Caller) => AuditAuthor,
 ) {

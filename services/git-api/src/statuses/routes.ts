@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { postedStates } from '@switchyard/domain/commit-status'
 import {
@@ -15,12 +16,11 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import * as listing from './statuses.js'
-import { recordStatus } from './statuses.js'
+import { recordStatus, type StatusDependencies } from './statuses.js'
 import type { StatusWithAuthor } from './store.js'
 
 const commitStatusShape = z
@@ -62,15 +62,15 @@ const presentCommitStatus = (
   author: status.author && presentUser(status.author, baseUrl),
 })
 
-export function statusRoutes(deps: Dependencies): Route[] {
+export function statusRoutes(deps: StatusDependencies): Route[] {
   const { readStatuses, writeStatuses } = deps.guards
   return [
-    route('GET', '/projects/:id/repository/commits/:sha/statuses', readStatuses, listStatuses(deps)),
+    route('GET', '/projects/:id/repository/commits/:sha/statuses', readStatuses, listStatuses(deps.database)),
     route('POST', '/projects/:id/statuses/:sha', writeStatuses, createStatus(deps)),
   ]
 }
 
-const listStatuses = (deps: Dependencies) =>
+const listStatuses = (database: Database) =>
   endpoint({
     summary: 'Statuses of a commit',
     replies: { 200: z.array(commitStatusShape) },
@@ -89,13 +89,13 @@ const listStatuses = (deps: Dependencies) =>
       const { ref, stage, name, ...page } = given
       const order = { newestFirst: sort === 'desc', byPipeline: order_by === 'pipeline_id' }
       const query = { revision: sha, ref, stage, name, pipelineId: pipeline_id, all, ...order }
-      const { statuses, total } = await listing.listStatuses(deps, access, query, rowsOf(page))
+      const { statuses, total } = await listing.listStatuses(database, access, query, rowsOf(page))
       const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
       return pageReply(items, page, total, call)
     },
   })
 
-const createStatus = (deps: Dependencies) =>
+const createStatus = (deps: StatusDependencies) =>
   endpoint({
     summary: 'Set the status of a build or a check of a commit',
     replies: { 201: commitStatusShape },

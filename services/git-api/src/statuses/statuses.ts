@@ -1,13 +1,22 @@
+import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { Jobs } from '../jobs.js'
 import { findPipeline } from '../pipelines/store.js'
 import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
+import type { StatusLookup } from './status-lookup.js'
+import type { StatusRecorder } from './status-recorder.js'
 import { hasCommitStatus, listCommitStatuses, type StatusWithAuthor } from './store.js'
+
+export interface StatusDependencies extends ProjectResourceDependencies {
+  jobs: Jobs
+  statuses: StatusRecorder
+  statusLookup: StatusLookup
+}
 
 interface RecordStatusCommand {
   /** Hash, branch or tag. */
@@ -32,7 +41,7 @@ interface RecordStatusCommand {
  *   recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already
  */
 export async function recordStatus(
-  { database, jobs, statuses, statusLookup }: Dependencies,
+  { database, jobs, statuses, statusLookup }: StatusDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -73,7 +82,7 @@ export async function recordStatus(
 
 /** The pipeline that a post names; null when it names none. @throws DomainError not-found */
 async function findGivenPipeline(
-  { pool }: Dependencies['database'],
+  { pool }: Database,
   projectId: number,
   sha: string,
   { pipelineId, ref }: RecordStatusCommand,
@@ -104,7 +113,7 @@ interface StatusQuery {
  * @throws DomainError not-found for an unknown commit
  */
 export async function listStatuses(
-  { database }: Dependencies,
+  database: Database,
   { project, repository }: ProjectCall,
   { revision, ref, pipelineId, all, ...query }: StatusQuery,
   rows: Rows,

@@ -11,13 +11,13 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { requestBody } from '../shapes/bodies.js'
+import type { StorageDependencies } from './repository-contents.js'
 import * as storage from './repository-contents.js'
 import { secretHeader } from './storages.js'
 
 /** The internal API between the git-api processes of several storages: reads repositories to copy, and finds empty ones. */
-export function betweenStoragesRoutes(deps: Dependencies): Route[] {
+export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {
     if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()
   }
@@ -40,13 +40,13 @@ export function betweenStoragesRoutes(deps: Dependencies): Route[] {
 const project = { id: rowId() }
 
 /** A page of projects has 100 at most. */
-const findEmpty = (deps: Dependencies) =>
+const findEmpty = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ids: list(rowId(), 100) }),
     handle: async ({ ids }) => ok({ empty: await storage.findEmptyRepositories(deps, ids) }),
   })
 
-const infoRefs = (deps: Dependencies) =>
+const infoRefs = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ...project, service: z.literal('git-upload-pack') }),
     async handle({ id, service }, _access, { raw: { request, response }, signal }) {
@@ -61,7 +61,7 @@ const infoRefs = (deps: Dependencies) =>
     },
   })
 
-const uploadPack = (deps: Dependencies) =>
+const uploadPack = (deps: StorageDependencies) =>
   endpoint({
     input: z.object(project),
     async handle({ id }, _access, { raw, signal }) {
@@ -79,13 +79,13 @@ const uploadPack = (deps: Dependencies) =>
     },
   })
 
-const listObjects = (deps: Dependencies) =>
+const listObjects = (deps: StorageDependencies) =>
   endpoint({
     input: z.object(project),
     handle: async ({ id }) => ok(await storage.listLfsObjects(deps, id)),
   })
 
-const sendObject = (deps: Dependencies) =>
+const sendObject = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ...project, oid: text() }),
     async handle({ id, oid }, _access, { raw: { response }, signal }) {

@@ -1,9 +1,17 @@
 import type { Readable, Writable } from 'node:stream'
-import { findRepositoryPlace } from '@switchyard/db'
+import { type Database, findRepositoryPlace } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { advertiseRefs, type Repository, serveFetch } from '@switchyard/git-storage'
-import type { Dependencies } from '../dependencies.js'
+import { advertiseRefs, type Git, type Repository, serveFetch } from '@switchyard/git-storage'
+import type { Storages } from './storages.js'
+
+export interface StorageDependencies {
+  database: Database
+  git: Git
+  storages: Storages
+  /** A client that neither sends nor reads for this time is disconnected. */
+  transferIdleMs: number
+}
 
 /** The connection to the git-api of another storage. */
 interface Connection {
@@ -14,7 +22,7 @@ interface Connection {
 
 /** @throws DomainError not-found when the repository is not in this storage */
 async function openOwn(
-  { database, git, storages }: Dependencies,
+  { database, git, storages }: StorageDependencies,
   projectId: number,
   signal?: AbortSignal,
 ): Promise<Repository> {
@@ -25,25 +33,25 @@ async function openOwn(
 
 /** Lists every reference, hidden ones included. */
 export async function advertiseAll(
-  deps: Dependencies,
+  deps: StorageDependencies,
   projectId: number,
   connection: Connection,
 ): Promise<void> {
   const { path } = await openOwn(deps, projectId)
-  await advertiseRefs(sessionOf(deps, path, connection), 'git-upload-pack', connection.output)
+  await advertiseRefs(sessionOf(deps.transferIdleMs, path, connection), 'git-upload-pack', connection.output)
 }
 
 /** Serves a fetch of any reference. The caller ends the output. */
 export async function serveAll(
-  deps: Dependencies,
+  deps: StorageDependencies,
   projectId: number,
   connection: Connection & { input: Readable },
 ): Promise<void> {
   const { path } = await openOwn(deps, projectId)
-  await serveFetch(sessionOf(deps, path, connection), connection.input, connection.output)
+  await serveFetch(sessionOf(deps.transferIdleMs, path, connection), connection.input, connection.output)
 }
 
-const sessionOf = ({ transferIdleMs }: Dependencies, path: string, { protocol, signal }: Connection) => ({
+const sessionOf = (transferIdleMs: number, path: string, { protocol, signal }: Connection) => ({
   path,
   protocol,
   signal,
@@ -51,12 +59,12 @@ const sessionOf = ({ transferIdleMs }: Dependencies, path: string, { protocol, s
   seesAll: true,
 })
 
-export const listLfsObjects = async (deps: Dependencies, projectId: number): Promise<LfsObject[]> =>
+export const listLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
   (await openOwn(deps, projectId)).listLfsObjects()
 
 /** The size of an object, and a function that writes its bytes; the caller ends the output. @throws DomainError not-found */
 export async function openLfsObject(
-  deps: Dependencies,
+  deps: StorageDependencies,
   projectId: number,
   oid: string,
   signal: AbortSignal,
@@ -70,7 +78,7 @@ export async function openLfsObject(
 
 /** Those of the given projects whose repository is in this storage and has no branch yet. */
 export async function findEmptyRepositories(
-  deps: Dependencies,
+  deps: StorageDependencies,
   projectIds: readonly number[],
 ): Promise<number[]> {
   const empty: number[] = []

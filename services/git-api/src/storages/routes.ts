@@ -1,4 +1,4 @@
-import type { Project, RepositoryStorageMove } from '@switchyard/db'
+import type { Database, Project, RepositoryStorageMove } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   administrator,
@@ -18,9 +18,9 @@ import {
   rowsOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectGuards, ProjectResourceDependencies } from '../guards.js'
 import * as moves from './storage-moves.js'
+import type { Storages } from './storages.js'
 
 const states = ['scheduled', 'started', 'finished', 'failed'] as const
 
@@ -63,19 +63,23 @@ const presentStorageMove = (
   },
 })
 
+interface StorageMoveDependencies extends ProjectResourceDependencies {
+  storages: Storages
+}
+
 /** Moves of the repository of a project between storages, in GitLab's shapes. */
-export function storageMoveRoutes(deps: Dependencies): Route[] {
-  const guard = administeredProject(deps)
+export function storageMoveRoutes({ database, guards, storages }: StorageMoveDependencies): Route[] {
+  const guard = administeredProject(guards)
   const path = '/projects/:id/repository_storage_moves'
   return [
-    route('POST', path, guard, createMove(deps)),
-    route('GET', path, guard, listMoves(deps)),
-    route('GET', `${path}/:repository_storage_id`, guard, getMove(deps)),
+    route('POST', path, guard, createMove(database, storages)),
+    route('GET', path, guard, listMoves(database)),
+    route('GET', `${path}/:repository_storage_id`, guard, getMove(database)),
   ]
 }
 
 /** Administrators see every project. */
-function administeredProject({ guards }: Dependencies): Guard<ProjectCall<Caller>> {
+function administeredProject(guards: ProjectGuards): Guard<ProjectCall<Caller>> {
   const documents = {
     ...administrator.documents,
     parameters: { id: 'The id of the project, or its full path' },
@@ -86,7 +90,7 @@ function administeredProject({ guards }: Dependencies): Guard<ProjectCall<Caller
   })
 }
 
-const createMove = (deps: Dependencies) =>
+const createMove = (database: Database, storages: Storages) =>
   endpoint({
     summary: 'Move the repository of a project to another storage; the answer comes before the move',
     replies: { 201: storageMoveShape },
@@ -96,28 +100,28 @@ const createMove = (deps: Dependencies) =>
     }),
     async handle({ destination_storage_name }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const move = await moves.requestMove(deps, access, destination_storage_name, author)
+      const move = await moves.requestMove(database, storages, access, destination_storage_name, author)
       return created(presentStorageMove(move, access.project))
     },
   })
 
-const listMoves = (deps: Dependencies) =>
+const listMoves = (database: Database) =>
   endpoint({
     summary: 'The moves of the repository of a project, the newest first',
     replies: { 200: z.array(storageMoveShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall<Caller>, call) {
-      const found = await moves.listMoves(deps, access, rowsOf(page))
+      const found = await moves.listRepositoryMoves(database, access.project.id, rowsOf(page))
       const shown = found.moves.map((move) => presentStorageMove(move, access.project))
       return pageReply(shown, page, found.total, call)
     },
   })
 
-const getMove = (deps: Dependencies) =>
+const getMove = (database: Database) =>
   endpoint({
     summary: 'One move of the repository of a project',
     replies: { 200: storageMoveShape },
     input: z.object({ repository_storage_id: rowId() }),
     handle: async ({ repository_storage_id }, access: ProjectCall<Caller>) =>
-      ok(presentStorageMove(await moves.getMove(deps, access, repository_storage_id), access.project)),
+      ok(presentStorageMove(await moves.getMove(database, access, repository_storage_id), access.project)),
   })

@@ -1,9 +1,11 @@
-import { type AuditAuthor, inTransaction, type RepositoryStorageMove } from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type RepositoryStorageMove } from '@switchyard/db'
 import { invalid, notFound } from '@switchyard/domain'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { createRepositoryMove, findRepositoryMove, listRepositoryMoves } from './store.js'
+import type { Storages } from './storages.js'
+import { createRepositoryMove, findRepositoryMove } from './store.js'
+
+export { listRepositoryMoves } from './store.js'
 
 /**
  * Requests a move, which the git-api of the destination carries out.
@@ -11,14 +13,15 @@ import { createRepositoryMove, findRepositoryMove, listRepositoryMoves } from '.
  * @throws DomainError invalid for a storage that is not known here or has the repository already; conflict while another move is unfinished
  */
 export async function requestMove(
-  { database, storages }: Dependencies,
+  database: Database,
+  { others }: Storages,
   { project }: ProjectCall,
   destination: string,
   author: AuditAuthor,
 ): Promise<RepositoryStorageMove> {
   const { id, diskPath, storage: source, pathWithNamespace } = project
   if (destination === source) throw invalid({ destination_storage_name: ['holds the repository already'] })
-  if (!storages.others.has(destination)) throw invalid({ destination_storage_name: ['is not known'] })
+  if (!others.has(destination)) throw invalid({ destination_storage_name: ['is not known'] })
   return inTransaction(database, async (transaction) => {
     const move = await createRepositoryMove(transaction, { projectId: id, diskPath, source, destination })
     await recordProjectEvent(transaction, author, id, 'project_storage_move_requested', {
@@ -30,16 +33,9 @@ export async function requestMove(
   })
 }
 
-export const listMoves = (
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  rows: Rows,
-): Promise<{ moves: RepositoryStorageMove[]; total: number }> =>
-  listRepositoryMoves(database, project.id, rows)
-
 /** @throws DomainError not-found */
 export async function getMove(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<RepositoryStorageMove> {

@@ -14,12 +14,17 @@ import {
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { SystemState } from './system.js'
 
-export const systemRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/version', signedIn, getVersion(deps)),
-  route('GET', '/system', administrator, getSystem(deps)),
+export interface SystemDependencies {
+  readSystemState: () => Promise<SystemState>
+  /** The commit that this process was built from; `unknown` where nobody said. */
+  revision: string
+}
+
+export const systemRoutes = ({ readSystemState, revision }: SystemDependencies): Route[] => [
+  route('GET', '/version', signedIn, getVersion(revision)),
+  route('GET', '/system', administrator, getSystem(readSystemState)),
   ...documentationRoutes(),
 ]
 
@@ -89,7 +94,7 @@ export function presentSystem({
 }
 
 /** `GET /system` */
-const getSystem = ({ readSystemState }: Pick<Dependencies, 'readSystemState'>) =>
+const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
   endpoint({
     summary: 'Versions, sizes and free space of what this installation runs on',
     replies: { 200: systemShape },
@@ -101,7 +106,7 @@ const getSystem = ({ readSystemState }: Pick<Dependencies, 'readSystemState'>) =
 const apiVersion = '18.9.0'
 
 /** `GET /version` */
-const getVersion = ({ revision }: Pick<Dependencies, 'revision'>) =>
+const getVersion = (revision: string) =>
   endpoint({
     summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
     replies: { 200: z.object({ version: z.string(), revision: z.string(), enterprise: z.boolean() }) },

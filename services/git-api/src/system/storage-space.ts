@@ -6,28 +6,12 @@ import {
   type StorageUse,
 } from '@switchyard/db'
 import { insufficientStorage, invalid, notFound, unavailable } from '@switchyard/domain'
-import { quotaRefusal, type StorageLimits, sizeText, storageLimitsOf } from '@switchyard/domain/access'
+import { quotaRefusal, sizeText, storageLimitsOf } from '@switchyard/domain/access'
 import type { CountedRepository } from '@switchyard/git-storage'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
-import { readSpace } from './system.js'
-
-/** Room for what users store: the quotas of projects and users, and the disk of the repositories. */
-export interface StorageSpace {
-  /**
-   * Counts bytes of git objects that are about to be stored.
-   *
-   * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay free
-   */
-  take(repository: CountedRepository, bytes: number): Promise<void>
-  /** The reason why so many bytes of Git LFS objects are beyond a quota, or null. @throws DomainError insufficient-storage */
-  findLfsRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
-  /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
-  findRoom(): Promise<number>
-  /** The limits of a project, with its own limit if it has one. */
-  limitsOf(project: { own: number | null; isOwnedByAdministrator: boolean }): StorageLimits
-}
+import { readSpace, type StorageSpace } from './system.js'
 
 interface Parts {
   database: Database

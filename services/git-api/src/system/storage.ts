@@ -4,7 +4,7 @@ import { makeFolder } from '@switchyard/service-kit/config'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
 import { keptFreeBytes } from './storage-space.js'
-import { readStorage, type StorageSpace } from './system.js'
+import { type DiskSpace, readStorage } from './system.js'
 
 /** Rejects unless repositories can be read and written below the storage root; makes the root when missing. */
 export async function checkStorage(storageRoot: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function checkStorage(storageRoot: string): Promise<void> {
 
 /** Figures of the file system of the repositories; they are left out while it does not answer. */
 export function exposeStorage({ registry }: Metrics, storageRoot: string, freeBytesMin: number): void {
-  const expose = (name: string, help: string, read: (space: StorageSpace) => number) =>
+  const expose = (name: string, help: string, read: (space: DiskSpace) => number) =>
     new Gauge({
       name,
       help,

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Database } from '@switchyard/db'
-import type { Git } from '@switchyard/git-storage'
+import type { StorageLimits } from '@switchyard/domain/access'
+import type { CountedRepository, Git } from '@switchyard/git-storage'
 import pTimeout from 'p-timeout'
 import type { Jobs, RedisFigures } from '../jobs.js'
 import { type DatabaseFigures, readDatabaseFigures } from './store.js'
@@ -18,12 +19,28 @@ export interface SystemState {
   database: DatabaseFigures | null
   redis: RedisFigures | null
   /** The file system of the repositories. */
-  storage: StorageSpace | null
+  storage: DiskSpace | null
 }
 
-export interface StorageSpace {
+export interface DiskSpace {
   totalBytes: number
   freeBytes: number
+}
+
+/** Room for what users store: the quotas of projects and users, and the disk of the repositories. */
+export interface StorageSpace {
+  /**
+   * Counts bytes of git objects that are about to be stored.
+   *
+   * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay free
+   */
+  take(repository: CountedRepository, bytes: number): Promise<void>
+  /** The reason why so many bytes of Git LFS objects are beyond a quota, or null. @throws DomainError insufficient-storage */
+  findLfsRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
+  /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
+  findRoom(): Promise<number>
+  /** The limits of a project, with its own limit if it has one. */
+  limitsOf(project: { own: number | null; isOwnedByAdministrator: boolean }): StorageLimits
 }
 
 /** Time for which a state that was read is used again. */
@@ -64,10 +81,9 @@ async function readParts({ database, jobs, git, storageRoot }: Parts) {
 }
 
 /** @returns null when the file system does not answer in time */
-export const readStorage = (storageRoot: string): Promise<StorageSpace | null> =>
-  inTime(readSpace(storageRoot))
+export const readStorage = (storageRoot: string): Promise<DiskSpace | null> => inTime(readSpace(storageRoot))
 
-export async function readSpace(storageRoot: string): Promise<StorageSpace> {
+export async function readSpace(storageRoot: string): Promise<DiskSpace> {
   const { bsize, blocks, bavail } = await statfs(storageRoot)
   return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
 }

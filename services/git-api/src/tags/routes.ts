@@ -1,4 +1,4 @@
-import type { Project } from '@switchyard/db'
+import type { Database, Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   created,
@@ -18,8 +18,8 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit, presentSignature, signatureShape } from '../shapes/commit.js'
 import { nameRegex, nameSearch, optional, windowOf } from '../shapes/parameters.js'
 import type { TagView } from '../shapes/repository-views.js'
@@ -48,13 +48,13 @@ const presentTag = (tag: TagView, project: Project, baseUrl: string): z.output<t
   created_at: tag.taggedAt,
 })
 
-export function tagRoutes(deps: Dependencies): Route[] {
+export function tagRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const tags = '/projects/:id/repository/tags'
   return [
-    route('GET', tags, readCode, listTagsEndpoint(deps)),
+    route('GET', tags, readCode, listTagsEndpoint(deps.database)),
     route('POST', tags, pushCode, createTagEndpoint(deps)),
-    route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint(deps)),
+    route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint(deps.database)),
     route('GET', `${tags}/:tag_name/signature`, readCode, getTagSignatureEndpoint),
     route('DELETE', `${tags}/:tag_name`, pushCode, deleteTagEndpoint(deps)),
   ]
@@ -70,7 +70,7 @@ const listTagsInput = z.object({
 })
 
 /** `GET /projects/:id/repository/tags` */
-const listTagsEndpoint = (deps: Dependencies) =>
+const listTagsEndpoint = (database: Database) =>
   endpoint({
     summary: 'Tags',
     replies: { 200: z.array(tagShape) },
@@ -83,7 +83,7 @@ const listTagsEndpoint = (deps: Dependencies) =>
     ) {
       const window = windowOf(pagination, page_token, page)
       const query = { search, regex, order: order_by, descending: sort === 'desc', window }
-      const { tags, total, next } = await listTags(deps, access, query)
+      const { tags, total, next } = await listTags(database, access, query)
       const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
       return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
     },
@@ -97,7 +97,7 @@ const createTagInput = z.object({
 })
 
 /** `POST /projects/:id/repository/tags` */
-const createTagEndpoint = (deps: Dependencies) =>
+const createTagEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a tag; a message makes it an annotated one',
     replies: { 201: tagShape },
@@ -109,14 +109,14 @@ const createTagEndpoint = (deps: Dependencies) =>
   })
 
 /** `GET /projects/:id/repository/tags/:tag_name` */
-const getTagEndpoint = (deps: Dependencies) =>
+const getTagEndpoint = (database: Database) =>
   endpoint({
     summary: 'One tag',
     replies: { 200: tagShape },
     refusals: [413],
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall, call) {
-      return ok(presentTag(await getTag(deps, access, tag_name), access.project, call.baseUrl))
+      return ok(presentTag(await getTag(database, access, tag_name), access.project, call.baseUrl))
     },
   })
 
@@ -131,7 +131,7 @@ const getTagSignatureEndpoint = endpoint({
 })
 
 /** `DELETE /projects/:id/repository/tags/:tag_name` */
-const deleteTagEndpoint = (deps: Dependencies) =>
+const deleteTagEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a tag',
     replies: { 204: null },

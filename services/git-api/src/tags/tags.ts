@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
@@ -12,10 +13,9 @@ import { fullName, type Reference } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import { findByName } from '../branches/branches.js'
 import { readSignature } from '../commits/commits.js'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedTags } from '../protected-tags/store.js'
-import { beginChange, signatureOf } from '../references/references.js'
+import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import { findDescriptionsOfTags } from '../releases/store.js'
 import type { SignatureKind, TagView } from '../shapes/repository-views.js'
 import { takeWindow, type Window } from '../shapes/window.js'
@@ -36,7 +36,7 @@ interface TagQuery {
  *   expression that is malformed or too large
  */
 export async function listTags(
-  { database }: Dependencies,
+  database: Database,
   access: Pick<ProjectCall, 'project' | 'repository'>,
   { search, regex, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
@@ -48,7 +48,7 @@ export async function listTags(
 
 /** @throws DomainError not-found */
 export async function getTag(
-  { database }: Dependencies,
+  database: Database,
   access: Pick<ProjectCall, 'project' | 'repository'>,
   name: string,
 ): Promise<TagView> {
@@ -68,7 +68,7 @@ export async function readTagSignature({ repository }: ProjectCall, name: string
 }
 
 async function describe(
-  database: Dependencies['database'],
+  database: Database,
   { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
   references: readonly Reference[],
 ): Promise<TagView[]> {
@@ -110,26 +110,26 @@ interface CreateTagCommand {
  *   names no commit, and a tag that exists
  */
 export async function createTag(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   access: ProjectCall<Caller>,
   command: CreateTagCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<TagView> {
   const { project, caller } = access
-  if (!(await mayCreateTag(dependencies, access, command.name))) throw invalid(protectedTagRefusal)
+  if (!(await mayCreateTag(dependencies.database, access, command.name))) throw invalid(protectedTagRefusal)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const change = await planTag(access, command)
   await foresee([change])
   await addTag(access, change)
   await happened([change])
-  return getTag(dependencies, access, command.name)
+  return getTag(dependencies.database, access, command.name)
 }
 
 export const protectedTagRefusal = 'You are not allowed to create this tag as it is protected.'
 
 /** Whether the protections of tags let the caller create a tag of this name. */
 export async function mayCreateTag(
-  { database }: Dependencies,
+  database: Database,
   { project, level }: ProjectCall,
   name: string,
 ): Promise<boolean> {
@@ -172,14 +172,14 @@ export async function addTag({ repository }: ProjectCall, { ref, after }: RefCha
  * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag moves meanwhile
  */
 export async function deleteTag(
-  dependencies: Dependencies,
+  dependencies: ReferenceDependencies,
   access: ProjectCall<Caller>,
   name: string,
   unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { project, repository, level, caller } = access
-  const { target, taggedAt, commit, isProtected } = await getTag(dependencies, access, name)
+  const { target, taggedAt, commit, isProtected } = await getTag(dependencies.database, access, name)
   if (isProtected && level < accessLevels.maintainer) {
     throw forbidden(
       'You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.',

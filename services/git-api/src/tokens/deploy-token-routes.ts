@@ -1,4 +1,4 @@
-import type { DeployToken } from '@switchyard/db'
+import type { Database, DeployToken } from '@switchyard/db'
 import { type Caller, deployTokenUsername } from '@switchyard/domain/access'
 import {
   administrator,
@@ -19,10 +19,10 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, scopeList } from '../shapes/parameters.js'
 import * as tokens from './deploy-tokens.js'
+import type { TokenDependencies } from './tokens.js'
 
 const deployTokenScopes = ['read_repository'] as const
 
@@ -66,14 +66,14 @@ const presentIssuedDeployToken = ({
   secret: string
 }): z.output<typeof issuedDeployTokenShape> => ({ ...presentDeployToken(token), token: secret })
 
-export function deployTokenRoutes(deps: Dependencies): Route[] {
+export function deployTokenRoutes(deps: TokenDependencies): Route[] {
   const { maintain } = deps.guards
   const path = '/projects/:id/deploy_tokens'
   return [
-    route('GET', '/deploy_tokens', administrator, listAllDeployTokens(deps)),
-    route('GET', path, maintain, listDeployTokens(deps)),
-    route('POST', path, maintain, createDeployToken(deps)),
-    route('GET', `${path}/:token_id`, maintain, getDeployToken(deps)),
+    route('GET', '/deploy_tokens', administrator, listAllDeployTokens(deps.database)),
+    route('GET', path, maintain, listDeployTokens(deps.database)),
+    route('POST', path, maintain, createDeployToken(deps.database)),
+    route('GET', `${path}/:token_id`, maintain, getDeployToken(deps.database)),
     route('DELETE', `${path}/:token_id`, maintain, deleteDeployToken(deps)),
   ]
 }
@@ -83,24 +83,24 @@ const listFields = z.object({
   active: optional(flag()).meta({ description: 'Only tokens that work, or only expired ones' }),
 })
 
-const listAllDeployTokens = (deps: Dependencies) =>
+const listAllDeployTokens = (database: Database) =>
   endpoint({
     summary: 'Deploy tokens of all projects',
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, _caller: Caller, call) {
-      const found = await tokens.listDeployTokens(deps, undefined, active, rowsOf(page))
+      const found = await tokens.listDeployTokens(database, undefined, active, rowsOf(page))
       return pageReply(found.tokens.map(presentDeployToken), page, found.total, call)
     },
   })
 
-const listDeployTokens = (deps: Dependencies) =>
+const listDeployTokens = (database: Database) =>
   endpoint({
     summary: 'Deploy tokens of a project',
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, { project }: ProjectCall, call) {
-      const found = await tokens.listDeployTokens(deps, project, active, rowsOf(page))
+      const found = await tokens.listDeployTokens(database, project, active, rowsOf(page))
       return pageReply(found.tokens.map(presentDeployToken), page, found.total, call)
     },
   })
@@ -108,7 +108,7 @@ const listDeployTokens = (deps: Dependencies) =>
 const nameLengthMax = 255
 
 /** The answer is the only place that shows the secret. */
-const createDeployToken = (deps: Dependencies) =>
+const createDeployToken = (database: Database) =>
   endpoint({
     summary: 'Make a token that fetches from one project; its secret is shown only here',
     replies: { 201: issuedDeployTokenShape },
@@ -122,21 +122,21 @@ const createDeployToken = (deps: Dependencies) =>
     }),
     async handle({ name, username, expires_at: expiresAt }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const issued = await tokens.issueDeployToken(deps, access, { name, username, expiresAt }, author)
+      const issued = await tokens.issueDeployToken(database, access, { name, username, expiresAt }, author)
       return created(presentIssuedDeployToken(issued))
     },
   })
 
-const getDeployToken = (deps: Dependencies) =>
+const getDeployToken = (database: Database) =>
   endpoint({
     summary: 'One deploy token of a project',
     replies: { 200: deployTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>
-      ok(presentDeployToken(await tokens.getDeployToken(deps, access, token_id))),
+      ok(presentDeployToken(await tokens.getDeployToken(database, access, token_id))),
   })
 
-const deleteDeployToken = (deps: Dependencies) =>
+const deleteDeployToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Revoke a deploy token',
     replies: { 204: null },

@@ -1,9 +1,8 @@
-import { type AuditAuthor, type DeployToken, inTransaction } from '@switchyard/db'
+import { type AuditAuthor, type Database, type DeployToken, inTransaction, type Rows } from '@switchyard/db'
 import { invalid, notFound } from '@switchyard/domain'
 import { type Caller, deployCallerId, endOfDay } from '@switchyard/domain/access'
 import { hashToken } from '@switchyard/service-kit/http'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { makerOf } from './project-tokens.js'
 import {
@@ -12,11 +11,11 @@ import {
   findDeployToken,
   listDeployTokens as listStoredTokens,
 } from './store.js'
-import { newSecret } from './tokens.js'
+import { newSecret, type TokenDependencies } from './tokens.js'
 
 /** @param project undefined: the deploy tokens of all projects */
 export const listDeployTokens = (
-  { database }: Dependencies,
+  database: Database,
   project: { id: number } | undefined,
   active: boolean | undefined,
   rows: Rows,
@@ -24,7 +23,7 @@ export const listDeployTokens = (
 
 /** @throws DomainError not-found */
 export async function getDeployToken(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
 ): Promise<DeployToken> {
@@ -48,7 +47,7 @@ interface NewDeployTokenFields {
  * @throws DomainError invalid, by field
  */
 export async function issueDeployToken(
-  { database }: Dependencies,
+  database: Database,
   { project, caller }: ProjectCall<Caller>,
   { name, username, expiresAt }: NewDeployTokenFields,
   author: AuditAuthor,
@@ -84,7 +83,7 @@ function problemOfEnd(end: Date | null, latest: Date | null): string | null {
 
 /** This process refuses the token from now on, other processes within half a second. @throws DomainError not-found */
 export async function revokeDeployToken(
-  { database, forgetUsers }: Dependencies,
+  { database, forgetUsers }: TokenDependencies,
   { project }: ProjectCall<Caller>,
   id: number,
   author: AuditAuthor,

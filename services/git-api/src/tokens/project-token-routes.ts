@@ -1,4 +1,4 @@
-import type { ProjectTokenWithLevel } from '@switchyard/db'
+import type { Database, ProjectTokenWithLevel } from '@switchyard/db'
 import { forbidden } from '@switchyard/domain'
 import { accessLevels, type Caller, projectTokenScopes, requireScope } from '@switchyard/domain/access'
 import {
@@ -19,8 +19,7 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectGuards } from '../guards.js'
 import { accessLevel, optionalDay, scopeList, tokenDescription } from '../shapes/parameters.js'
 import { accessLevelShape } from '../shapes/user.js'
 import * as projectTokens from './project-tokens.js'
@@ -34,7 +33,7 @@ import {
   type TokenWithSecret,
   tokenShape,
 } from './routes.js'
-import { revokeProjectToken } from './tokens.js'
+import { revokeProjectToken, type TokenDependencies } from './tokens.js'
 
 const projectTokenShape = z
   .object({ ...tokenShape.shape, access_level: accessLevelShape.nullable() })
@@ -61,15 +60,15 @@ const presentIssuedProjectToken = (
   access_level: accessLevel,
 })
 
-export function projectTokenRoutes(deps: Dependencies): Route[] {
+export function projectTokenRoutes(deps: TokenDependencies): Route[] {
   const { maintain } = deps.guards
   const tokens = '/projects/:id/access_tokens'
   return [
-    route('GET', tokens, maintain, listProjectTokens(deps)),
-    route('POST', tokens, maintain, createProjectToken(deps)),
-    route('POST', `${tokens}/self/rotate`, projectTokenItself(deps), rotateOwnProjectToken(deps)),
+    route('GET', tokens, maintain, listProjectTokens(deps.database)),
+    route('POST', tokens, maintain, createProjectToken(deps.database)),
+    route('POST', `${tokens}/self/rotate`, projectTokenItself(deps.guards), rotateOwnProjectToken(deps)),
     route('POST', `${tokens}/:token_id/rotate`, maintain, rotateProjectToken(deps)),
-    route('GET', `${tokens}/:token_id`, maintain, getProjectToken(deps)),
+    route('GET', `${tokens}/:token_id`, maintain, getProjectToken(deps.database)),
     route('DELETE', `${tokens}/:token_id`, maintain, deleteProjectToken(deps)),
   ]
 }
@@ -95,13 +94,13 @@ const listProjectTokensInput = z.object({
   revoked: unsupported('is not supported: revoked tokens are left out', 'false', '0'),
 })
 
-const listProjectTokens = (deps: Dependencies) =>
+const listProjectTokens = (database: Database) =>
   endpoint({
     summary: 'Tokens of a project that are not revoked',
     replies: { 200: z.array(projectTokenShape) },
     input: listProjectTokensInput,
     async handle(page, access: ProjectCall, call) {
-      const { tokens, total } = await projectTokens.listProjectTokens(deps, access, rowsOf(page))
+      const { tokens, total } = await projectTokens.listProjectTokens(database, access, rowsOf(page))
       return pageReply(tokens.map(presentProjectToken), page, total, call)
     },
   })
@@ -115,29 +114,29 @@ const createProjectTokenInput = z.object({
 })
 
 /** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */
-const createProjectToken = (deps: Dependencies) =>
+const createProjectToken = (database: Database) =>
   endpoint({
     summary: 'Make a token for one project; its secret is shown only here',
     replies: { 201: issuedProjectTokenShape },
     input: createProjectTokenInput,
     async handle({ access_level, expires_at, ...given }, access: ProjectCall<Caller>, call) {
       const token = { ...given, accessLevel: access_level, expiresAt: expires_at }
-      const issued = await issueProjectToken(deps, access, token, auditAuthor(access.caller, call))
+      const issued = await issueProjectToken(database, access, token, auditAuthor(access.caller, call))
       return created(presentIssuedProjectToken(issued, access_level))
     },
   })
 
-const getProjectToken = (deps: Dependencies) =>
+const getProjectToken = (database: Database) =>
   endpoint({
     summary: 'One token of a project',
     replies: { 200: projectTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>
-      ok(presentProjectToken(await tokens.getProjectToken(deps, access, token_id))),
+      ok(presentProjectToken(await tokens.getProjectToken(database, access, token_id))),
   })
 
 /** `DELETE /projects/:id/access_tokens/:token_id` */
-const deleteProjectToken = (deps: Dependencies) =>
+const deleteProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Revoke a token of a project',
     replies: { 204: null },
@@ -149,7 +148,7 @@ const deleteProjectToken = (deps: Dependencies) =>
   })
 
 /** A token of the project that `:id` names, with any role, and with a scope that lets it replace itself. */
-const projectTokenItself = ({ guards }: Pick<Dependencies, 'guards'>): Guard<ProjectCall<Caller>> =>
+const projectTokenItself = (guards: ProjectGuards): Guard<ProjectCall<Caller>> =>
   documented(
     {
       who: 'tokens of the project with the scope `api` or `self_rotate`',
@@ -164,7 +163,7 @@ const projectTokenItself = ({ guards }: Pick<Dependencies, 'guards'>): Guard<Pro
   )
 
 /** `POST /projects/:id/access_tokens/self/rotate`: for tokens of the project with the scope `api` or `self_rotate`. */
-const rotateOwnProjectToken = (deps: Dependencies) =>
+const rotateOwnProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Replace the project token of this request; the new secret is shown only here',
     replies: { 200: issuedProjectTokenShape },
@@ -176,7 +175,7 @@ const rotateOwnProjectToken = (deps: Dependencies) =>
   })
 
 /** `POST /projects/:id/access_tokens/:token_id/rotate` */
-const rotateProjectToken = (deps: Dependencies) =>
+const rotateProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Replace a token of a project; the new secret is shown only here',
     replies: { 200: issuedProjectTokenShape },

@@ -3,26 +3,27 @@ import {
   type AuditAuthor,
   createMember,
   createUser,
+  type Database,
   type DatabaseOrTransaction,
   findProjectToken,
   findToken,
   inTransaction,
   listProjectTokens as listStoredTokens,
   type Project,
+  type Rows,
 } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import type { Caller, Scope } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { type IssuedToken, issueToken } from './tokens.js'
 
 /** The tokens of the project that are not revoked. */
-export const listProjectTokens = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+export const listProjectTokens = (database: Database, { project }: ProjectCall, rows: Rows) =>
   listStoredTokens(database, project.id, rows)
 
 /** @throws DomainError not-found */
-export async function getProjectToken({ database }: Dependencies, { project }: ProjectCall, id: number) {
+export async function getProjectToken(database: Database, { project }: ProjectCall, id: number) {
   const token = await findProjectToken(database, project.id, id)
   if (!token) throw notFound()
   return token
@@ -45,7 +46,7 @@ interface NewProjectToken {
  * @throws DomainError forbidden for a role above the caller's; invalid when its last day has passed or is too late
  */
 export async function issueProjectToken(
-  { database }: Dependencies,
+  database: Database,
   { project, level, caller }: ProjectCall<Caller>,
   { name, description, scopes, accessLevel, expiresAt }: NewProjectToken,
   author: AuditAuthor,

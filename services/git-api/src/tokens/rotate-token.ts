@@ -15,10 +15,15 @@ import {
   type Scope,
 } from '@switchyard/domain/access'
 import { recordUserEvent } from '../audit/audit.js'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { makerOf } from './project-tokens.js'
-import { getTokenFor, type IssuedToken, issueToken, requireTenants } from './tokens.js'
+import {
+  getTokenFor,
+  type IssuedToken,
+  issueToken,
+  requireTenants,
+  type TokenDependencies,
+} from './tokens.js'
 
 /**
  * Replaces the token that the request came with.
@@ -28,7 +33,7 @@ import { getTokenFor, type IssuedToken, issueToken, requireTenants } from './tok
  *   has passed, or that gives the new token more days than the old one was given
  */
 export async function rotateOwnToken(
-  deps: Dependencies,
+  deps: TokenDependencies,
   expiresAt: Date | undefined,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
@@ -52,12 +57,12 @@ export async function rotateOwnToken(
  *   the last day
  */
 export async function rotateTokenFor(
-  deps: Dependencies,
+  deps: TokenDependencies,
   caller: Caller,
   { id, expiresAt }: { id: number; expiresAt: Date | undefined },
   author: AuditAuthor,
 ): Promise<IssuedToken> {
-  const old = await getTokenFor(deps, caller, id)
+  const old = await getTokenFor(deps.database, caller, id)
   const isAdministrator = caller.user.admin
   const wanted = old.scopes as Scope[]
   if (!isAdministrator && !includesScopes(caller.token.scopes, wanted)) throw insufficientScope(wanted)
@@ -77,7 +82,7 @@ export async function rotateTokenFor(
  *   for the last day
  */
 export async function rotateProjectToken(
-  deps: Dependencies,
+  deps: TokenDependencies,
   { project, level, caller }: ProjectCall<Caller>,
   { id, expiresAt }: { id: number; expiresAt: Date | undefined },
   author: AuditAuthor,
@@ -109,7 +114,7 @@ interface Rotation {
 
 /** The old token stops working; the new one has its name, description, scopes, tenants and project. */
 async function rotate(
-  { database, forgetUsers }: Dependencies,
+  { database, forgetUsers }: TokenDependencies,
   old: PersonalAccessToken,
   { expiresAt, latestDay, createdBy, onRevoked }: Rotation,
   author: AuditAuthor,

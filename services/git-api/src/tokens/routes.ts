@@ -1,4 +1,4 @@
-import type { PersonalAccessToken } from '@switchyard/db'
+import type { Database, PersonalAccessToken } from '@switchyard/db'
 import { unauthenticated } from '@switchyard/domain'
 import {
   scopes as allScopes,
@@ -30,7 +30,6 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import {
   optional,
   optionalDay,
@@ -42,7 +41,13 @@ import {
 import * as rotation from './rotate-token.js'
 import type { TokenOrder } from './store.js'
 import * as tokens from './tokens.js'
-import { getOwnToken, getTokenFor, issuePersonalToken, revokeTokenFor } from './tokens.js'
+import {
+  getOwnToken,
+  getTokenFor,
+  issuePersonalToken,
+  revokeTokenFor,
+  type TokenDependencies,
+} from './tokens.js'
 
 export const tokenShape = z
   .object({
@@ -98,15 +103,15 @@ export const presentIssuedToken = ({
   secret,
 }: TokenWithSecret): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })
 
-export function tokenRoutes(deps: Dependencies): Route[] {
+export function tokenRoutes(deps: TokenDependencies): Route[] {
   const tokens = '/personal_access_tokens'
   return [
-    route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps)),
-    route('GET', tokens, signedIn, listTokens(deps)),
-    route('GET', `${tokens}/self`, tokenHolder, showOwnToken(deps)),
+    route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps.database)),
+    route('GET', tokens, signedIn, listTokens(deps.database)),
+    route('GET', `${tokens}/self`, tokenHolder, showOwnToken(deps.database)),
     route('DELETE', `${tokens}/self`, tokenHolder, revokeOwnToken(deps)),
     route('POST', `${tokens}/self/rotate`, selfRotation, rotateOwnToken(deps)),
-    route('GET', `${tokens}/:id`, signedIn, showToken(deps)),
+    route('GET', `${tokens}/:id`, signedIn, showToken(deps.database)),
     route('DELETE', `${tokens}/:id`, signedIn, revokeToken(deps)),
     route('POST', `${tokens}/:id/rotate`, signedIn, rotateToken(deps)),
   ]
@@ -124,7 +129,7 @@ const selfRotation: Guard<Caller> = documented(
   ({ caller }) => requireScope(caller, 'self_rotate'),
 )
 
-const createToken = (deps: Dependencies) =>
+const createToken = (database: Database) =>
   endpoint({
     summary: 'Make a token for a user; its secret is shown only here',
     replies: { 201: issuedTokenShape },
@@ -141,27 +146,27 @@ const createToken = (deps: Dependencies) =>
     async handle({ id: userId, expires_at: expiresAt = null, ...given }, administrator: Caller, call) {
       const author = auditAuthor(administrator, call)
       const token = { ...given, userId, expiresAt }
-      return created(presentIssuedToken(await issuePersonalToken(deps, administrator, token, author)))
+      return created(presentIssuedToken(await issuePersonalToken(database, administrator, token, author)))
     },
   })
 
-const showOwnToken = (deps: Dependencies) =>
+const showOwnToken = (database: Database) =>
   endpoint({
     summary: 'The token of this request',
     replies: { 200: tokenShape },
     input: z.object({}),
-    handle: async (_input, caller: Caller) => ok(presentToken(await getOwnToken(deps, caller))),
+    handle: async (_input, caller: Caller) => ok(presentToken(await getOwnToken(database, caller))),
   })
 
-const showToken = (deps: Dependencies) =>
+const showToken = (database: Database) =>
   endpoint({
     summary: "One token: any for administrators, one of the caller's own for everybody else",
     replies: { 200: tokenShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }, caller: Caller) => ok(presentToken(await getTokenFor(deps, caller, id))),
+    handle: async ({ id }, caller: Caller) => ok(presentToken(await getTokenFor(database, caller, id))),
   })
 
-const revokeOwnToken = (deps: Dependencies) =>
+const revokeOwnToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Revoke the token of this request',
     replies: { 204: null },
@@ -172,7 +177,7 @@ const revokeOwnToken = (deps: Dependencies) =>
     },
   })
 
-const revokeToken = (deps: Dependencies) =>
+const revokeToken = (deps: TokenDependencies) =>
   endpoint({
     summary: "Revoke a token: any for administrators, one of the caller's own for everybody else",
     replies: { 204: null },
@@ -183,7 +188,7 @@ const revokeToken = (deps: Dependencies) =>
     },
   })
 
-const rotateOwnToken = (deps: Dependencies) =>
+const rotateOwnToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Replace the token of this request; the new secret is shown only here',
     replies: { 200: issuedTokenShape },
@@ -192,7 +197,7 @@ const rotateOwnToken = (deps: Dependencies) =>
       ok(presentIssuedToken(await rotation.rotateOwnToken(deps, expires_at, auditAuthor(caller, call)))),
   })
 
-const rotateToken = (deps: Dependencies) =>
+const rotateToken = (deps: TokenDependencies) =>
   endpoint({
     summary:
       "Replace a token: any for administrators, one of the caller's own for everybody else; the secret is shown only here",
@@ -239,7 +244,7 @@ const input = z.object({
   sort: optional(z.enum(sorts)),
 })
 
-const listTokens = (deps: Dependencies) =>
+const listTokens = (database: Database) =>
   endpoint({
     summary: "Tokens: everybody's for administrators, the caller's own for everybody else",
     replies: { 200: z.array(tokenShape) },
@@ -258,7 +263,7 @@ const listTokens = (deps: Dependencies) =>
         expiresBefore: given.expires_before,
         expiresAfter: given.expires_after,
       }
-      const found = await tokens.listTokens(deps, caller, filter, orderOf(given.sort), rowsOf(given))
+      const found = await tokens.listTokens(database, caller, filter, orderOf(given.sort), rowsOf(given))
       return pageReply(found.tokens.map(presentToken), given, found.total, call)
     },
   })

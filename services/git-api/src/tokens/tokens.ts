@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
   createToken,
+  type Database,
   type DatabaseOrTransaction,
   deleteMember,
   findToken,
@@ -9,6 +10,7 @@ import {
   inTransaction,
   type NewToken,
   type PersonalAccessToken,
+  type Rows,
   recordAuditEvent,
   revokeToken as revokeStoredToken,
 } from '@switchyard/db'
@@ -20,10 +22,14 @@ import {
   includesTenants,
   lastDayProblem,
 } from '@switchyard/domain/access'
-import { hashToken } from '@switchyard/service-kit/http'
+import { type Authenticator, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectResourceDependencies } from '../guards.js'
 import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } from './store.js'
+
+export interface TokenDependencies extends ProjectResourceDependencies {
+  forgetUsers: Authenticator['forgetUsers']
+}
 
 /** A token with its secret, which is not stored. */
 export interface IssuedToken {
@@ -60,7 +66,7 @@ export async function issueToken(
  * @throws DomainError forbidden for another user's tokens; not-found for an unknown user
  */
 export async function listTokens(
-  { database }: Dependencies,
+  database: Database,
   { user }: Caller,
   given: TokenFilter,
   order: TokenOrder,
@@ -73,7 +79,7 @@ export async function listTokens(
 }
 
 /** The token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
-export async function getOwnToken({ database }: Dependencies, caller: Caller): Promise<PersonalAccessToken> {
+export async function getOwnToken(database: Database, caller: Caller): Promise<PersonalAccessToken> {
   const token = await findToken(database, caller.token.id)
   if (!token) throw unauthenticated()
   return token
@@ -84,7 +90,7 @@ export async function getOwnToken({ database }: Dependencies, caller: Caller): P
  *
  * @throws DomainError not-found
  */
-export async function getTokenFor({ database }: Dependencies, { user }: Caller, id: number) {
+export async function getTokenFor(database: Database, { user }: Caller, id: number) {
   const token = await findToken(database, id)
   if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
   return token
@@ -96,7 +102,7 @@ export async function getTokenFor({ database }: Dependencies, { user }: Caller, 
  * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has passed
  */
 export async function issuePersonalToken(
-  { database }: Dependencies,
+  database: Database,
   administrator: Caller,
   given: Omit<NewToken, 'tokenHash'>,
   author: AuditAuthor,
@@ -124,14 +130,19 @@ export function requireTenants(caller: Caller, wanted: BoundTenants): void {
 }
 
 /** Revokes a token that `getTokenFor` finds; does nothing for a revoked token. @throws DomainError not-found */
-export async function revokeTokenFor(deps: Dependencies, caller: Caller, id: number, author: AuditAuthor) {
-  const token = await getTokenFor(deps, caller, id)
+export async function revokeTokenFor(
+  deps: TokenDependencies,
+  caller: Caller,
+  id: number,
+  author: AuditAuthor,
+) {
+  const token = await getTokenFor(deps.database, caller, id)
   await revoke(deps, token, author)
 }
 
 /** Revokes a token of the project and removes its bot from the members. @throws DomainError not-found */
 export async function revokeProjectToken(
-  deps: Dependencies,
+  deps: TokenDependencies,
   projectId: number,
   id: number,
   author: AuditAuthor,
@@ -146,7 +157,7 @@ export async function revokeProjectToken(
  * @returns false when the token was revoked before
  */
 async function revoke(
-  { database, forgetUsers }: Dependencies,
+  { database, forgetUsers }: TokenDependencies,
   { id, userId, projectId, name }: PersonalAccessToken,
   author: AuditAuthor,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { UserOrder, UserState } from '@switchyard/db'
+import type { Database, UserOrder, UserState } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   administrator,
@@ -22,7 +22,6 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import {
   refusedParameters,
@@ -38,6 +37,7 @@ import {
   userPageShape,
   wholeUserShape,
 } from '../shapes/user.js'
+import type { UserDependencies } from './users.js'
 import * as changes from './users.js'
 import * as users from './users.js'
 
@@ -70,23 +70,23 @@ const profileOf = (given: Record<string, unknown>): SettingValues =>
     ),
   )
 
-export const userRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/user', signedIn, getCurrentUser(deps)),
-  route('POST', '/users', administrator, createUser(deps)),
-  route('GET', '/users', administrator, listUsers(deps)),
-  route('GET', '/users/:id', signedIn, getUser(deps)),
+export const userRoutes = (deps: UserDependencies): Route[] => [
+  route('GET', '/user', signedIn, getCurrentUser(deps.database)),
+  route('POST', '/users', administrator, createUser(deps.database)),
+  route('GET', '/users', administrator, listUsers(deps.database)),
+  route('GET', '/users/:id', signedIn, getUser(deps.database)),
   route('PUT', '/users/:id', administrator, updateUser(deps)),
   route('POST', '/users/:id/block', administrator, setUserState(deps, 'blocked')),
   route('POST', '/users/:id/unblock', administrator, setUserState(deps, 'active')),
 ]
 
-const getCurrentUser = (deps: Dependencies) =>
+const getCurrentUser = (database: Database) =>
   endpoint({
     summary: 'The caller',
     replies: { 200: wholeUserShape },
     input: z.object({}),
     handle: async (_input, caller: Caller, { baseUrl }) =>
-      ok(presentWholeUser(await users.getCurrentUser(deps, caller), baseUrl)),
+      ok(presentWholeUser(await users.getCurrentUser(database, caller), baseUrl)),
   })
 
 const no = ['false', '0']
@@ -99,7 +99,7 @@ const identity = {
 }
 
 /** Users sign in with tokens: a password in the request is ignored. */
-const createUser = (deps: Dependencies) =>
+const createUser = (database: Database) =>
   endpoint({
     summary: 'Create a user',
     replies: { 201: wholeUserShape },
@@ -115,7 +115,7 @@ const createUser = (deps: Dependencies) =>
     async handle(given, administrator: Caller, call) {
       const { email, username, name, admin } = given
       const added = { email, username, name, admin, profile: profileOf(given) }
-      const user = await users.createUser(deps, added, auditAuthor(administrator, call))
+      const user = await users.createUser(database, added, auditAuthor(administrator, call))
       return created(presentWholeUser(user, call.baseUrl))
     },
   })
@@ -128,7 +128,7 @@ const orderColumns = {
 } as const satisfies Record<string, UserOrder['column']>
 
 /** Newest first, unless the request names another order. */
-const listUsers = (deps: Dependencies) =>
+const listUsers = (database: Database) =>
   endpoint({
     summary: 'Users',
     replies: { 200: z.array(wholeUserShape) },
@@ -174,7 +174,7 @@ const listUsers = (deps: Dependencies) =>
         createdBefore: given.created_before,
       } as const
       const order = { column: orderColumns[column], direction }
-      const found = await users.listUsers(deps, filter, order, rowsOf(given))
+      const found = await users.listUsers(database, filter, order, rowsOf(given))
       const items = found.users.map((user) => presentWholeUser(user, call.baseUrl))
       return pageReply(items, given, found.total, call)
     },
@@ -187,19 +187,19 @@ function stateOf({ active, blocked }: { active?: boolean; blocked?: boolean }): 
 }
 
 /** Administrators and the user get everything, other callers the profile. */
-const getUser = (deps: Dependencies) =>
+const getUser = (database: Database) =>
   endpoint({
     summary: 'One user',
     replies: { 200: userPageShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, { baseUrl }) {
-      const user = await users.getUser(deps.database, id)
+      const user = await users.getUser(database, id)
       const whole = caller.user.admin || caller.user.id === user.id
       return versioned(whole ? presentWholeUser(user, baseUrl) : presentProfile(user, baseUrl), user)
     },
   })
 
-const updateUser = (deps: Dependencies) =>
+const updateUser = (deps: UserDependencies) =>
   endpoint({
     summary: 'Change a user',
     replies: { 200: wholeUserShape },
@@ -228,7 +228,7 @@ const stateSummaries: Record<UserState, string> = {
 }
 
 /** Answers with `true`, as GitLab does, also when the user was in that state before. */
-const setUserState = (deps: Dependencies, state: UserState) =>
+const setUserState = (deps: UserDependencies, state: UserState) =>
   endpoint({
     summary: stateSummaries[state],
     replies: { 201: z.literal(true) },

@@ -1,19 +1,17 @@
 import {
   type AuditAuthor,
+  type Database,
   type DatabaseOrTransaction,
   deleteSessionsOfUsers,
   findUser,
   createUser as insertUser,
   inTransaction,
   listBotsOfCreator,
-  listUsers as listStoredUsers,
   lockActiveAdministrators,
   type NewUser,
   requireUnchanged,
   type User,
   type UserChanges,
-  type UserFilter,
-  type UserOrder,
   type UserState,
   updateUser,
   violatedUniqueIndex,
@@ -27,15 +25,19 @@ import {
   unauthenticated,
 } from '@switchyard/domain'
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
+import type { Authenticator } from '@switchyard/service-kit/http'
 import { changedFields, problemsOfChanges, recordUserEvent } from '../audit/audit.js'
-import type { Dependencies, Rows } from '../dependencies.js'
 import { listDeployTokensOf } from '../tokens/store.js'
 
-export const listUsers = ({ database }: Dependencies, filter: UserFilter, order: UserOrder, rows: Rows) =>
-  listStoredUsers(database, filter, order, rows)
+export { listUsers } from '@switchyard/db'
+
+export interface UserDependencies {
+  database: Database
+  forgetUsers: Authenticator['forgetUsers']
+}
 
 /** The user who sends the request. @throws DomainError unauthenticated when the user was removed meanwhile */
-export async function getCurrentUser({ database }: Dependencies, caller: Caller): Promise<User> {
+export async function getCurrentUser(database: Database, caller: Caller): Promise<User> {
   const user = await findUser(database, caller.user.id)
   if (!user) throw unauthenticated()
   return user
@@ -53,7 +55,7 @@ export async function getUser(database: DatabaseOrTransaction, id: number): Prom
  *
  * @throws DomainError invalid, by field; conflict when the username or the e-mail address is taken
  */
-export async function createUser({ database }: Dependencies, user: NewUser, author: AuditAuthor) {
+export async function createUser(database: Database, user: NewUser, author: AuditAuthor) {
   const problems = userProblems(user)
   if (Object.keys(problems).length > 0) throw invalid(problems)
   return refuseTakenNames(() =>
@@ -90,7 +92,7 @@ const firstAdministrator = 'root'
  *   the username or the e-mail address is taken
  */
 export async function changeUser(
-  { database, forgetUsers }: Dependencies,
+  { database, forgetUsers }: UserDependencies,
   id: number,
   { profile, ...columns }: Omit<UserChanges, 'state'>,
   author: AuditAuthor,
@@ -135,7 +137,7 @@ const changedProfile = (
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */
 export async function setUserState(
-  { database, forgetUsers }: Dependencies,
+  { database, forgetUsers }: UserDependencies,
   id: number,
   state: UserState,
   author: AuditAuthor,

@@ -4,8 +4,7 @@ import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
 import { fullName, type ReferenceKind } from '@switchyard/git-storage'
 import { type Call, type Guard, prefersHtml, type Reply } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import { type ProjectCall, projectPathOf } from '../guards.js'
+import { type ProjectCall, type ProjectGuards, projectPathOf } from '../guards.js'
 import { optional } from '../shapes/parameters.js'
 import { consolePageOf } from './console-pages.js'
 
@@ -23,7 +22,7 @@ export type Visit = ProjectCall | null
  * that is not open to all.
  */
 export const visiting =
-  ({ guards }: Pick<Dependencies, 'guards'>, right: ProjectRight): Guard<Visit> =>
+  (guards: ProjectGuards, right: ProjectRight): Guard<Visit> =>
   async (call) => {
     const { caller } = call
     if (caller && !caller.token.deploy)

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   accepted,
@@ -30,30 +31,30 @@ import {
   silentProjectEvents,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { optional } from '../shapes/parameters.js'
 import { hookShape, presentHook } from './present.js'
 import * as testing from './test-webhook.js'
+import type { WebhookDependencies } from './webhooks.js'
 import * as hooks from './webhooks.js'
 
-export function hookRoutes(deps: Dependencies): Route[] {
+export function hookRoutes(deps: WebhookDependencies): Route[] {
   const { maintain } = deps.guards
   const path = '/projects/:id/hooks'
   const deliveries = `${path}/:hook_id/deliveries`
   const header = `${path}/:hook_id/custom_headers/:key`
   return [
-    route('GET', path, maintain, listHooks(deps)),
+    route('GET', path, maintain, listHooks(deps.database)),
     route('POST', path, maintain, createHook(deps)),
-    route('GET', `${path}/:hook_id`, maintain, getHook(deps)),
+    route('GET', `${path}/:hook_id`, maintain, getHook(deps.database)),
     route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
-    route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps)),
+    route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps.database)),
     route('PUT', header, maintain, setHookHeader(deps)),
     route('DELETE', header, maintain, deleteHookHeader(deps)),
-    route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps)),
-    route('GET', deliveries, maintain, listDeliveries(deps), { refusesUnknown: true }),
-    route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps)),
-    route('POST', `${deliveries}/:delivery_id/redeliver`, maintain, redeliver(deps)),
+    route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps.database)),
+    route('GET', deliveries, maintain, listDeliveries(deps.database), { refusesUnknown: true }),
+    route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps.database)),
+    route('POST', `${deliveries}/:delivery_id/redeliver`, maintain, redeliver(deps.database)),
   ]
 }
 
@@ -130,18 +131,18 @@ const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>)
   headers: given.custom_headers,
 })
 
-const listHooks = (deps: Dependencies) =>
+const listHooks = (database: Database) =>
   endpoint({
     summary: 'Webhooks of a project',
     replies: { 200: z.array(hookShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const { webhooks, total } = await hooks.listHooks(deps, access, rowsOf(page))
+      const { webhooks, total } = await hooks.listHooks(database, access, rowsOf(page))
       return pageReply(webhooks.map(presentHook), page, total, call)
     },
   })
 
-const createHook = (deps: Dependencies) =>
+const createHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Add a webhook to a project',
     replies: { 201: hookShape },
@@ -154,18 +155,18 @@ const createHook = (deps: Dependencies) =>
     },
   })
 
-const getHook = (deps: Dependencies) =>
+const getHook = (database: Database) =>
   endpoint({
     summary: 'One webhook',
     replies: { 200: hookShape },
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall) {
-      const hook = await hooks.getHook(deps, access, hook_id)
+      const hook = await hooks.getHook(database, access, hook_id)
       return versioned(presentHook(hook), hook)
     },
   })
 
-const updateHook = (deps: Dependencies) =>
+const updateHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: hookShape },
@@ -186,20 +187,20 @@ const updateHook = (deps: Dependencies) =>
     },
   })
 
-const deleteHook = (deps: Dependencies) =>
+const deleteHook = (database: Database) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall<Caller>, call) {
-      await hooks.removeHook(deps, access, hook_id, auditAuthor(access.caller, call))
+      await hooks.removeHook(database, access, hook_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })
 
 const headerKey = { ...hookId, key: text() }
 
-const setHookHeader = (deps: Dependencies) =>
+const setHookHeader = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Add a header to the requests of a webhook, or change its value; the value is never shown',
     replies: { 204: null },
@@ -212,7 +213,7 @@ const setHookHeader = (deps: Dependencies) =>
     },
   })
 
-const deleteHookHeader = (deps: Dependencies) =>
+const deleteHookHeader = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Remove a header from the requests of a webhook',
     replies: { 204: null },
@@ -225,21 +226,21 @@ const deleteHookHeader = (deps: Dependencies) =>
   })
 
 /** The answer comes before the delivery is sent; the route of the delivery shows its outcome. */
-const testHook = (deps: Dependencies) =>
+const testHook = (database: Database) =>
   endpoint({
     summary: 'Send the newest event of a kind to a webhook again',
     replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
     refusals: [409],
     input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),
     async handle({ hook_id: hookId, trigger }, access: ProjectCall<Caller>, call) {
-      const delivery = await testing.testHook(deps, access, { hookId, event: eventOf(trigger) }, call)
+      const delivery = await testing.testHook(database, access, { hookId, event: eventOf(trigger) }, call)
       return created({ message: '201 Created', ...presentDelivery(delivery) })
     },
   })
 
 const deliveryIds = z.object({ ...hookId, delivery_id: z.uuid() })
 
-const listDeliveries = (deps: Dependencies) =>
+const listDeliveries = (database: Database) =>
   endpoint({
     summary: 'Deliveries of a webhook, the newest first',
     replies: { 200: z.array(listedDeliveryShape) },
@@ -249,26 +250,26 @@ const listDeliveries = (deps: Dependencies) =>
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
     async handle({ hook_id: hookId, state, ...page }, access: ProjectCall, call) {
-      const found = await hooks.listHookDeliveries(deps, access, { hookId, state }, rowsOf(page))
+      const found = await hooks.listHookDeliveries(database, access, { hookId, state }, rowsOf(page))
       return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
     },
   })
 
-const getDelivery = (deps: Dependencies) =>
+const getDelivery = (database: Database) =>
   endpoint({
     summary: 'One delivery, with what was sent and answered',
     replies: { 200: deliveryShape },
     input: deliveryIds,
     handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      ok(presentDelivery(await hooks.getHookDelivery(deps, access, hook_id, delivery_id))),
+      ok(presentDelivery(await hooks.getHookDelivery(database, access, hook_id, delivery_id))),
   })
 
-const redeliver = (deps: Dependencies) =>
+const redeliver = (database: Database) =>
   endpoint({
     summary: 'Send a delivery again',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: deliveryIds,
     handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      accepted(presentDelivery(await hooks.redeliverHook(deps, access, hook_id, delivery_id))),
+      accepted(presentDelivery(await hooks.redeliverHook(database, access, hook_id, delivery_id))),
   })

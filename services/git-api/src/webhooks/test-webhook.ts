@@ -1,4 +1,4 @@
-import type { NewDelivery, WebhookDelivery } from '@switchyard/db'
+import type { Database, NewDelivery, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
@@ -6,7 +6,6 @@ import type { Call } from '@switchyard/service-kit/http'
 import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
 import { getCommit } from '../commits/commits.js'
-import type { Dependencies } from '../dependencies.js'
 import { findNewestDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import { findPipelineWithJobs } from '../pipelines/store.js'
@@ -24,13 +23,13 @@ import { ownerOf } from './webhooks.js'
  * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
  */
 export const testHook = (
-  deps: Dependencies,
+  database: Database,
   { project, repository, caller }: ProjectCall<Caller>,
   { hookId, event }: { hookId: number; event: ProjectWebhookEvent },
   { baseUrl }: Call,
 ): Promise<WebhookDelivery> =>
-  testWebhook(deps.database, ownerOf(project), hookId, () =>
-    newestEvent(deps, repository, event, { project, user: caller.user, baseUrl }),
+  testWebhook(database, ownerOf(project), hookId, () =>
+    newestEvent(database, repository, event, { project, user: caller.user, baseUrl }),
   )
 
 /**
@@ -38,7 +37,7 @@ export const testHook = (
  * status, the pipeline of the last status, the last deployment, or the last release.
  */
 async function newestEvent(
-  { database }: Dependencies,
+  database: Database,
   repository: Repository,
   event: ProjectWebhookEvent,
   change: Change,

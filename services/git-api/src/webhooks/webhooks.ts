@@ -1,10 +1,12 @@
 import {
   type AuditAuthor,
+  type Database,
   getDelivery,
   getWebhook,
   listDeliveries,
   listWebhooks,
   type Project,
+  type Rows,
   type Webhook,
   type WebhookDelivery,
   type WebhookOwner,
@@ -22,11 +24,19 @@ import {
   projectWebhookEvents,
   redeliverWebhook,
   removeWebhook,
+  type SecretBox,
   type SilentProjectEvent,
   silentProjectEvents,
+  type TargetPolicy,
 } from '@switchyard/webhooks'
-import type { Dependencies, Rows } from '../dependencies.js'
-import type { ProjectCall } from '../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+
+export interface WebhookDependencies extends ProjectResourceDependencies {
+  /** Encrypts the secrets of webhooks. */
+  secretBox: SecretBox
+  /** The addresses that webhooks may have. */
+  webhookTargets: TargetPolicy
+}
 
 type KnownEvent = ProjectWebhookEvent | SilentProjectEvent
 
@@ -62,7 +72,7 @@ export const ownerOf = ({ id }: Pick<Project, 'id'>) =>
   ({ scope: 'project', projectId: id }) as const satisfies WebhookOwner
 
 /** Like GitLab, whose clients rely on it, this takes secrets of any length and webhooks without events. */
-const rulesOf = ({ webhookTargets, secretBox }: Dependencies): HookRules => ({
+const rulesOf = ({ webhookTargets, secretBox }: WebhookDependencies): HookRules => ({
   policy: webhookTargets,
   knownEvents,
   eventsMin: 0,
@@ -73,11 +83,11 @@ const rulesOf = ({ webhookTargets, secretBox }: Dependencies): HookRules => ({
 const chosenEvents = (choices: EventChoices, before: readonly string[]) =>
   knownEvents.filter((event) => choices[event] ?? before.includes(event))
 
-export const listHooks = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+export const listHooks = (database: Database, { project }: ProjectCall, rows: Rows) =>
   listWebhooks(database, ownerOf(project), rows)
 
 /** @throws DomainError not-found */
-export const getHook = ({ database }: Dependencies, { project }: ProjectCall, id: number): Promise<Webhook> =>
+export const getHook = (database: Database, { project }: ProjectCall, id: number): Promise<Webhook> =>
   getWebhook(database, ownerOf(project), id)
 
 const givenOnly = <Fields extends object>(fields: Fields): Fields =>
@@ -85,7 +95,7 @@ const givenOnly = <Fields extends object>(fields: Fields): Fields =>
 
 /** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
 export function addHook(
-  deps: Dependencies,
+  deps: WebhookDependencies,
   { project, caller }: ProjectCall<Caller>,
   fields: NewHook,
   author: AuditAuthor,
@@ -99,7 +109,7 @@ export function addHook(
 
 /** @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key for its secret */
 export async function changeHook(
-  deps: Dependencies,
+  deps: WebhookDependencies,
   { project }: ProjectCall,
   { id, changes: { events, ...changes } }: { id: number; changes: HookChanges },
   author: AuditAuthor,
@@ -118,7 +128,7 @@ export async function changeHook(
  * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or encrypted
  */
 export async function changeHookHeader(
-  deps: Dependencies,
+  deps: WebhookDependencies,
   { project }: ProjectCall,
   change: Parameters<typeof changeWebhookHeader>[2],
   author: AuditAuthor,
@@ -130,7 +140,7 @@ export async function changeHookHeader(
 
 /** @throws DomainError not-found */
 export async function removeHook(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,
@@ -147,7 +157,7 @@ export async function removeHook(
  * @throws DomainError not-found
  */
 export async function listHookDeliveries(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   { hookId, state }: { hookId: number; state?: string | undefined },
   rows: Rows,
@@ -158,7 +168,7 @@ export async function listHookDeliveries(
 
 /** @throws DomainError not-found for the webhook or the delivery */
 export async function getHookDelivery(
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   hookId: number,
   deliveryId: string,
@@ -169,7 +179,7 @@ export async function getHookDelivery(
 
 /** Sends a delivery again soon, under the same id. @throws DomainError not-found; conflict for a disabled webhook */
 export const redeliverHook = (
-  { database }: Dependencies,
+  database: Database,
   { project }: ProjectCall,
   hookId: number,
   deliveryId: string,
