@@ -14,7 +14,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) => /\/e2e\/(stopping|chaos\/chaos)\.test/.test(moduleId)
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /\/(end-to-end\/stopping|chaos\/chaos)\.test/.test(moduleId)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
 }
@@ -31,7 +32,9 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             'services/*/src/**/*.test.ts',
             'services/console/web/src/**/*.test.ts',
-            'docker/test/**/*.test.ts',
+            'ops/test/*.test.ts',
+            'ops/docker/test/*.test.ts',
+            'scripts/test/*.test.ts',
           ],
           isolate: false,
         },
@@ -43,8 +46,8 @@ export default defineConfig({
           include: [
             'packages/*/test/**/*.test.ts',
             'services/*/test/**/*.test.ts',
-            'gateway/test/**/*.test.ts',
-            'deploy/test/**/*.test.ts',
+            'ops/{bundler,deploy,gateway}/test/**/*.test.ts',
+            'trials/fuzz/*.test.ts',
           ],
           isolate: false,
           // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
@@ -58,9 +61,8 @@ export default defineConfig({
       {
         ...shared,
         test: {
-          name: 'e2e',
-          include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/images.test.ts', 'e2e/compose/**', 'e2e/upgrade/**', 'e2e/scale-out/**'],
+          name: 'end-to-end',
+          include: ['trials/end-to-end/**/*.test.ts', 'trials/chaos/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
@@ -72,7 +74,7 @@ export default defineConfig({
         // Servers that Debian has, two of each service; not part of `npm test`.
         test: {
           name: 'scale-out',
-          include: ['e2e/scale-out/*.test.ts'],
+          include: ['trials/scale-out/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 300_000,
           fileParallelism: false,
@@ -80,10 +82,10 @@ export default defineConfig({
       },
       {
         ...shared,
-        // Needs a build of the release before, which scripts/upgrade.mjs makes; not part of `npm test`.
+        // Needs a build of the release before, which trials/upgrade/run.mjs makes; not part of `npm test`.
         test: {
           name: 'upgrade',
-          include: ['e2e/upgrade/*.test.ts'],
+          include: ['trials/upgrade/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 300_000,
         },
@@ -91,14 +93,19 @@ export default defineConfig({
       {
         ...shared,
         // Builds every image and runs it, as root; not part of `npm test`.
-        test: { name: 'images', include: ['e2e/images.test.ts'], testTimeout: 120_000, hookTimeout: 900_000 },
+        test: {
+          name: 'images',
+          include: ['trials/images/images.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 900_000,
+        },
       },
       {
         ...shared,
-        // The containers of docker-compose.yml, which scripts/compose.mjs has made; as root, and not part of `npm test`.
+        // The containers of docker-compose.yml, which trials/compose/run.mjs has made; as root, and not part of `npm test`.
         test: {
           name: 'compose',
-          include: ['e2e/compose/*.test.ts'],
+          include: ['trials/compose/*.test.ts'],
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 900_000,
           hookTimeout: 900_000,

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
 import ts from 'typescript'
-import { root } from './bootstrap.mjs'
+import { root } from '../ops/setup/bootstrap.mjs'
 
 const limits = {
   filesMax: 890,

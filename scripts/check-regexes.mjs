@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import ts from 'typescript'
-import { root } from './bootstrap.mjs'
+import { root } from '../ops/setup/bootstrap.mjs'
 
 // The JavaScript version of the analyser, which starts no other program.
 process.env.RECHECK_BACKEND = 'pure'
@@ -12,7 +12,15 @@ const { check } = await import('recheck')
 
 /** A generous limit, because the analysis of some expressions takes seconds. */
 const judgedMs = 120_000
-const sources = ['packages/*/src/*', 'services/*/src/*', 'examples/*/src/*', 'gateway', 'scripts', 'docker']
+/** The bundler reads only what this repository has. */
+const sources = [
+  'packages/*/src/*',
+  'services/*/src/*',
+  'examples/*/src/*',
+  'ops',
+  ':!ops/bundler',
+  'scripts',
+]
 const suffixes = /\.(?:ts|mts|mjs|js)$/
 const left = /\/test\/|\.test\.ts$|\.d\.ts$|\/gen\/|\/generated\//
 
@@ -22,7 +30,7 @@ async function listFiles() {
 }
 
 /** The regular expressions of the gateway's routing table, which the gateway creates at run time. */
-const routes = 'gateway/routes.json'
+const routes = 'ops/gateway/routes.json'
 const madeFromRoutes = 'packages/dev-env/src/gateway/routing-table.ts'
 
 function* regexesOfRoutes() {

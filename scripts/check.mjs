@@ -1,10 +1,10 @@
 // `pnpm check`: runs all checks, two at a time, and prints ✓ or ✗ for each, and the output of failed checks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootstrap, root, run } from './bootstrap.mjs'
-import { runGroup } from './child-group.mjs'
-import { partsOfChecks } from './setup-parts.mjs'
-import { pnpm } from './setup-step.mjs'
+import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
+import { runGroup } from '../ops/setup/child-group.mjs'
+import { partsOfChecks } from '../ops/setup/setup-parts.mjs'
+import { pnpm } from '../ops/setup/setup-step.mjs'
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const checks = [...Object.keys(scripts).filter((name) => name.startsWith('check:')), 'db:drift']

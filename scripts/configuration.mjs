@@ -2,9 +2,9 @@
 // the processes read them. With --check, it fails when the file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readArguments } from '../ops/setup/arguments.mjs'
 import { isSecretField } from '../packages/config/src/index.ts'
 import { httpServiceFields } from '../packages/service-kit/src/config/index.ts'
-import { readArguments } from './arguments.mjs'
 
 const { values } = readArguments('pnpm generate:configuration [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')

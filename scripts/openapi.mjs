@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readArguments } from '../ops/setup/arguments.mjs'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.ts'
-import { readArguments } from './arguments.mjs'
 
 const { values } = readArguments('node scripts/openapi.mjs [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')

@@ -2,12 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bootstrap, root, run } from './bootstrap.mjs'
-import { runGroup } from './child-group.mjs'
-import { partsOfTests } from './setup-parts.mjs'
+import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
+import { runGroup } from '../ops/setup/child-group.mjs'
+import { partsOfTests } from '../ops/setup/setup-parts.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
-const layers = ['unit', 'integration', 'e2e']
+const layers = ['unit', 'integration', 'end-to-end']
 const node = process.execPath
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 

@@ -1,9 +1,9 @@
 // Runs a command with a throw-away PostgreSQL and a Redis to start: `node scripts/with-infra.mjs vitest run …`.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
-import { runGroup } from './child-group.mjs'
-import { toolsFolder } from './own-node.mjs'
-import { stopSignal } from './stop-signal.mjs'
+import { runGroup } from '../ops/setup/child-group.mjs'
+import { toolsFolder } from '../ops/setup/own-node.mjs'
+import { stopSignal } from '../ops/setup/stop-signal.mjs'
 
 const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')

@@ -5,7 +5,7 @@ import { findNoSmallDisk, mountSmallDisk } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-const script = resolve(import.meta.dirname, '../../../scripts/storage-check.mjs')
+const script = resolve(import.meta.dirname, '../../../ops/storage-check.mjs')
 const reason = await findNoSmallDisk()
 if (reason) console.error(`SKIPPED: the check of an overlay is not tried, because ${reason}`)
 

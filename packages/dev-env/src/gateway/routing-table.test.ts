@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findDestination, metricsRoutes, readRoutes } from './routing-table.js'
 
-const shipped = readRoutes(join(import.meta.dirname, '../../../../gateway/routes.json'))
+const shipped = readRoutes(join(import.meta.dirname, '../../../../ops/gateway/routes.json'))
 const routes = [...metricsRoutes(['git-api', 'worker']), ...shipped]
 
 describe('the routing table', () => {

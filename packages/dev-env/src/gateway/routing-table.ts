@@ -20,7 +20,7 @@ export interface Destination {
   url: string
 }
 
-/** Reads gateway/routes.json. A test compares nginx.conf with it. */
+/** Reads ops/gateway/routes.json. A test compares nginx.conf with it. */
 export function readRoutes(file: string): Route[] {
   return z.array(routeSchema).parse(JSON.parse(readFileSync(file, 'utf8')))
 }

@@ -30,7 +30,7 @@ export function formatSummary(settings: Settings, readyAfterMs: number): string 
     `  ${pc.dim('Try:')}`,
     `  curl -H "PRIVATE-TOKEN: $(cat ${quoted(tokenFile)})" ${externalUrl}/api/v4/projects -d name=demo`,
     `  git clone "${gitUrl}/root/demo.git"`,
-    `  ${grpcVariable}node scripts/report-saga.mjs booking-1`,
+    `  ${grpcVariable}node ops/report-saga.mjs booking-1`,
     '',
     `  ${pc.dim('Ctrl-C stops everything.')}`,
     '',

@@ -79,7 +79,7 @@ export class Tree {
       // The console knows no tokens, so that it cannot tell who may read its metrics.
       routes: [
         ...metricsRoutes(serviceNames.filter((name) => name !== 'console')),
-        ...readRoutes(join(root, 'gateway', 'routes.json')),
+        ...readRoutes(join(root, 'ops/gateway/routes.json')),
       ],
       portOf: (name) => this.services.find((service) => service.name === name)?.port,
     })

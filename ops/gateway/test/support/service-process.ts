@@ -1,0 +1,39 @@
+import { join, resolve } from 'node:path'
+import { findFreePort, waitFor } from '@switchyard/testing'
+import { execa } from 'execa'
+
+export interface ServiceProcess {
+  port: number
+  stop(): Promise<void>
+}
+
+const repository = resolve(import.meta.dirname, '../../../..')
+
+/** A service as its own process, on its sources; resolves when it is ready. */
+export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
+  const port = await findFreePort()
+  const main = join(repository, 'services', name, 'src/main.ts')
+  const child = execa(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=@switchyard/source', '--enable-source-maps', main],
+    {
+      cwd: repository,
+      env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', SHUTDOWN_TIMEOUT_MS: '1000' },
+      all: true,
+      reject: false,
+    },
+  )
+  const ended = child.then(({ all }) => {
+    throw new Error(`${name} ended: ${all}`)
+  })
+  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/-/readiness`)).status === 200
+  await Promise.race([waitFor(isReady, { what: `${name} to be ready`, timeoutMs: 90_000 }), ended])
+  ended.catch(() => {})
+  return {
+    port,
+    async stop() {
+      child.kill('SIGTERM')
+      await child
+    },
+  }
+}

@@ -1,0 +1,100 @@
+// What the setup makes from the sources: each part with what it is made of, so that a change makes again what it concerns.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const node = process.execPath
+const bundler = 'ops/bundler'
+const pagesFolder = 'services/console'
+/** The name of the part that every bundle needs before. */
+export const databaseClient = 'database client'
+const typesOfApi = 'types of the API'
+
+const manifestOf = (root, folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+
+/** The folders of all packages and services. */
+export const listPackages = (root) =>
+  ['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(root, parent))
+      .map((name) => `${parent}/${name}`)
+      .filter((folder) => existsSync(join(root, folder, 'package.json'))),
+  )
+
+/** The folders of a package and of all packages of this workspace that it depends on. */
+function closureOf(root, folder, found = new Set()) {
+  if (found.has(folder)) return found
+  found.add(folder)
+  for (const name of Object.keys(manifestOf(root, folder).dependencies ?? {}))
+    if (name.startsWith('@switchyard/')) closureOf(root, name.replace('@switchyard', 'packages'), found)
+  return found
+}
+
+/**
+ * All parts by their names. A part has `sources`, files and folders; `output`, a file or folder that is there when it is made;
+ * a `command`, which runs in the folder `cwd`; and `after`, the part that must be made before. A bundle has the name of its
+ * folder and no command: one process makes all bundles.
+ */
+export function listParts(root) {
+  const parts = new Map()
+  parts.set(databaseClient, {
+    sources: ['packages/db/prisma/schema.prisma', 'packages/db/prisma.config.ts', 'packages/db/scripts'],
+    output: 'packages/db/src/generated',
+    cwd: 'packages/db',
+    command: [node, 'scripts/generate.mjs'],
+  })
+  parts.set('banner', {
+    sources: ['packages/banner'],
+    output: 'packages/banner/dist/banner.js',
+    cwd: 'packages/banner',
+    command: [node, 'scripts/bundle.mjs'],
+  })
+  parts.set('pages', {
+    sources: [`${pagesFolder}/web`, `${pagesFolder}/package.json`, 'packages/banner', bundler],
+    output: `${pagesFolder}/dist/web`,
+    cwd: pagesFolder,
+    env: { NODE_ENV: 'production' },
+    command: [node, 'node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn'],
+  })
+  parts.set(typesOfApi, {
+    sources: [`${pagesFolder}/openapi-ts.config.ts`, 'packages/contracts/openapi.json'],
+    output: `${pagesFolder}/web/src/generated`,
+    cwd: pagesFolder,
+    command: [node, 'node_modules/@hey-api/openapi-ts/bin/run.js'],
+  })
+  parts.set('clients', {
+    sources: [`${pagesFolder}/clients.json`, 'LICENSE', bundler, ...clientsOf(root)],
+    output: `${pagesFolder}/dist/clients`,
+    cwd: pagesFolder,
+    command: [node, '../../ops/bundler/pack-clients.mjs'],
+  })
+  for (const folder of listPackages(root).filter((each) => manifestOf(root, each).bundle))
+    parts.set(folder, {
+      sources: [bundler, ...bundledFolders(root, folder)],
+      output: `${folder}/dist/bundle`,
+      after: databaseClient,
+    })
+  return parts
+}
+
+/** The pages and the clients are no part of the bundle of the console. */
+const bundledFolders = (root, folder) =>
+  folder === pagesFolder
+    ? [`${folder}/src`, `${folder}/package.json`, ...closureOf(root, 'packages/service-kit')]
+    : closureOf(root, folder)
+
+function clientsOf(root) {
+  const clients = JSON.parse(readFileSync(join(root, pagesFolder, 'clients.json'), 'utf8'))
+  return new Set(
+    clients.flatMap((client) => [...closureOf(root, client.package.replace('@switchyard', 'packages'))]),
+  )
+}
+
+const except = (root, names) => [...listParts(root).keys()].filter((name) => !names.includes(name))
+
+/** The names of the parts that `npm start` runs. A backup is made when somebody asks for it. */
+export const partsOfStart = (root) => except(root, [typesOfApi, 'packages/backup'])
+
+/** The names of the parts that tests run. */
+export const partsOfTests = (root) => except(root, [typesOfApi])
+
+/** The names of the parts that checks read. */
+export const partsOfChecks = [databaseClient, 'banner', typesOfApi]

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { readRepositoryFile } from '../../ops/docker/test/support/compose.js'
+import { findDestination, readRoutes } from '../../packages/dev-env/src/gateway/routing-table.js'
+
+const architecture = readRepositoryFile('docs/architecture.md')
+const oneRequest = readRepositoryFile('docs/one-request.md')
+
+/** The tables of docs/one-request.md by request: part → file. */
+const requests = [...oneRequest.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
+  ([, method = '', path = '', table = '']) => {
+    const rows = table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)
+    return { method, path, parts: Object.fromEntries([...rows].map(([, part, file]) => [part, file])) }
+  },
+)
+
+/** The files that a file imports or exports again; of a package the file of its entry. */
+function importsOf(file: string): string[] {
+  const specifiers = readRepositoryFile(file).matchAll(/^(?:import|export|\}) .*?from '([^']+)'$/gm)
+  return [...specifiers].flatMap(([, specifier = '']) => {
+    if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier.replace(/\.js$/, '.ts')))]
+    const [scope, name] = specifier.split('/')
+    const entry = `packages/${name}/src/index.ts`
+    return scope === '@switchyard' && existsSync(join(repository, entry)) ? [entry] : []
+  })
+}
+
+/** A file, and all files of the same package or service that it reaches. */
+function reachedFrom(entry: string): Set<string> {
+  const [root] = /^(?:packages|services)\/[^/]+\//.exec(entry) ?? ['']
+  const reached = new Set([entry])
+  for (const file of reached) {
+    for (const imported of importsOf(file)) {
+      if (imported.startsWith(root) && existsSync(join(repository, imported))) reached.add(imported)
+    }
+  }
+  return reached
+}
+
+it('docs/one-request.md follows three requests through their files', () => {
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /api/v4/projects/:id/repository/commits',
+    'POST /api/v4/projects/:id/statuses/:sha',
+    'GET /api/v4/sagas',
+  ])
+})
+
+it('docs/one-request.md names a file that exists for each step', () => {
+  const files = [...oneRequest.matchAll(/^\| \w+ .*\| `([^`]+)` +\|$/gm)].map(([, file = '']) => file)
+  expect(files.length).toBeGreaterThan(18)
+  expect(files.filter((file) => !existsSync(join(repository, file)))).toEqual([])
+})
+
+it.each(requests)('each file of $method $path leads to the next', ({ path, parts }) => {
+  const { gateway = '', routes = '', work = '', store, git, shape = '' } = parts
+  const last = store ?? git ?? ''
+  for (const file of [gateway, routes, work, last, shape]) {
+    expect(file !== '' && existsSync(join(repository, file)), file).toBe(true)
+  }
+  const [, service] = routes.split('/')
+  expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
+  expect(importsOf(routes)).toEqual(expect.arrayContaining([work, shape]))
+  const [root = ''] = /^(?:packages|services)\/[^/]+\//.exec(last) ?? []
+  const entry = importsOf(work).find((file) => file.startsWith(root)) ?? ''
+  expect([...reachedFrom(work), ...reachedFrom(entry)]).toContain(last)
+})
+
+it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {
+  const rows = architecture.matchAll(/^\| `([\w-]+)` +\| .+? +\| (.+?) +\|$/gm)
+  const documented = new Map([...rows].map(([, name = '', uses = '']) => [name, uses]))
+  expect([...documented.keys()].sort()).toEqual(readdirSync(join(repository, 'packages')).sort())
+  const rules = readRepositoryFile('.dependency-cruiser.cjs').matchAll(/^ {4}below\('([\w-]+)', \[(.*)\]\)/gm)
+  for (const [, name = '', allowed = ''] of rules) {
+    const names = allowed.replaceAll("'", '')
+    expect([name, documented.get(name)]).toEqual([name, names === '' ? 'nothing' : names])
+  }
+})

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { findJemalloc, toolsFolder } from '@switchyard/dev-env'
+import { findFreePort } from '@switchyard/dev-env/free-port'
+
+/** A server under load, in a separate process. */
+export interface Subject {
+  port: number
+  pid: number
+  stop(): Promise<void>
+}
+
+let jemalloc: Promise<string> | undefined
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''): Promise<Subject> {
+  const child = fork(here('./servers.ts'), [kind, databaseUrl])
+  const [port] = await once(child, 'message')
+  return subject(child, Number(port))
+}
+
+/** The service as it is built, with the options of Node and the allocator of its image. */
+export async function startReporter(databaseUrl: string): Promise<Subject> {
+  const port = await findFreePort()
+  const grpcPort = await findFreePort()
+  // Two downloads of the same file at the same time would disturb each other.
+  jemalloc ??= findJemalloc(toolsFolder(here('../../..')))
+  const main = here('../../../services/saga-reporter/dist/bundle/main.js')
+  const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=32', main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      LD_PRELOAD: await jemalloc,
+      NODE_ENV: 'production',
+      DATABASE_URL: databaseUrl,
+      PORT: `${port}`,
+      GRPC_PORT: `${grpcPort}`,
+    },
+  })
+  const ready = () =>
+    fetch(`http://127.0.0.1:${port}/-/readiness`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  for (let left = 300; !(await ready()); left -= 1) {
+    if (left === 0 || child.exitCode !== null)
+      throw new Error('the reporter did not start: is everything built?')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return subject(child, grpcPort)
+}
+
+function subject(child: ChildProcess, port: number): Subject {
+  const exited = once(child, 'exit')
+  return {
+    port,
+    pid: child.pid as number,
+    async stop() {
+      child.kill()
+      await exited
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import { startDatabases } from '../../support/databases.js'
+import { startGitApi } from './git-api.js'
+import { closeConnections, fillCommit, quantile, timeAuthentication, timeLists } from './latencies.js'
+import { createPlainWriter, postStatuses, type Rows, writers } from './posts.js'
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    requests: { type: 'string', default: '500' },
+  },
+})
+const rounds = Number(options.rounds)
+const seconds = Number(options.seconds)
+const requests = Number(options.requests)
+
+const databases = await startDatabases(['ours', 'plain'])
+const gitApi = await startGitApi(databases.urls.ours)
+const plain = await createPlainWriter(databases.urls.plain)
+
+const median = (values: number[]) => quantile(values, 0.5)
+const say = (what: string, value: string, more = '') =>
+  console.log(`${what.padEnd(58)} ${value.padStart(9)}  ${more}`)
+
+async function measurePosts(rows: Rows): Promise<void> {
+  const posts: number[] = []
+  const statements: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const [posted, written] = [await postStatuses(gitApi, rows, seconds), await plain.write(rows, seconds)]
+    // The first round warms up.
+    if (round === 0) continue
+    posts.push(posted)
+    statements.push(written)
+  }
+  const ratios = posts.map((value, round) => value / (statements[round] ?? Number.NaN))
+  say(`posts of ${writers} clients, ${rows}`, `${median(posts).toFixed(0)}/s`)
+  say(`plain INSERT or UPDATE, ${rows}`, `${median(statements).toFixed(0)}/s`)
+  say(`posts ÷ plain, ${rows}`, median(ratios).toFixed(2), ratios.map((ratio) => ratio.toFixed(2)).join(' '))
+}
+
+await measurePosts('one row')
+await measurePosts('own rows')
+
+await fillCommit(databases.urls.ours, gitApi)
+for (const [query, times] of await timeLists(gitApi, requests)) {
+  say(
+    `100 of 10,000 statuses, ${query}`,
+    `${quantile(times, 0.99).toFixed(1)} ms`,
+    `p99; p50 ${median(times).toFixed(1)} ms`,
+  )
+}
+
+const { known, anonymous } = await timeAuthentication(gitApi, requests * 6)
+say(
+  'a public commit, with a token',
+  `${median(known).toFixed(2)} ms`,
+  `p50; without one ${median(anonymous).toFixed(2)} ms`,
+)
+say('authentication adds', `${(median(known) - median(anonymous)).toFixed(2)} ms`, 'p50')
+
+closeConnections()
+await plain.close()
+await gitApi.stop()
+await databases.close()

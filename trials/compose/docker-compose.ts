@@ -1,0 +1,19 @@
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
+import { fetchFromRelease } from '../../packages/dev-env/src/tools/debian-release.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+
+/** Debian 12 has none that reads our files. */
+const tool = {
+  name: 'docker-compose',
+  release: 'forky',
+  packages: ['docker-compose', 'libc6'],
+  binary: 'usr/libexec/docker/cli-plugins/docker-compose',
+  check: ['version'],
+}
+
+/** The Docker Compose of Debian 14, which runs on older Debian systems too. It talks to podman as to Docker. */
+export const findDockerCompose = async (): Promise<string> => {
+  const toolsDir = toolsFolder(repository)
+  return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
+}

@@ -1,0 +1,85 @@
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import type { Engine } from './engine.js'
+import { standIns } from './stand-ins.js'
+
+export interface Installation {
+  /** What an operator has: docker-compose.yml, the files beside it, `.env` and the folder of secrets. */
+  folder: string
+  rootToken: string
+  /** `docker compose` in that folder, with the files that were added. */
+  compose(...args: string[]): Promise<string>
+  /** Like {@link compose}, and does not reject. */
+  tryCompose(...args: string[]): Promise<{ exitCode?: number; all: string }>
+  /** `docker compose up --detach`, until everything is ready. */
+  up(): Promise<void>
+  /** The name of a service's container. */
+  containerOf(service: string): string
+  /** Runs a command in the container of a service. */
+  exec(service: string, ...command: string[]): Promise<string>
+  /** Stops everything; volumes go too. */
+  remove(): Promise<void>
+}
+
+const checkout = readdirSync(repository).filter((name) => /^docker-compose.*\.yml$/.test(name))
+checkout.push(
+  '.env.example',
+  'ops/docker/make-env.mjs',
+  'ops/setup/arguments.mjs',
+  'ops/deploy/redis',
+  'ops/gateway',
+)
+
+/**
+ * A folder such as docs/operations.md makes, in which nothing runs yet. The images of others are those that stand in for them.
+ *
+ * @param added names of the files added to docker-compose.yml: `tls` for docker-compose.tls.yml
+ * @param settings what stands in `.env`
+ */
+export async function makeInstallation(
+  engine: Engine,
+  folder: string,
+  added: string[] = [],
+  settings: Record<string, string> = {},
+): Promise<Installation> {
+  mkdirSync(folder, { recursive: true })
+  for (const path of checkout)
+    cpSync(join(repository, path), join(folder, path), {
+      recursive: true,
+      filter: (source) => !/node_modules|\/(dist|test)$/.test(source),
+    })
+  const file = join(folder, 'docker-compose.yml')
+  const standIn = (line: string, name: string) => line.replace(/image: .*/, `image: ${standIns.get(name)}`)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/image: (\w+):.*@sha256:.*/g, standIn))
+  await execa('node', ['ops/docker/make-env.mjs', folder], { cwd: folder })
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
+  appendFileSync(join(folder, '.env'), lines.join(''))
+
+  const files = ['docker-compose.yml', ...added.map((name) => `docker-compose.${name}.yml`)]
+  const command = (args: string[]) => [
+    'compose',
+    ...(added.length > 0 ? files.flatMap((name) => ['--file', name]) : []),
+    ...args,
+  ]
+  const options = { cwd: folder, env: engine.environment, all: true } as const
+  const tryCompose = (...args: string[]) => execa('docker', command(args), { ...options, reject: false })
+  const compose = async (...args: string[]) => (await execa('docker', command(args), options)).stdout
+  const containerOf = (service: string) => `switchyard-${service}-1`
+  return {
+    folder,
+    rootToken: readFileSync(join(folder, 'secrets/root_token'), 'utf8').trim(),
+    compose,
+    tryCompose,
+    async up() {
+      await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '600')
+    },
+    containerOf,
+    exec: (service, ...command) => engine.podman('exec', containerOf(service), ...command),
+    async remove() {
+      await compose('--profile', 'backup', 'down', '--volumes', '--timeout', '30')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRedisServer } from '../../packages/dev-env/src/tools/redis-server.js'
+import { startTree, type Tree } from '../support/tree.js'
+import { waitFor } from '../support/wait-for.js'
+
+const root = resolve(import.meta.dirname, '../..')
+let tree: Tree
+let scratch: string
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'switchyard-clients-'))
+  tree = await startTree()
+})
+afterAll(async () => {
+  await tree?.stop()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+/** An empty project that has installed a client of the tree, and further packages. */
+async function installed(client: string, files: Record<string, string>, further: string[] = []) {
+  const folder = join(scratch, client)
+  const contents = { 'package.json': '{"private":true,"type":"module"}', ...files }
+  for (const [path, text] of Object.entries(contents)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const npm = (...args: string[]) => execa('npm', args, { cwd: folder })
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline']
+  await npm('install', ...quiet, `${tree.url}/-/clients/${client}.tgz`, ...further)
+  return {
+    folder,
+    npm,
+    run: (env: Record<string, string> = {}) => execa('node', ['index.js'], { cwd: folder, env }),
+    /** Checks the types of index.ts, also those of the client itself. */
+    checkTypes: () =>
+      execa(
+        join(root, 'node_modules/.bin/tsc'),
+        ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', 'index.ts'].concat(
+          ['--types', 'node'],
+          ['--typeRoots', join(root, 'node_modules/@types')],
+        ),
+        { cwd: folder, all: true, reject: false },
+      ),
+  }
+}
+
+describe('a project outside this repository installs from the instance', () => {
+  it('saga-client, and reports a saga', async () => {
+    const project = await installed('saga-client', {
+      'index.js': `import { createSagaClient } from '@switchyard/saga-client'
+        const { SAGA_ADDRESS: address, TOKEN: token } = process.env
+        const reporter = createSagaClient({ address, token, serviceName: 'booking' })
+        const saga = { sagaId: 'installed-client' }
+        const results = [reporter.sagaStarted({ ...saga, tags: { note: ' padded ' } }), reporter.sagaEnded(saga)]
+        console.log(JSON.stringify(await Promise.all(results)))
+        await reporter.close()`,
+      'index.ts': `import { createSagaClient, type ReportResult, type SagaClient } from '@switchyard/saga-client'
+        const client: SagaClient = createSagaClient({ address: 'localhost:50051', serviceName: 'booking', token: async () => 'x' })
+        const result: Promise<ReportResult> = client.activityEnded({ sagaId: 's', activityId: 'a', result: { seat: '4A' } })
+        // @ts-expect-error: an event has a saga.
+        void client.sagaStarted({ tags: {} })
+        void result`,
+    })
+    const { stdout } = await project.run({ SAGA_ADDRESS: tree.grpcAddress, TOKEN: tree.rootToken })
+    expect(JSON.parse(stdout)).toEqual([
+      { outcome: 'stored', message: 'recorded' },
+      { outcome: 'stored', message: 'recorded' },
+    ])
+    const headers = { 'PRIVATE-TOKEN': tree.rootToken }
+    const answer = await fetch(`${tree.url}/api/v4/sagas/installed-client`, { headers })
+    expect(await answer.json()).toMatchObject({ status: 'Ended', tags: ['note= padded '] })
+    expect((await project.checkTypes()).all).toBe('')
+  })
+
+  it('jobs-heartbeat, and shows a worker of BullMQ', async () => {
+    const project = await installed(
+      'jobs-heartbeat',
+      {
+        'index.js': `import { createHeartbeat } from '@switchyard/jobs-heartbeat'
+          import { Queue, Worker } from 'bullmq'
+          const connection = { path: process.env.REDIS_SOCKET, maxRetriesPerRequest: null }
+          const heartbeat = createHeartbeat({ tag: 'billing' })
+          const worker = new Worker('mail', heartbeat.count(async () => {}), { connection })
+          heartbeat.start(worker)
+          const queue = new Queue('mail', { connection })
+          const done = new Promise((resolve) => worker.once('completed', resolve))
+          await queue.add('welcome', {})
+          await done
+          await worker.close()
+          await heartbeat.stop()
+          const redis = await queue.client
+          console.log(await redis.get('{jq}:bull:stat:processed'), await redis.smembers('{jq}:bull:queues'))
+          await queue.close()`,
+        'index.ts': `import { createHeartbeat, type Heartbeat } from '@switchyard/jobs-heartbeat'
+          const heartbeat: Heartbeat = createHeartbeat({ labels: ['eu'] })
+          const busy: number = heartbeat.busy()
+          // @ts-expect-error: a tag is a text.
+          createHeartbeat({ tag: 1 })
+          void busy`,
+      },
+      ['bullmq@5.81.5'],
+    )
+    const socket = join(scratch, 'redis.sock')
+    const server = await findRedisServer(join(root, '.switchyard/tools'), () => {})
+    const redis = execa(server, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', scratch], {
+      reject: false,
+    })
+    try {
+      await waitFor('Redis to listen', () => existsSync(socket))
+      expect((await project.run({ REDIS_SOCKET: socket })).stdout).toBe("1 [ 'mail' ]")
+    } finally {
+      redis.kill()
+      await redis
+    }
+    expect((await project.checkTypes()).all).toBe('')
+  })
+
+  it('webhook-signature, and checks a signature', async () => {
+    const project = await installed('webhook-signature', {
+      'index.js': `import { verify } from '@switchyard/webhook-signature'
+        const { SIGNATURE: signature } = process.env
+        const check = (body) => verify({ secret: 'secret-of-16-chars', signature, body })
+        console.log(check('{}'), check('{ }'))`,
+      'index.ts': `import { verify } from '@switchyard/webhook-signature'
+        const good: boolean = verify({ secret: 's', signature: 't=1,v1=00', body: new Uint8Array() })
+        void good`,
+    })
+    const seconds = Math.floor(Date.now() / 1000)
+    const hex = createHmac('sha256', 'secret-of-16-chars').update(`${seconds}.{}`).digest('hex')
+    expect((await project.run({ SIGNATURE: `t=${seconds},v1=${hex}` })).stdout).toBe('true false')
+    expect((await project.checkTypes()).all).toBe('')
+  })
+})
+
+describe('GET /-/clients', () => {
+  const get = (path: string, init?: RequestInit) => fetch(`${tree.url}/-/clients${path}`, init)
+
+  it('lists the clients with the integrity that package managers check', async () => {
+    const list = (await (await get('/')).json()) as { name: string; file: string; integrity: string }[]
+    expect(list.map(({ name }) => name)).toEqual([
+      '@switchyard/saga-client',
+      '@switchyard/jobs-heartbeat',
+      '@switchyard/webhook-signature',
+    ])
+    for (const { file, integrity } of list) {
+      const response = await get(`/${file}`)
+      expect(response.headers.get('Cache-Control')).toBe('no-cache')
+      expect(response.headers.get('Content-Type')).toBe('application/gzip')
+      const bytes = await response.arrayBuffer()
+      const digest = Buffer.from(await crypto.subtle.digest('SHA-512', bytes)).toString('base64')
+      expect(`sha512-${digest}`).toBe(integrity)
+    }
+  })
+
+  it('has nothing else, and takes nothing', async () => {
+    for (const path of ['/other.tgz', '/..%2fbundle%2fmain.js', '/../bundle/main.js'])
+      expect((await get(path)).status, path).toBe(404)
+    expect((await get('/saga-client.tgz', { method: 'PUT', body: 'x' })).status).toBe(405)
+    expect((await get('/saga-client.tgz', { method: 'HEAD' })).status).toBe(200)
+  })
+})

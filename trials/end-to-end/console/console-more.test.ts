@@ -1,0 +1,346 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../../../packages/testing/src/browser.js'
+import { listDescendants } from '../../support/processes.js'
+import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
+import { violations } from './axe.js'
+import { open, settled, visit } from './console-browser.js'
+import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
+
+const browser: Browser | null = await launchBrowser()
+
+let tree: Tree
+let api: Api
+let data: ExampleData
+let newest: string
+let receiver: Server
+/** Bodies of the webhooks that came. */
+const received: { object_kind?: string }[] = []
+
+beforeAll(async () => {
+  if (!browser) return
+  // The receiver of the webhooks is on this machine.
+  tree = await startTree({
+    env: {
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+      SWITCHYARD_TRACE_URL: 'https://tempo.example.com/trace/{trace_id}',
+    },
+  })
+  api = apiOf(tree.url, tree.rootToken)
+  data = await writeExampleData(api)
+  newest = data.commits.at(-1) ?? ''
+  receiver = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      received.push(JSON.parse(text))
+      response.end('thank you')
+    })
+  }).listen(0, '127.0.0.1')
+})
+afterAll(async () => {
+  await browser?.close()
+  receiver?.close()
+  await tree?.stop()
+})
+
+interface Visitor {
+  token?: string
+  theme?: 'light' | 'dark'
+  /** Errors that belong to what is tested. */
+  expects?: RegExp
+}
+
+/** A window of the administrator, or of another user; it must have met no error. */
+async function as(use: (page: Page) => Promise<unknown>, visitor: Visitor = {}): Promise<void> {
+  if (!browser) throw new Error('There is no browser')
+  const { token = tree.rootToken, theme = 'light', expects } = visitor
+  const { page, problems, close } = await visit(browser, { url: tree.url, token, theme })
+  try {
+    await use(page)
+    expect(problems.filter((problem) => !expects?.test(problem))).toEqual([])
+  } finally {
+    await close()
+  }
+}
+
+const shop = '/projects/root%2Fshop'
+const shopPage = '/projects/root/shop'
+
+/** Reports sagas that have failed, all for one cause. */
+const reportFailed = (service: string, count: number) =>
+  api('POST', '/saga_events', {
+    events: Array.from({ length: count }, (_, number) => {
+      const saga_id = `${service}-${number}`
+      const activity = { saga_id, activity_id: `${saga_id}-a` }
+      return [
+        { operation: 'SagaStarted', saga_id, service_name: service },
+        { operation: 'ActivityExecuteStarted', ...activity },
+        {
+          operation: 'ActivityCompensateAborted',
+          ...activity,
+          errors: `${service} is closed, order ${number}`,
+        },
+        { operation: 'SagaEnded', saga_id },
+      ]
+    })
+      .flat()
+      .map((event, index) => ({ ...event, event_id: `${service}-${index}` })),
+  })
+
+describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () => {
+  it('saves a view of the sagas, shows it again by its name, and deletes it', async () => {
+    await as(async (page) => {
+      await open(page, '/sagas?status=Started&sort=stalest')
+      await page.getByRole('button', { name: 'Save view…' }).click()
+      const save = page.getByRole('dialog', { name: 'Save view' })
+      await save.getByLabel('Name').fill('What hangs')
+      await save.getByRole('button', { name: 'Save' }).click()
+      const views = page.getByLabel('Saved view')
+      await expect.poll(() => views.locator('option:checked').textContent()).toBe('What hangs')
+      await page.getByRole('button', { name: 'Clear filters' }).click()
+      await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBeNull()
+      await views.selectOption({ label: 'What hangs' })
+      await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('Started')
+      const { searchParams } = new URL(page.url())
+      expect(searchParams.get('sort')).toBe('stalest')
+      await open(page, `/sagas?view=${searchParams.get('view')}`)
+      await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('Started')
+      await page.getByRole('button', { name: 'Delete view…' }).click()
+      await page.getByRole('dialog', { name: 'Delete view' }).getByRole('button', { name: 'Delete' }).click()
+      await expect.poll(() => api<unknown[]>('GET', '/saved_views?page=sagas')).toEqual([])
+      await expect.poll(() => views.count()).toBe(0)
+    })
+  })
+
+  it('writes a note on many sagas, resolves them by their cause, and takes that back', async () => {
+    await reportFailed('bank', 3)
+    const statuses = async () =>
+      (await api<{ status: string }[]>('GET', '/sagas?service_name=bank')).map(({ status }) => status)
+    await as(async (page) => {
+      await open(page, '/sagas?service=bank')
+      await page.getByRole('button', { name: 'Note on all…' }).click()
+      const note = page.getByRole('dialog', { name: 'Note on 3 sagas' })
+      await note.getByLabel('Note', { exact: true }).fill('Asked the bank')
+      await note.getByRole('button', { name: 'Add note to 3 sagas' }).click()
+      await note.getByText('3 sagas noted.').waitFor()
+      await note.getByRole('button', { name: 'Close' }).click()
+
+      await open(page, '/failures?service=bank')
+      const cause = page.getByRole('row').filter({ hasText: 'bank is closed' })
+      await cause.getByRole('link', { name: '3' }).click()
+      await page.getByText('3 shown, all there are').waitFor()
+      await page.goBack()
+      await cause.getByRole('button', { name: 'Resolve all…' }).click()
+      const resolve = page.getByRole('dialog', { name: 'Resolve 3 sagas' })
+      await resolve.getByLabel('Note', { exact: true }).fill('It opened')
+      await resolve.getByRole('button', { name: 'Resolve 3 sagas' }).click()
+      await resolve.getByText('3 sagas resolved.').waitFor()
+      expect(await statuses()).toEqual(['Ended', 'Ended', 'Ended'])
+      await resolve.getByRole('button', { name: 'Undo' }).click()
+      await resolve.getByText('3 resolutions undone.').waitFor()
+      expect(await statuses()).toEqual(['Error', 'Error', 'Error'])
+      await resolve.getByRole('button', { name: 'Close' }).click()
+
+      await open(page, '/bulk-jobs')
+      const jobs = page.getByRole('table', { name: 'Bulk jobs' })
+      await jobs
+        .getByRole('row')
+        .filter({ hasText: 'It opened' })
+        .getByText('undone', { exact: true })
+        .waitFor()
+      await jobs.getByRole('row').filter({ hasText: 'Asked the bank' }).getByRole('link').first().click()
+      await page.getByRole('dialog', { name: 'Note on 3 sagas' }).getByText('bank-2').waitFor()
+    })
+  })
+
+  it('links an event of a saga to its trace', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const trace_parent = `00-${trace}-00f067aa0ba902b7-01`
+    await api('POST', '/saga_events', {
+      events: [{ operation: 'SagaStarted', saga_id: 'traced', service_name: 'traced', trace_parent }],
+    })
+    await as(async (page) => {
+      await open(page, '/sagas/traced')
+      const events = page.getByRole('region', { name: 'Events' })
+      await events.locator('summary').click()
+      const link = events.getByRole('link', { name: trace_parent })
+      expect(await link.getAttribute('href')).toBe(`https://tempo.example.com/trace/${trace}`)
+      expect(await link.getAttribute('rel')).toContain('noopener')
+    })
+  })
+
+  it('loads more sagas until it shows all', async () => {
+    await reportFailed('busy', 130)
+    await as(async (page) => {
+      await open(page, '/sagas?service=busy')
+      await page.getByText('100 shown').waitFor()
+      await page.getByRole('button', { name: 'Load more' }).click()
+      await page.getByText('130 shown, all there are').waitFor()
+    })
+  })
+
+  it.skipIf(isTreeGiven)(
+    'says that it reconnects when the server of a stream is gone, and misses nothing',
+    async () => {
+      const expects = /ERR_|50[0-9]/
+      await as(
+        async (page) => {
+          await open(page, '/sagas?service=after')
+          await page.getByRole('status').getByText('Live').waitFor()
+          const reporter = listDescendants(tree.pid).find(({ command }) =>
+            /saga-reporter\/dist/.test(command),
+          )
+          expect(reporter).toBeDefined()
+          process.kill(reporter?.pid ?? 0, 'SIGKILL')
+          await page.getByRole('status').getByText('Reconnecting').waitFor()
+          const report = () =>
+            reportFailed('after', 1).then(
+              () => true,
+              () => false,
+            )
+          await expect.poll(report, { timeout: 60_000, interval: 500 }).toBe(true)
+          await page.getByRole('status').getByText('Live').waitFor()
+          await page.getByRole('table', { name: 'Sagas' }).getByText('after-0').waitFor()
+        },
+        { expects },
+      )
+    },
+  )
+
+  it('shows what a webhook was sent, and sends it again', async () => {
+    const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    await as(async (page) => {
+      await open(page, `${shopPage}/settings`)
+      await page.getByRole('button', { name: 'New webhook' }).click()
+      const hook = page.getByRole('dialog', { name: 'New webhook' })
+      await hook.getByLabel('Address').fill(address)
+      await hook.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('link', { name: `Deliveries to ${address}` }).waitFor()
+      await api('POST', `${shop}/repository/commits`, {
+        branch: 'main',
+        commit_message: 'Tell of this',
+        actions: [{ action: 'create', file_path: 'told.txt', content: 'told\n' }],
+      })
+      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1)
+      expect(received[0]?.object_kind).toBe('push')
+      await page.getByRole('link', { name: `Deliveries to ${address}` }).click()
+      const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1)
+      await row.getByText('200').waitFor()
+      await row.getByRole('button', { name: /^Show/ }).click()
+      const delivery = page.getByRole('dialog', { name: 'Delivery' })
+      await delivery.getByText('Tell of this').first().waitFor()
+      await delivery.getByText('thank you').waitFor()
+      await delivery.getByRole('button', { name: 'Close' }).click()
+      await row.getByRole('button', { name: /^Redeliver/ }).click()
+      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(2)
+      expect(received[1]).toEqual(received[0])
+    })
+  })
+
+  it('makes a deploy token that clones, and revokes it', async () => {
+    await as(async (page) => {
+      await open(page, `${shopPage}/settings`)
+      await page.getByRole('button', { name: 'New deploy token' }).click()
+      const made = page.getByRole('dialog', { name: 'New deploy token' })
+      await made.getByLabel('Name').fill('Rollout')
+      await made.getByRole('button', { name: 'Create' }).click()
+      const shown = page.getByRole('dialog', { name: 'Token Rollout' })
+      const user = await shown.getByLabel('User name').inputValue()
+      const secret = await shown.getByLabel('Secret').inputValue()
+      const clone = async () => {
+        const Authorization = `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
+        const url = `${tree.url}/root/shop.git/info/refs?service=git-upload-pack`
+        return (await fetch(url, { headers: { Authorization } })).status
+      }
+      expect(await clone()).toBe(200)
+      await shown.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('button', { name: 'Revoke Rollout' }).click()
+      await page
+        .getByRole('dialog', { name: 'Revoke Rollout' })
+        .getByRole('button', { name: 'Revoke' })
+        .click()
+      await page.getByText('There are no deploy tokens').waitFor()
+      await expect.poll(clone).toBe(401)
+    })
+  })
+
+  it('reverts a commit after a preview', async () => {
+    // The console of the browser also reports a preview that is refused.
+    const expects = /400 \(Bad Request\).*\/revert\)/
+    await as(
+      async (page) => {
+        await open(page, `${shopPage}/commits/${data.commits[1]}`)
+        await page.getByRole('button', { name: 'Revert…' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Revert' })
+        await dialog.getByRole('region', { name: 'Preview' }).getByText('src/orders.ts').waitFor()
+        // The lines have changed since.
+        await dialog.getByText('1 file has conflicts').waitFor()
+        await dialog.getByRole('button', { name: 'Cancel' }).click()
+        await open(page, `${shopPage}/commits/${newest}`)
+        await page.getByRole('button', { name: 'Revert…' }).click()
+        await dialog.getByText('The change fits').waitFor()
+        await dialog.getByRole('button', { name: 'Revert', exact: true }).click()
+        await page.getByRole('heading', { level: 1, name: /^Revert "Round prices/ }).waitFor()
+      },
+      { expects },
+    )
+    const [tip] = await api<{ title: string }[]>('GET', `${shop}/repository/commits?ref_name=main`)
+    expect(tip?.title).toMatch(/^Revert "Round prices/)
+  })
+})
+
+describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
+  it.each(['light', 'dark'] as const)(
+    'are within the rules of access for all, in the theme %s',
+    async (theme) => {
+      await reportFailed(`dialog-${theme}`, 1)
+      const dialogs: [address: string, opener: string, title: RegExp][] = [
+        ['/sagas?status=Error', 'Resolve all…', /^Resolve/],
+        ['/sagas?status=Error', 'Note on all…', /^Note on/],
+        ['/sagas?status=Error', 'Save view…', /^Save view$/],
+        [`/sagas/dialog-${theme}-0`, 'Resolve', /^Resolve saga$/],
+        [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
+        [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
+        [`${shopPage}/settings`, 'New access token', /^New access token$/],
+        ['/admin/users', 'New user', /^New user$/],
+        ['/admin/tokens', 'New token', /^New token$/],
+      ]
+      await as(
+        async (page) => {
+          const found: Record<string, string[]> = {}
+          const judge = async (name: string) => {
+            await settled(page)
+            const broken = await violations(page)
+            if (broken.length > 0) found[name] = broken
+          }
+          const closeDialog = async () => {
+            await page.keyboard.press('Escape')
+            await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+          }
+          for (const [address, opener, title] of dialogs) {
+            await open(page, address)
+            await page.getByRole('button', { name: opener, exact: true }).click()
+            await page.getByRole('dialog', { name: title }).waitFor()
+            await judge(opener)
+            await closeDialog()
+          }
+          await page.keyboard.press('Control+k')
+          await page.getByRole('dialog', { name: 'Command palette' }).waitFor()
+          await judge('palette')
+          await closeDialog()
+          await page.keyboard.press('?')
+          await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+          await judge('shortcuts')
+          expect(found).toEqual({})
+        },
+        // The preview of a pick is refused where the branch has the change.
+        { theme, expects: /400 \(Bad Request\).*\/cherry_pick\)/ },
+      )
+    },
+  )
+})

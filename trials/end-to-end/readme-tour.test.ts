@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTree, type Tree } from '../support/tree.js'
+
+const root = join(import.meta.dirname, '../..')
+
+interface Step {
+  commands: string
+  /** What the README shows; `…` stands for anything. */
+  output: string
+}
+
+/** The tour's shell blocks, each with the output shown below it. */
+function tourSteps(): Step[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const blocks = readme.matchAll(/```sh tour\n([\s\S]*?)```\n```output\n([\s\S]*?)```/g)
+  return [...blocks].map(([, commands = '', output = '']) => ({ commands, output: output.trim() }))
+}
+
+const pattern = (shown: string) =>
+  new RegExp(
+    `^${shown
+      .split('…')
+      .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+      .join('[\\s\\S]*?')}$`,
+  )
+
+/** The same commands against this tree: its ports, its data folder, a clone that nobody else uses. */
+const adapted = (commands: string, tree: Tree, clone: string) =>
+  commands
+    .replaceAll('localhost:8080', `localhost:${tree.httpPort}`)
+    .replaceAll('.switchyard/', `${tree.dataDir}/`)
+    .replaceAll('/tmp/switchyard-tour', clone)
+
+let tree: Tree
+let scratch: string
+
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'tour-'))
+  tree = await startTree()
+})
+
+afterAll(async () => {
+  await tree?.stop()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+it('shows in the README what the tour really prints', async () => {
+  const steps = tourSteps()
+  expect(steps.length).toBeGreaterThanOrEqual(6)
+  const border = '--- next step ---'
+  const script = steps
+    .map(({ commands }) => adapted(commands, tree, join(scratch, 'clone')))
+    .join(`\necho '${border}'\n`)
+  const { all } = await execa('bash', ['-c', `set -e\n${script}`], {
+    all: true,
+    cwd: root,
+    env: { GRPC_PORT: String(tree.grpcPort), GIT_CONFIG_GLOBAL: '/dev/null' },
+  })
+  const printed = all.split(border).map((text) => text.trim())
+  expect(printed.length).toBe(steps.length)
+  for (const [index, { output }] of steps.entries()) expect(printed[index]).toMatch(pattern(output))
+})

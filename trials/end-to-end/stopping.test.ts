@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
+import { olderNodeEnvironment } from '../support/older-node.js'
+import { isRunning, listDescendants, type ProcessInfo } from '../support/processes.js'
+import { spawnStart } from '../support/tree.js'
+import { waitFor } from '../support/wait-for.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+let ports: { PORT: string; GRPC_PORT: string }
+let older: { PATH: string }
+
+beforeAll(async () => {
+  ports = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
+  older = await olderNodeEnvironment()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const npm = (...args: string[]) => ({ command: 'npm', args })
+const script = (...args: string[]) => ({ command: 'node', args })
+
+/** The Node that is first in PATH. On an older one, the script runs itself again on another. */
+const onOwnNode = () => ({})
+const onOlderNode = () => older
+
+/** The process ids that get the signal; a negative id stands for a process group, as for kill(2). */
+const toTheFirst = (pid: number) => pid
+const toTheGroup = (pid: number) => -pid
+
+const listens = (port: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+
+const allEnded = (processes: ProcessInfo[]) =>
+  waitFor('every process to end', () => processes.every(({ pid }) => !isRunning(pid)))
+
+describe('everything that was started ends, and both ports are free', () => {
+  it.each([
+    ['npm start', 'SIGTERM to npm', npm('start'), 'SIGTERM', toTheFirst, onOlderNode],
+    ['npm start', 'SIGINT to npm', npm('start'), 'SIGINT', toTheFirst, onOwnNode],
+    ['npm start', 'SIGHUP to npm', npm('start'), 'SIGHUP', toTheFirst, onOwnNode],
+    ['npm start', 'SIGKILL to npm', npm('start'), 'SIGKILL', toTheFirst, onOlderNode],
+    ['npm start', 'SIGTERM to the process group', npm('start'), 'SIGTERM', toTheGroup, onOwnNode],
+    ['npm start', 'Ctrl-C in a terminal', npm('start'), 'SIGINT', toTheGroup, onOlderNode],
+    ['the script', 'SIGHUP', script('ops/start.mjs'), 'SIGHUP', toTheFirst, onOwnNode],
+    ['the script', 'SIGKILL', script('ops/start.mjs'), 'SIGKILL', toTheFirst, onOlderNode],
+    [
+      'pnpm dev',
+      'SIGKILL to the npx above it',
+      npm('exec', '--yes', 'pnpm@12.21.0', 'dev'),
+      'SIGKILL',
+      toTheFirst,
+      onOwnNode,
+    ],
+    [
+      'pnpm dev',
+      'SIGTERM to the npx above it',
+      npm('exec', '--yes', 'pnpm@12.21.0', 'dev'),
+      'SIGTERM',
+      toTheFirst,
+      onOlderNode,
+    ],
+  ] as const)('%s: %s', async (_what, _how, command, signal, target, node) => {
+    const start = spawnStart({ ...ports, ...node(), SWITCHYARD_DATA: join(folder, 'data') }, command)
+    await start.ready
+    const pid = start.process.pid ?? 0
+    const descendants = listDescendants(pid)
+    expect(descendants.length).toBeGreaterThanOrEqual(7)
+    expect([await listens(ports.PORT), await listens(ports.GRPC_PORT)]).toEqual([true, true])
+
+    process.kill(target(pid), signal)
+    await start.exited
+    await allEnded(descendants)
+    expect([await listens(ports.PORT), await listens(ports.GRPC_PORT)]).toEqual([false, false])
+    expect(start.output()).not.toMatch(/starting again|was killed/)
+  })
+})
+
+describe('the servers and the command of scripts/with-infra.mjs end', () => {
+  // A command that runs until it is stopped, and a child of it.
+  const command = [
+    'scripts/with-infra.mjs',
+    'sh',
+    '-c',
+    'sleep 1000 & echo "Switchyard is ready"; sleep 1000',
+  ]
+
+  it.each([
+    ['SIGTERM', toTheFirst],
+    ['SIGINT', toTheFirst],
+    ['SIGHUP', toTheFirst],
+    ['SIGKILL', toTheFirst],
+    ['SIGTERM', toTheGroup],
+  ] as const)('by %s', async (signal, target) => {
+    const start = spawnStart({ SWITCHYARD_TEST_DATABASE_URL: '' }, script(...command))
+    await start.ready
+    const pid = start.process.pid ?? 0
+    // The shell starts its commands a moment after and before it says that it is ready.
+    const descendants = await waitFor('both commands of the shell', () => {
+      const found = listDescendants(pid)
+      return found.filter(({ command }) => command === 'sleep 1000').length === 2 && found
+    })
+    expect(descendants.some(({ command }) => command.includes('postgres'))).toBe(true)
+    process.kill(target(pid), signal)
+    await allEnded(descendants)
+  })
+})
+
+describe('npm test', () => {
+  it('ends with everything it has started when npm is killed', async () => {
+    const environment = { SWITCHYARD_TEST_DATABASE_URL: '', SWITCHYARD_TEST_TOTALS: join(folder, 'totals') }
+    const start = spawnStart(environment, npm('test', '--', 'packages/db/test/client.test.ts'))
+    start.exited.catch(() => {})
+    const pid = start.process.pid ?? 0
+    const isPostgres = ({ command }: ProcessInfo) => command.includes('/cluster')
+    let descendants: ProcessInfo[] = []
+    await waitFor('PostgreSQL of the tests', () => {
+      descendants = listDescendants(pid)
+      return descendants.some(isPostgres)
+    })
+    process.kill(pid, 'SIGKILL')
+    await allEnded(descendants)
+    expect(descendants.filter(({ pid }) => isRunning(pid))).toEqual([])
+  })
+})

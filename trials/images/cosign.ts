@@ -1,0 +1,18 @@
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
+import { fetchFromRelease } from '../../packages/dev-env/src/tools/debian-release.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+
+const tool = {
+  name: 'cosign',
+  release: 'trixie',
+  packages: ['cosign', 'libc6'],
+  binary: 'usr/bin/cosign',
+  check: ['version'],
+}
+
+/** The cosign of Debian 13, which runs on older Debian systems too. */
+export const findCosign = async (): Promise<string> => {
+  const toolsDir = toolsFolder(repository)
+  return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
+}

@@ -1,0 +1,58 @@
+// Runs the integration tests of the release before on databases that have the migrations and roles of this checkout.
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { applyMigrations, prepareLogins } from '../../packages/dev-env/src/start/schema.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+import { withInfra } from '../../packages/dev-env/src/with-infra.js'
+import { queryAll } from '../support/query-all.js'
+import { before, root } from './installation.js'
+
+/**
+ * Every endpoint once, reports of sagas, the jobs of the worker, webhooks. All tests of the services would take ten minutes. Tests of
+ * packages/db say nothing here: they make their databases from their own migrations alone.
+ */
+const files = [
+  'test/openapi.test.ts',
+  'saga-reporter/test/report',
+  'services/worker/test/',
+  'packages/webhooks/test/',
+]
+/** Any test that has a database, because that makes the template of all databases. */
+const first = 'services/admin-broadcast/test/active-messages.test.ts'
+
+const runTests = async (env: NodeJS.ProcessEnv, ...args: string[]) => {
+  const vitest = join(before, 'node_modules', 'vitest', 'vitest.mjs')
+  const command = [vitest, 'run', '--project', 'integration', ...args]
+  const { exitCode = 1 } = await execa(process.execPath, command, {
+    cwd: before,
+    env,
+    stdio: 'inherit',
+    reject: false,
+  })
+  return exitCode
+}
+
+/** Brings the template of the databases of tests to the schema of this checkout. */
+async function upgradeTemplate(adminUrl: string): Promise<void> {
+  const names = await queryAll(
+    adminUrl,
+    `SELECT datname AS name FROM pg_database WHERE datname ~ '^switchyard_template_[0-9a-f]+$'`,
+  )
+  const [template] = names.map(({ name }) => String(name))
+  if (template === undefined || names.length > 1)
+    throw new Error(`${names.length} templates of test databases`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${template}`
+  await queryAll(adminUrl, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS true`)
+  await applyMigrations(root, url.href)
+  await prepareLogins({ url: url.href, embedded: true, stop: async () => {}, kill: () => {} })
+  // A database with open connections cannot be copied.
+  await queryAll(adminUrl, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`)
+}
+
+process.exitCode = await withInfra(toolsFolder(root), async (env) => {
+  const code = await runTests(env, first)
+  if (code !== 0) return code
+  await upgradeTemplate(env.SWITCHYARD_TEST_DATABASE_URL ?? '')
+  return await runTests(env, ...files)
+})
