@@ -44,7 +44,7 @@ try {
   )
   if (stale.length > 0) {
     console.error(`stale in packages/contracts: ${stale.join(', ')}`)
-    console.error('run: pnpm --filter @switchyard/contracts generate:proto')
+    console.error('run: pnpm generate proto')
     process.exitCode = 1
   } else {
     console.log('Generated code is fresh.')

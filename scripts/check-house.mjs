@@ -1,4 +1,4 @@
-// `pnpm check:house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It fails when a file
+// `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It fails when a file
 // is too long, when a folder is named after a layer, when the sources have more or smaller files than the limits below say, and
 // when a store stands in packages/db although one service alone uses it.
 import { readFileSync } from 'node:fs'

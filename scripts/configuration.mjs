@@ -6,7 +6,7 @@ import { readArguments } from '../ops/setup/arguments.mjs'
 import { isSecretField } from '../packages/config/src/index.ts'
 import { httpServiceFields } from '../packages/service-kit/src/config/index.ts'
 
-const { values } = readArguments('pnpm generate:configuration [--check]', { options: ['check'] })
+const { values } = readArguments('node scripts/configuration.mjs [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'docs/configuration.md')
 
@@ -74,6 +74,6 @@ if (missing.length > 0) throw new Error(`docs/configuration.md has no table of: 
 
 if (!values.check) writeFileSync(file, text)
 else if (text !== before) {
-  console.error('stale: docs/configuration.md\nrun: pnpm generate:configuration')
+  console.error('stale: docs/configuration.md\nrun: pnpm generate configuration')
   process.exitCode = 1
 } else console.log(`${filled.size} tables, fresh`)

@@ -91,6 +91,6 @@ const text = `${JSON.stringify(merged, null, 2)}\n`
 
 if (!values.check) writeFileSync(file, text)
 else if (readFileSync(file, 'utf8') !== text) {
-  console.error('stale: packages/contracts/openapi.json\nrun: pnpm generate:openapi')
+  console.error('stale: packages/contracts/openapi.json\nrun: pnpm generate openapi')
   process.exitCode = 1
 } else console.log(`${Object.keys(merged.paths).length} paths, fresh`)

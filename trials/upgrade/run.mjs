@@ -5,9 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readArguments } from '../../ops/setup/arguments.mjs'
-import { bootstrap, root, run } from '../../ops/setup/bootstrap.mjs'
+import { root, run } from '../../ops/setup/bootstrap.mjs'
 import { runGroup } from '../../ops/setup/child-group.mjs'
-import { partsOfTests } from '../../ops/setup/setup-parts.mjs'
 
 const { operands } = readArguments(
   `pnpm test:upgrade [COMMIT]
@@ -32,7 +31,6 @@ function releaseBefore() {
 }
 
 await run(async (stop) => {
-  await bootstrap(stop, { names: partsOfTests(root), withTools: true })
   const commit = git('rev-parse', '--verify', `${releaseBefore()}^{commit}`)
   const folder = join(mkdtempSync(join(tmpdir(), 'switchyard-upgrade-')), 'before')
   console.log(`release before: ${git('log', '-1', '--format=%h %s', commit)}`)

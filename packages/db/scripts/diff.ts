@@ -8,7 +8,7 @@ import { withMigratedScratchDatabase } from './scratch-database.js'
 
 async function writeNextMigration(name: string | undefined): Promise<string> {
   if (!name || !/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new Error('usage: pnpm db:diff NAME, with a name like add_project_topics')
+    throw new Error('usage: pnpm generate migration NAME, with a name like add_project_topics')
   }
   const sql = await withMigratedScratchDatabase(diffDatabaseToSchema)
   if (sql === '') return 'migrations and schema agree: nothing to write'
@@ -23,6 +23,6 @@ async function writeNextMigration(name: string | undefined): Promise<string> {
 try {
   process.stdout.write(`${await writeNextMigration(parseArgs({ allowPositionals: true }).positionals[0])}\n`)
 } catch (error) {
-  process.stderr.write(`db:diff: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 }

@@ -7,7 +7,7 @@ if (sql === '') {
   process.stdout.write('migrations and schema agree\n')
 } else {
   process.stderr.write(
-    `${sql}\n\nmigrations and schema disagree by this; \`pnpm db:diff NAME\` writes it as a migration\n`,
+    `${sql}\n\nmigrations and schema disagree by this; \`pnpm generate migration NAME\` writes it as a migration\n`,
   )
   process.exitCode = 1
 }

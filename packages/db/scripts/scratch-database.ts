@@ -11,7 +11,9 @@ export interface ScratchDatabase {
 export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const adminUrl = process.env.SWITCHYARD_TEST_DATABASE_URL ?? process.env.DATABASE_URL
   if (!adminUrl)
-    throw new Error('no PostgreSQL to work on: run `npm test`, `pnpm db:diff` or `pnpm db:drift`')
+    throw new Error(
+      'no PostgreSQL to work on: run `npm test`, `pnpm generate migration` or `pnpm check drift`',
+    )
   const name = `switchyard_scratch_${randomBytes(6).toString('hex')}`
   await execute(adminUrl, `CREATE DATABASE ${name}`)
   const url = new URL(adminUrl)

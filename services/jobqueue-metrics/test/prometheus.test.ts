@@ -78,7 +78,8 @@ async function servedNames(): Promise<Set<string>> {
   )
 }
 
-const deployed = (path: string) => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8')
+const deployed = (path: string) =>
+  readFileSync(new URL(`../../../ops/deploy/${path}`, import.meta.url), 'utf8')
 /** Those of the worker are compared where it is tested. */
 const namesIn = (expression: string) => expression.match(/\bjobqueue_\w+/g) ?? []
 const ofWorker = (expression: string) => /\bworker_/.test(expression)

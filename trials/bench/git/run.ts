@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
 import { buildLibgit2 } from './baselines.js'
 import { reads, sampleOf } from './samples.js'
 import { requestsAlone } from './sections/alone.js'
@@ -14,6 +16,12 @@ import { startService } from './service.js'
 /** `SECTIONS=cold,warm` runs a part of it. */
 const wanted = process.env.SECTIONS?.split(',')
 const isWanted = (section: string) => wanted === undefined || wanted.includes(section)
+
+// The baselines in Node are bundled as services are.
+const trials = resolve(import.meta.dirname, '../..')
+execFileSync(process.execPath, [join(trials, '../ops/bundler/bundle-service.mjs'), trials], {
+  stdio: 'inherit',
+})
 
 const noLibgit2 = buildLibgit2()
 if (noLibgit2) console.log(`without the baseline of libgit2: ${noLibgit2}`)
