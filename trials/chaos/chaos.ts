@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitFor } from '../support/wait-for.js'
+import { waitFor } from '@switchyard/testing'
 import { chanceOf, shuffle } from './chance.js'
 import { findProblems } from './check.js'
 import { type Fault, faults, type Scene } from './faults.js'
@@ -110,7 +110,10 @@ async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Su
   await sleep(heldMs * (1 + chance()))
   if (round.every(({ writesContinue }) => writesContinue)) {
     const before = load.counts()
-    await waitFor(`writes during ${round.map(({ name }) => name)}`, () => load.idleSince(before).length === 0)
+    await waitFor(() => load.idleSince(before).length === 0, {
+      what: `writes during ${round.map(({ name }) => name)}`,
+      intervalMs: 100,
+    })
   }
   for (const end of ends) await end()
   const fault = round.map(({ name }) => name).join(' + ')
@@ -131,7 +134,7 @@ async function waitForRecovery({ installation, load }: Scene): Promise<number> {
     missing = `idle: ${idle.join(', ')}; not ready: ${notReady.join(', ')}`
     return idle.length === 0 && notReady.length === 0
   }
-  await waitFor('recovery', isWell, recoveredWithinMs).catch(() => {
+  await waitFor(isWell, { what: 'recovery', timeoutMs: recoveredWithinMs, intervalMs: 100 }).catch(() => {
     throw new Error(`no recovery within ${recoveredWithinMs / 1000} s: ${missing}`)
   })
   return (performance.now() - startedMs) / 1000

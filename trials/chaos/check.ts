@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { queryAll } from '../support/query-all.js'
-import { waitFor } from '../support/wait-for.js'
 import type { Scene } from './faults.js'
 import { blobId, git } from './load/project-writers.js'
 import { findLostEvents, verifyDerivedRows } from './saga-checks.js'
@@ -28,7 +28,11 @@ export async function findProblems(scene: Scene): Promise<string[]> {
 /** Asks until nothing is wrong, or the time is over. */
 async function withinBound(ask: () => Promise<string[]> | string[]): Promise<string[]> {
   try {
-    await waitFor('nothing to be wrong', async () => (await ask()).length === 0, settledWithinMs)
+    await waitFor(async () => (await ask()).length === 0, {
+      what: 'nothing to be wrong',
+      timeoutMs: settledWithinMs,
+      intervalMs: 100,
+    })
     return []
   } catch {
     return ask()

@@ -1,5 +1,5 @@
+import { waitFor } from '@switchyard/testing'
 import { queryAll } from '../support/query-all.js'
-import { waitFor } from '../support/wait-for.js'
 import type { Disk } from './installation/disk.js'
 import type { Installation, Link } from './installation/installation.js'
 import type { Service } from './installation/service.js'
@@ -72,10 +72,12 @@ const stopped = (what: string, hits: string, pick: Pick): Fault => ({
     const services = pick(installation).filter(({ process }) => process.pid() !== undefined)
     const from = notices.length
     signalAll(services, 'SIGTERM')
-    await waitFor('services to end by themselves', () =>
-      services.every(({ process }) =>
-        notices.slice(from).some((line) => line.startsWith(`${process.name} ended with code`)),
-      ),
+    await waitFor(
+      () =>
+        services.every(({ process }) =>
+          notices.slice(from).some((line) => line.startsWith(`${process.name} ended with code`)),
+        ),
+      { what: 'services to end by themselves' },
     )
     return nothing
   },
@@ -214,12 +216,15 @@ const clockJumps: Fault = {
     for (const hours of [36, -36]) {
       const before = load.traffic.stored
       if (reporter) installation.setClock(reporter, hours * hour)
-      await waitFor('events with a wrong time', async () => {
-        const sign = hours > 0 ? '> now() +' : '< now() -'
-        const sql = `SELECT count(*)::integer AS events FROM saga_events WHERE received_at ${sign} interval '1 day'`
-        const [row] = await queryAll(installation.databaseUrl, sql)
-        return Number(row?.events) > 20 && load.traffic.stored > before
-      })
+      await waitFor(
+        async () => {
+          const sign = hours > 0 ? '> now() +' : '< now() -'
+          const sql = `SELECT count(*)::integer AS events FROM saga_events WHERE received_at ${sign} interval '1 day'`
+          const [row] = await queryAll(installation.databaseUrl, sql)
+          return Number(row?.events) > 20 && load.traffic.stored > before
+        },
+        { what: 'events with a wrong time', intervalMs: 100 },
+      )
     }
     return () => reporter && installation.setClock(reporter, 0)
   },
@@ -233,7 +238,7 @@ const clockSkew: Fault = {
     const services = onMachine(1)(installation)
     for (const service of services) installation.setClock(service, 20)
     const before = load.counts()
-    await waitFor('every kind of write to continue', () => load.idleSince(before).length === 0)
+    await waitFor(() => load.idleSince(before).length === 0, { what: 'every kind of write to continue' })
     for (const service of services) installation.setClock(service, -20)
     return () => {
       for (const service of services) installation.setClock(service, 0)

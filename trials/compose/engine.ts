@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { cache } from '../images/buildah.js'
-import { waitFor } from '../support/wait-for.js'
 import { findDockerCompose } from './docker-compose.js'
 
 /** What lasts as long as the engine. podman keeps the path with its containers, and wants it to be short. */
@@ -73,13 +73,16 @@ graphroot = "${cache}/storage"
     DOCKER_HOST: `unix://${socket}`,
     PATH: `${folder}/bin:${process.env.PATH}`,
   }
-  await waitFor('podman to serve', async () => {
-    const { exitCode } = await execa('podman', ['--url', `unix://${socket}`, 'version'], {
-      env,
-      reject: false,
-    })
-    return exitCode === 0
-  })
+  await waitFor(
+    async () => {
+      const { exitCode } = await execa('podman', ['--url', `unix://${socket}`, 'version'], {
+        env,
+        reject: false,
+      })
+      return exitCode === 0
+    },
+    { what: 'podman to serve', intervalMs: 100 },
+  )
 
   const stopping = new AbortController()
   const asking = askForHealth(podman, stopping.signal)

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startPostgres } from '../../packages/dev-env/src/index.js'
 import { startTree, type Tree } from '../support/tree.js'
-import { waitFor } from '../support/wait-for.js'
 
 const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'switchyard-e2e-backup-'))
@@ -203,7 +203,10 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   let stopped = false
   const writing = Promise.all(Object.keys(writers).map((kind) => writeUntil(kind, () => stopped)))
   const loaded = async (until: () => boolean) =>
-    Promise.race([waitFor('work', until), writing.then(() => Promise.reject(new Error('writing ended')))])
+    Promise.race([
+      waitFor(until, { what: 'work' }),
+      writing.then(() => Promise.reject(new Error('writing ended'))),
+    ])
   const source = { SWITCHYARD_DATA: tree.dataDir }
 
   await loaded(progressed())
@@ -257,12 +260,15 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   ]
   const { body } = await call('saga_events', { events })
   expect(body.results.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['duplicate', 'recorded'])
-  await waitFor('both webhooks', () => {
-    const tokens = received.some((headers) => headers['x-gitlab-token'] === webhookSecret)
-    return (
-      tokens && received.some((headers) => !headers['x-gitlab-event'] && headers['x-switchyard-signature'])
-    )
-  })
+  await waitFor(
+    () => {
+      const tokens = received.some((headers) => headers['x-gitlab-token'] === webhookSecret)
+      return (
+        tokens && received.some((headers) => !headers['x-gitlab-event'] && headers['x-switchyard-signature'])
+      )
+    },
+    { what: 'both webhooks' },
+  )
 })
 
 it('a backup is restored into a PostgreSQL of ones own, and backs up from there alike', async () => {

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRedisServer } from '../../packages/dev-env/src/tools/redis-server.js'
 import { startTree, type Tree } from '../support/tree.js'
-import { waitFor } from '../support/wait-for.js'
 
 const root = resolve(import.meta.dirname, '../..')
 let tree: Tree
@@ -110,7 +110,7 @@ describe('a project outside this repository installs from the instance', () => {
       reject: false,
     })
     try {
-      await waitFor('Redis to listen', () => existsSync(socket))
+      await waitFor(() => existsSync(socket), { what: 'Redis to listen' })
       expect((await project.run({ REDIS_SOCKET: socket })).stdout).toBe("1 [ 'mail' ]")
     } finally {
       redis.kill()

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { olderNodeEnvironment, olderNodeVersion } from '../support/older-node.js'
 import { isRunning, listDescendants } from '../support/processes.js'
 import { spawnStart, startTree, type Tree } from '../support/tree.js'
-import { waitFor } from '../support/wait-for.js'
 
 /** The services that check tokens in the database. */
 const databaseServices = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker']
@@ -108,8 +108,11 @@ describe('a child that is killed', () => {
     async (name, part) => {
       const victim = childOf(part)
       process.kill(victim?.pid ?? 0, 'SIGKILL')
-      await waitFor(`${name} as a new process`, () => (childOf(part)?.pid ?? victim?.pid) !== victim?.pid)
-      await waitFor('everything to be ready', everythingIsReady)
+      await waitFor(() => (childOf(part)?.pid ?? victim?.pid) !== victim?.pid, {
+        what: `${name} as a new process`,
+        intervalMs: 100,
+      })
+      await waitFor(everythingIsReady, { what: 'everything to be ready', intervalMs: 100 })
       expect(tree.output()).toMatch(new RegExp(`${name} was ended by SIGKILL; starting again in .* s`))
     },
   )
@@ -118,8 +121,8 @@ describe('a child that is killed', () => {
     const victim = childOf('services/admin-broadcast/')
     process.kill(victim?.pid ?? 0, 'SIGSTOP')
     const restarted = () => (childOf('services/admin-broadcast/')?.pid ?? victim?.pid) !== victim?.pid
-    await waitFor('admin-broadcast as a new process', restarted)
-    await waitFor('everything to be ready', everythingIsReady)
+    await waitFor(restarted, { what: 'admin-broadcast as a new process', intervalMs: 100 })
+    await waitFor(everythingIsReady, { what: 'everything to be ready', intervalMs: 100 })
     expect(tree.output()).toMatch(/admin-broadcast no longer answers and is ended/)
     expect(tree.output()).toMatch(/admin-broadcast was ended by SIGKILL; starting again/)
   })

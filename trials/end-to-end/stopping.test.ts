@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 import { olderNodeEnvironment } from '../support/older-node.js'
 import { isRunning, listDescendants, type ProcessInfo } from '../support/processes.js'
 import { spawnStart } from '../support/tree.js'
-import { waitFor } from '../support/wait-for.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
 let ports: { PORT: string; GRPC_PORT: string }
@@ -38,7 +38,10 @@ const listens = (port: string) =>
   })
 
 const allEnded = (processes: ProcessInfo[]) =>
-  waitFor('every process to end', () => processes.every(({ pid }) => !isRunning(pid)))
+  waitFor(() => processes.every(({ pid }) => !isRunning(pid)), {
+    what: 'every process to end',
+    intervalMs: 100,
+  })
 
 describe('everything that was started ends, and both ports are free', () => {
   it.each([
@@ -102,10 +105,13 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
     await start.ready
     const pid = start.process.pid ?? 0
     // The shell starts its commands a moment after and before it says that it is ready.
-    const descendants = await waitFor('both commands of the shell', () => {
-      const found = listDescendants(pid)
-      return found.filter(({ command }) => command === 'sleep 1000').length === 2 && found
-    })
+    const descendants = await waitFor(
+      () => {
+        const found = listDescendants(pid)
+        return found.filter(({ command }) => command === 'sleep 1000').length === 2 && found
+      },
+      { what: 'both commands of the shell', intervalMs: 100 },
+    )
     expect(descendants.some(({ command }) => command.includes('postgres'))).toBe(true)
     process.kill(target(pid), signal)
     await allEnded(descendants)
@@ -120,10 +126,13 @@ describe('npm test', () => {
     const pid = start.process.pid ?? 0
     const isPostgres = ({ command }: ProcessInfo) => command.includes('/cluster')
     let descendants: ProcessInfo[] = []
-    await waitFor('PostgreSQL of the tests', () => {
-      descendants = listDescendants(pid)
-      return descendants.some(isPostgres)
-    })
+    await waitFor(
+      () => {
+        descendants = listDescendants(pid)
+        return descendants.some(isPostgres)
+      },
+      { what: 'PostgreSQL of the tests', intervalMs: 100 },
+    )
     process.kill(pid, 'SIGKILL')
     await allEnded(descendants)
     expect(descendants.filter(({ pid }) => isRunning(pid))).toEqual([])

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { SagaClient } from '@switchyard/contracts/saga'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ReceivedSpan, startTraceReceiver } from '../support/trace-receiver.js'
 import { startTree, type Tree } from '../support/tree.js'
-import { waitFor } from '../support/wait-for.js'
 import { type Api, apiOf } from './console/example-data.js'
 
 const hookSecret = 'whsec-of-the-trace-test'
@@ -39,11 +39,11 @@ afterAll(async () => {
 /** Resolves with the first span of a trace that a service gave a name that begins so. */
 const spanIn = (trace: string, service: string, name: string): Promise<ReceivedSpan> =>
   waitFor(
-    `${name} of ${service}`,
     () =>
       receiver.spans.find(
         (span) => span.traceId === trace && span.service === service && span.name.startsWith(name),
       ) ?? false,
+    { what: `${name} of ${service}` },
   )
 
 /** Lines of a service's log. */
@@ -114,18 +114,22 @@ it('writes the span of a request and of a job into the lines of their logs', asy
   const request = await spanIn(commitTrace, 'git-api', 'POST /api/v4/projects/:id/repository/commits')
   const job = await spanIn(commitTrace, 'worker', 'process repository-housekeeping')
   for (const { service, spanId } of [request, job])
-    await waitFor(`a line of ${service}`, () =>
-      logOf(service).some((line) => line.trace_id === commitTrace && line.span_id === spanId),
+    await waitFor(
+      () => logOf(service).some((line) => line.trace_id === commitTrace && line.span_id === spanId),
+      { what: `a line of ${service}` },
     )
 })
 
 it('says once that the receiver is unreachable, and serves and stops as before', async () => {
   receiver.leave()
   const refusedOf = (service: string) => receiver.refused.filter(([span]) => span?.service === service)
-  await waitFor('exports of git-api that fail', async () => {
-    await api('GET', '/projects')
-    return refusedOf('git-api').length > 3
-  })
+  await waitFor(
+    async () => {
+      await api('GET', '/projects')
+      return refusedOf('git-api').length > 3
+    },
+    { what: 'exports of git-api that fail', intervalMs: 100 },
+  )
   const said = logOf('git-api').filter(({ msg }) => String(msg).includes('traces cannot be sent'))
   expect(said).toMatchObject([{ level: 'warn' }])
   const begun = performance.now()

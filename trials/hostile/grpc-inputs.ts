@@ -1,7 +1,7 @@
 import { connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Tree } from '../support/tree.js'
 import { type Input, sideBySide } from './input.js'
-import type { Tree } from './tree.js'
 
 const reportPath = '/svc.Sagas.Server.Grpc.Saga/SagaStarted'
 const mebibyte = 1024 * 1024

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import type { Tree } from '../support/tree.js'
 import { type Input, sideBySide } from './input.js'
 import { call, type User } from './scene.js'
 import { statusesOf } from './statuses.js'
-import type { Tree } from './tree.js'
 
 const commitsOf = ({ project }: User) => `/projects/${project}/repository/commits`
 const bomb = `{"branch":"x","commit_message":"m","actions":[${'0,'.repeat(8_000_000)}0]}`

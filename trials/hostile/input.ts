@@ -1,5 +1,6 @@
+import type { Tree } from '../support/tree.js'
+import type { Service } from './memory.js'
 import type { User } from './scene.js'
-import type { Service, Tree } from './tree.js'
 
 export interface Scene {
   tree: Tree

@@ -2,9 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Tree } from '../support/tree.js'
 import type { Answers, Question } from './ask-process.js'
+import { memoryOf, type Service } from './memory.js'
 import type { User } from './scene.js'
-import type { Service, Tree } from './tree.js'
 
 const smallEveryMs = 80
 const readEveryMs = 400
@@ -45,10 +46,10 @@ export async function besideNeighbour(
   ])
   await once(neighbour, 'message')
   const answered = once(neighbour, 'message')
-  const before = tree.memoryOf(service)
+  const before = memoryOf(tree.pid, service)
   let grownBytes = 0
   const watch = setInterval(() => {
-    grownBytes = Math.max(grownBytes, tree.memoryOf(service) - before)
+    grownBytes = Math.max(grownBytes, memoryOf(tree.pid, service) - before)
   }, memoryEveryMs)
   try {
     await attack()

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
+import { startTree } from '../support/tree.js'
 import type { Answers } from './ask-process.js'
 import { gitInputs } from './git-inputs.js'
 import { grpcInputs } from './grpc-inputs.js'
 import { httpInputs } from './http-inputs.js'
 import { besideNeighbour } from './neighbour.js'
 import { createUser } from './scene.js'
-import { startTree } from './tree.js'
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, services: { type: 'string' } },
@@ -17,7 +17,7 @@ const figures = (answers: Answers | undefined) =>
     ? `${Math.round(answers.p99Ms)} / ${Math.round(answers.worstMs)}, ${answers.failures} of ${answers.count}`
     : ''
 
-const tree = await startTree({}, values.services)
+const tree = await startTree({ root: values.services, env: { SAGA_AUTH: 'token' } })
 try {
   const attacker = await createUser(tree, 'attacker')
   const neighbour = await createUser(tree, 'neighbour')

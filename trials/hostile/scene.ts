@@ -1,4 +1,4 @@
-import type { Tree } from './tree.js'
+import type { Tree } from '../support/tree.js'
 
 /** An ordinary user who owns a project. */
 export interface User {

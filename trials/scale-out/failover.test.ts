@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Traffic } from '../chaos/load/traffic.js'
 import { verifyDerivedRows } from '../chaos/saga-checks.js'
 import { AcknowledgedWrites } from '../support/acknowledged-writes.js'
 import { queryAll } from '../support/query-all.js'
-import { waitFor } from '../support/wait-for.js'
 import { type Installation, startInstallation } from './installation/installation.js'
 import { pauseAround, printPauses } from './installation/pauses.js'
 
@@ -54,13 +54,17 @@ async function drill(what: string, harm: () => unknown, isOver: () => Promise<un
     const before = writes.counts()
     const repeated = traffic.stored
     const all = () => writes.hasProgressedSince(before) && traffic.stored > repeated + 20
-    await waitFor(`writes ${when}: ${what}`, all, 120_000)
+    await waitFor(all, { what: `writes ${when}: ${what}`, timeoutMs: 120_000, intervalMs: 100 })
   }
   await progress('before')
   const begin = performance.now()
   const errorsBefore = [...writes.journals.values()].map(({ errors }) => errors.length)
   await harm()
-  await waitFor(`the end of: ${what}`, async () => Boolean(await isOver().catch(() => false)), 120_000)
+  await waitFor(async () => Boolean(await isOver().catch(() => false)), {
+    what: `the end of: ${what}`,
+    timeoutMs: 120_000,
+    intervalMs: 100,
+  })
   await progress('after')
   pauseAround(what, begin, writes, errorsBefore)
 }
@@ -83,9 +87,15 @@ it('loses no acknowledged write when servers and services are killed, and recove
     async () => (await redis.primaryPort()) !== oldPrimary,
   )
   const webhooks = received
-  await waitFor('webhooks after the failover of Redis', () => received > webhooks + 3)
+  await waitFor(() => received > webhooks + 3, {
+    what: 'webhooks after the failover of Redis',
+    intervalMs: 100,
+  })
   await comeBack?.()
-  await waitFor('Redis to have a replica again', () => redis.isWhole().catch(() => false))
+  await waitFor(() => redis.isWhole().catch(() => false), {
+    what: 'Redis to have a replica again',
+    intervalMs: 100,
+  })
 
   for (const [name, [replica]] of Object.entries(replicas)) {
     if (!replica) throw new Error(`there is no ${name}`)

@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { waitFor } from '../support/wait-for.js'
 import { type Installation, startInstallation } from './installation/installation.js'
 
 let installation: Installation
@@ -185,11 +185,11 @@ it('a token that is revoked at one replica is refused within a second by all', a
     )
   expect(await statuses()).not.toContain(401)
   await ask('git-api', 0, `/api/v4/personal_access_tokens/${id}`, { method: 'DELETE' })
-  await waitFor(
-    'the token to be refused',
-    async () => (await statuses()).every((status) => status === 401),
-    1500,
-  )
+  await waitFor(async () => (await statuses()).every((status) => status === 401), {
+    what: 'the token to be refused',
+    timeoutMs: 1500,
+    intervalMs: 100,
+  })
 })
 
 it('a session that one replica began is taken by the others, and ends in all at once', async () => {
@@ -218,7 +218,10 @@ it('a stream of one saga-reporter tells what was reported to the other, and both
   const stream = await listen('saga-reporter', 0, '/api/v4/sagas/stream')
   const event = { operation: 'SagaStarted', saga_id: 'over-there', event_id: 'e1', service_name: 'e2e' }
   await post('saga-reporter', 1, '/api/v4/saga_events', { events: [event] })
-  await waitFor('the event in the stream', () => stream.said().includes('over-there'), 5000)
+  await waitFor(() => stream.said().includes('over-there'), {
+    what: 'the event in the stream',
+    timeoutMs: 5000,
+  })
   await stream.close()
   const again = await post<{ results: { outcome: string }[] }>('saga-reporter', 0, '/api/v4/saga_events', {
     events: [event],
@@ -229,7 +232,10 @@ it('a stream of one saga-reporter tells what was reported to the other, and both
 it('a stream of one admin-broadcast tells a message that the other took, and its list has it', async () => {
   const stream = await listen('admin-broadcast', 0, '/api/v4/broadcast_messages/stream')
   await post('admin-broadcast', 1, '/api/v4/broadcast_messages', { message: 'Said over there' })
-  await waitFor('the message in the stream', () => stream.said().includes('Said over there'), 5000)
+  await waitFor(() => stream.said().includes('Said over there'), {
+    what: 'the message in the stream',
+    timeoutMs: 5000,
+  })
   await stream.close()
   const list = await answer<{ message: string }[]>('admin-broadcast', 0, '/api/v4/broadcast_messages')
   expect(list.map(({ message }) => message)).toContain('Said over there')
@@ -257,7 +263,7 @@ it('three workers send each webhook once, and both replicas of jobqueue-metrics 
       const made = await commitTo(number, project, `file-${number}`)
       ids.push(((await made.json()) as { id: string }).id)
     }
-    await waitFor('every webhook', () => came.length >= ids.length)
+    await waitFor(() => came.length >= ids.length, { what: 'every webhook' })
     expect([...came].sort()).toEqual([...ids].sort())
     const counted = (number: number) =>
       answer<{ processed: number }>('jobqueue-metrics', number, '/api/v4/jobqueue/job_stats')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSagaClient, type SagaClient } from '../../packages/saga-client/src/index.js'
 import { call, createUser } from '../hostile/scene.js'
-import type { Tree } from '../hostile/tree.js'
+import type { Tree } from '../support/tree.js'
 
 /** Most times the mix runs at once. */
 export const underWayMax = 200

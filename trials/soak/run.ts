@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { findPostgres } from '@switchyard/dev-env'
-import { startTree } from '../hostile/tree.js'
+import { startTree } from '../support/tree.js'
 import { type Counts, createMix, keepLoad, measureCapacity, underWayMax } from './mix.js'
 import { type Sample, takeSamples } from './samples.js'
 import { judge } from './verdict.js'
@@ -22,7 +22,7 @@ const minutesToJudge = 20
 const capacityShare = 0.7
 const sampleEveryMs = Math.max(2000, (minutes * 60_000) / 180)
 
-const tree = await startTree({ RATE_LIMIT_PER_MINUTE: '0' })
+const tree = await startTree({ env: { SAGA_AUTH: 'token', RATE_LIMIT_PER_MINUTE: '0' } })
 try {
   const databaseUrl = findPostgres(join(tree.dataDir, 'postgres'))
   if (databaseUrl === null) throw new Error('PostgreSQL does not run')

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Tree } from '../hostile/tree.js'
+import type { Tree } from '../support/tree.js'
 
 /** The console has no figures that a token may read. */
 export const services = ['git-api', 'saga-reporter', 'worker', 'admin-broadcast', 'jobqueue-metrics'] as const

@@ -16,8 +16,7 @@ export function listProcesses(): ProcessInfo[] {
 }
 
 /** The processes that a process has started, and those that these have started. */
-export function listDescendants(pid: number): ProcessInfo[] {
-  const all = listProcesses()
+export function listDescendants(pid: number, all = listProcesses()): ProcessInfo[] {
   const below = (parent: number): ProcessInfo[] =>
     all.filter((info) => info.parentPid === parent).flatMap((info) => [info, ...below(info.pid)])
   return below(pid)

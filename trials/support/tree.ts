@@ -20,15 +20,19 @@ export interface Start {
 const startScript: Command = { command: 'node', args: ['ops/start.mjs'] }
 
 /**
- * Runs what `npm start` runs, or `given`, in a separate process group and with `env` added to the environment. It
+ * Runs what `npm start` runs in `checkout`, or `given`, in a separate process group and with `env` added to the environment. It
  * may fail, which the caller checks.
  */
-export function spawnStart(env: Record<string, string>, given: Command = startScript): Start {
+export function spawnStart(
+  env: Record<string, string>,
+  given: Command = startScript,
+  checkout = root,
+): Start {
   // Servers given to the integration tests are not for this tree.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
   const { command, args } = dieWithParent(given)
   const child = spawn(command, args, {
-    cwd: root,
+    cwd: checkout,
     env: { ...inherited, NODE_ENV: 'test', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -76,22 +80,19 @@ export interface Tree {
 export const isTreeGiven = process.env.SWITCHYARD_E2E_URL !== undefined
 
 /**
- * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. An empty
- * installation that runs already takes its place when SWITCHYARD_E2E_URL has its address, SWITCHYARD_E2E_GRPC_ADDRESS that of its
- * gRPC port and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
+ * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. `root` is the folder
+ * of another checkout whose services run. An empty installation that runs already takes its place when SWITCHYARD_E2E_URL has its
+ * address, SWITCHYARD_E2E_GRPC_ADDRESS that of its gRPC port and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
  */
 export async function startTree(
-  options: { dataDir?: string; env?: Record<string, string> } = {},
+  options: { dataDir?: string; env?: Record<string, string>; root?: string } = {},
 ): Promise<Tree> {
   if (isTreeGiven) return givenTree()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
-  const started = spawnStart({
-    PORT: String(httpPort),
-    GRPC_PORT: String(grpcPort),
-    SWITCHYARD_DATA: dataDir,
-    ...options.env,
-  })
+  const ports = { PORT: String(httpPort), GRPC_PORT: String(grpcPort) }
+  const env = { ...ports, SWITCHYARD_DATA: dataDir, ...options.env }
+  const started = spawnStart(env, startScript, options.root)
   await started.ready
   return {
     httpPort,

@@ -1,6 +1,6 @@
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AcknowledgedWrites } from '../support/acknowledged-writes.js'
-import { waitFor } from '../support/wait-for.js'
 import { followFigures, followMessages, followSagaEvents, watchSagas } from './followers.js'
 import { type Installation, startInstallation } from './installation.js'
 import { startRequests } from './requests.js'
@@ -43,12 +43,11 @@ it('the release before runs on the new schema and is replaced, one by one, witho
     const sagas = ['sagas', 'batches', 'httpBatches'] as const
     const started = sagas.flatMap((kind) => writes.journals.get(kind)?.acknowledged ?? [])
     for (const { seen } of sagaFollowers)
-      await waitFor('every saga in the streams', () => missing(started, seen).length === 0)
+      await waitFor(() => missing(started, seen).length === 0, { what: 'every saga in the streams' })
     const [messages] = followers.slice(2)
-    await waitFor(
-      'every message in the stream',
-      () => missing(requests.messages, messages?.seen ?? new Set()).length === 0,
-    )
+    await waitFor(() => missing(requests.messages, messages?.seen ?? new Set()).length === 0, {
+      what: 'every message in the stream',
+    })
     expect(followers.flatMap(({ failures }) => failures)).toEqual([])
     // Each follower of a service whose two instances are replaced loses its server at least once.
     for (const count of connections) expect(count).toBeGreaterThan(1)

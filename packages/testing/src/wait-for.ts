@@ -13,7 +13,7 @@ export interface WaitForOptions {
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 30_000, intervalMs = 20, what = 'the condition' }: WaitForOptions = {},
+  { timeoutMs = 60_000, intervalMs = 20, what = 'the condition' }: WaitForOptions = {},
 ): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
   const deadline = Date.now() + timeoutMs
   let cause: unknown

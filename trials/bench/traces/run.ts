@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { startTree } from '../../hostile/tree.js'
 import { createMix, measureCapacity } from '../../soak/mix.js'
+import { startTree } from '../../support/tree.js'
 
 const rounds = 3
 const callers = 8
@@ -27,7 +27,7 @@ const variants: Record<string, Record<string, string>> = {
 for (let round = 1; round <= rounds; round += 1) {
   for (const [name, environment] of Object.entries(variants)) {
     received = 0
-    const tree = await startTree({ RATE_LIMIT_PER_MINUTE: '0', ...environment })
+    const tree = await startTree({ env: { SAGA_AUTH: 'token', RATE_LIMIT_PER_MINUTE: '0', ...environment } })
     try {
       const mix = await createMix(tree)
       // The first times are slow: code is compiled and plans have no statistics.

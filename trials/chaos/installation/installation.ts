@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { startRedis } from '../../../packages/dev-env/src/redis.js'
 import type { ServiceName } from '../../../packages/dev-env/src/start/services.js'
 import { findRedisServer } from '../../../packages/dev-env/src/tools/redis-server.js'
 import { toolsFolder } from '../../../packages/dev-env/src/tools/tools-folder.js'
 import { startLink } from '../../../services/saga-reporter/test/cuttable-link.js'
-import { waitFor } from '../../support/wait-for.js'
 import { type Cable, layCable } from './cable.js'
 import { mountDisk } from './disk.js'
 import { startServer } from './server.js'
@@ -86,7 +86,11 @@ async function startAll(parts: Parts, diskMib: number) {
     }
   }
   const notReady = () => namesOfUnready(services)
-  await waitFor('every service to be ready', async () => (await notReady()).length === 0, 120_000)
+  await waitFor(async () => (await notReady()).length === 0, {
+    what: 'every service to be ready',
+    timeoutMs: 120_000,
+    intervalMs: 100,
+  })
   return {
     folder,
     ...servers,

@@ -1,6 +1,6 @@
+import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../../packages/testing/src/browser.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { open, signIn, visit } from './console-browser.js'
 import { type Api, apiOf } from './example-data.js'

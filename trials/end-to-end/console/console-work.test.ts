@@ -1,6 +1,6 @@
+import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../../packages/testing/src/browser.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { open, visit } from './console-browser.js'
 import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'

@@ -1,6 +1,6 @@
+import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../../packages/testing/src/browser.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { addresses } from './addresses.js'
 import { violations } from './axe.js'

@@ -3,7 +3,7 @@
 // It starts a tree of its own with example data. With SWITCHYARD_URL and SWITCHYARD_TOKEN it visits a running one.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { launchBrowser } from '../../../packages/testing/src/browser.js'
+import { launchBrowser } from '@switchyard/testing'
 import { startTree } from '../../support/tree.js'
 import { addresses } from './addresses.js'
 import { open, visit } from './console-browser.js'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import type { SupervisedProcess } from '../../../packages/dev-env/src/process/supervised-process.js'
-import { waitFor } from '../../support/wait-for.js'
 import { postgresUser, root, type Servers } from './servers.js'
 
 const nodeNames = ['one', 'two'] as const
@@ -52,7 +52,11 @@ export async function startPostgresPair(servers: Servers) {
     const found = await members()
     return ['leader', 'sync_standby'].every((role) => found.some((member) => member.role === role))
   }
-  await waitFor('PostgreSQL and its synchronous standby', isWhole, 120_000)
+  await waitFor(isWhole, {
+    what: 'PostgreSQL and its synchronous standby',
+    timeoutMs: 120_000,
+    intervalMs: 100,
+  })
 
   return {
     /** Of the superuser, through HAProxy. */
@@ -88,11 +92,13 @@ async function startEtcd(servers: Servers): Promise<string> {
     ],
   ]
   servers.start('etcd', { command: '/usr/bin/etcd', args })
-  await waitFor('etcd', () =>
-    fetch(`http://${client}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
+  await waitFor(
+    () =>
+      fetch(`http://${client}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    { what: 'etcd', intervalMs: 100 },
   )
   return client
 }

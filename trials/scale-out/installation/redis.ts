@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import type { SupervisedProcess } from '../../../packages/dev-env/src/process/supervised-process.js'
 import { createRedis } from '../../../packages/service-kit/src/redis.js'
-import { waitFor } from '../../support/wait-for.js'
 import type { Servers } from './servers.js'
 
 /** A primary, a replica, and three Sentinels that replace the primary. */
@@ -29,7 +29,7 @@ export async function startRedisPair(servers: Servers) {
     const [replicas, others] = await Promise.all([ask('REPLICAS'), ask('SENTINELS')])
     return JSON.stringify(replicas).includes('"master-link-status","ok"') && others.length === 2
   }
-  await waitFor('the Sentinels to know all', () => isWhole().catch(() => false))
+  await waitFor(() => isWhole().catch(() => false), { what: 'the Sentinels to know all', intervalMs: 100 })
 
   return {
     url: `redis+sentinel://:${password}@${sentinels.map((port) => `127.0.0.1:${port}`).join()}/switchyard`,

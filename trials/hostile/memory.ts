@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { listDescendants, listProcesses } from '../support/processes.js'
+
+export type Service = 'git-api' | 'saga-reporter'
+
+/**
+ * Memory of a service's process (resident set), and of those below it without mapped files, in bytes.
+ *
+ * @param tree id of the process that runs the services
+ */
+export function memoryOf(tree: number, service: Service): number {
+  const processes = listProcesses()
+  const main = join('services', service, 'dist')
+  const own = listDescendants(tree, processes).find(({ command }) => command.includes(main))
+  if (!own) throw new Error(`${service} does not run`)
+  const others = listDescendants(own.pid, processes)
+  return others.reduce((sum, { pid }) => sum + memoryField(pid, 'RssAnon'), memoryField(own.pid, 'VmRSS'))
+}
+
+/** A field of the status of a process, in bytes; 0 when the process has ended. */
+function memoryField(pid: number, field: string): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
