@@ -280,8 +280,13 @@ describe.runIf(kubectl)('the overlays', () => {
 })
 
 describe('the gateway in Kubernetes', () => {
-  it.each(['nginx.conf', 'listen-grpc.conf', 'start.sh'])('has the %s of the gateway', (name) => {
-    expect(read(`base/gateway/${name}`)).toBe(readFileSync(join(repository, 'ops/gateway', name), 'utf8'))
+  it.runIf(kubectl).each(overlays)('has the files of the gateway in the overlay %s', (overlay) => {
+    const configMaps = render(kubectl, overlay).filter(({ kind }) => kind === 'ConfigMap')
+    const data = configMaps.find(({ metadata }) => metadata.name.startsWith('gateway-'))?.data ?? {}
+    const shared = ['listen-grpc.conf', 'nginx.conf', 'start.sh']
+    expect(Object.keys(data).sort()).toEqual([...shared, 'listen-http.conf', 'upstreams.conf'].sort())
+    for (const name of shared)
+      expect(data[name], name).toBe(readFileSync(join(repository, 'ops/gateway', name), 'utf8'))
   })
 
   it('has an upstream for each of those of Compose, at the same port', () => {
