@@ -1,12 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// Tests run on the sources of every workspace package, so no build stands between an edit and its test.
-const conditions = ['@switchyard/source']
-// Where files are not isolated, those of one worker share what they import, which takes longer to load than most files to
-// run. So tests keep nothing in modules: each starts its own servers, with databases of its own.
-const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
-
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Without results of an earlier run, vitest
  * begins with the largest files, and these are small.
@@ -20,12 +14,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// Packages export their sources, so no build stands between an edit and its test. Where files are not isolated, those of one worker
+// share what they import, which takes longer to load than most files to run. So tests keep nothing in modules: each starts its own
+// servers, with databases of its own.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        ...shared,
         test: {
           name: 'unit',
           include: [
@@ -40,7 +36,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         test: {
           name: 'integration',
           include: [
@@ -59,7 +54,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         test: {
           name: 'end-to-end',
           include: ['trials/end-to-end/**/*.test.ts', 'trials/chaos/*.test.ts'],
@@ -70,7 +64,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Servers that Debian has, two of each service; not part of `npm test`.
         test: {
           name: 'scale-out',
@@ -81,7 +74,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Needs a build of the release before, which trials/upgrade/run.mjs makes; not part of `npm test`.
         test: {
           name: 'upgrade',
@@ -91,7 +83,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Builds every image and runs it, as root; not part of `npm test`.
         test: {
           name: 'images',
@@ -101,7 +92,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // The containers of docker-compose.yml, which trials/compose/run.mjs has made; as root, and not part of `npm test`.
         test: {
           name: 'compose',

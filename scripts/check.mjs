@@ -7,8 +7,6 @@ import { runGroup } from '../ops/setup/child-group.mjs'
 import { partsOfChecks } from '../ops/setup/setup-parts.mjs'
 import { pnpm } from '../ops/setup/setup-step.mjs'
 
-const sources = ['--conditions=@switchyard/source', '--import', 'tsx']
-
 /** The commands of each check. */
 const checks = {
   format: [['biome', 'ci', '.']],
@@ -24,7 +22,7 @@ const checks = {
   regexes: [['node', 'scripts/check-regexes.mjs']],
   generated: [['node', 'scripts/check-generated.mjs']],
   openapi: [['node', 'scripts/openapi.mjs', '--check']],
-  configuration: [['node', ...sources, 'scripts/configuration.mjs', '--check']],
+  configuration: [['node', '--import', 'tsx', 'scripts/configuration.mjs', '--check']],
   drift: [['node', 'scripts/with-infra.mjs', ...pnpm(root, '--filter', '@switchyard/db', 'run', 'drift')]],
 }
 const names = Object.keys(checks)

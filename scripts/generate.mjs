@@ -11,10 +11,7 @@ const generators = {
   sources: ['turbo', 'run', 'generate'],
   proto: ofPackage('contracts', 'generate:proto'),
   openapi: ['node', 'scripts/openapi.mjs'],
-  configuration: [
-    ...['node', '--conditions=@switchyard/source', '--import', 'tsx'],
-    'scripts/configuration.mjs',
-  ],
+  configuration: ['node', '--import', 'tsx', 'scripts/configuration.mjs'],
   migration: ['node', 'scripts/with-infra.mjs', ...ofPackage('db', 'diff')],
 }
 

@@ -29,7 +29,7 @@ const environment = {
 /** The OpenAPI document of a service, started from its sources. */
 async function documentOf(service) {
   const port = await findFreePort()
-  const args = ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts']
+  const args = ['--import', 'tsx', 'src/main.ts']
   const child = spawn(process.execPath, args, {
     cwd: join(root, 'services', service),
     env: { ...environment, PORT: String(port) },

@@ -30,7 +30,6 @@ export async function bundlePackage(folder) {
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    conditions: ['@switchyard/source'],
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',

@@ -40,16 +40,13 @@ export function gatherModules(folder, source) {
       return undefined
     }
     const other = realpathSync(join(owner, 'node_modules', name))
-    return { owner: other, file: join(other, sourceOf(readManifest(other).exports[`.${rest}`])) }
+    return { owner: other, file: join(other, readManifest(other).exports[`.${rest}`]) }
   }
 
   const main = add(folder, join(folder, source), '.js')
   const types = add(folder, join(folder, source), '.d.ts')
   return { modules, libraries, main: `./${main}`, types: `./${types}` }
 }
-
-/** The file of sources that an entry of `exports` names: a package that is published names what is built, too. */
-export const sourceOf = (exported) => exported['@switchyard/source'] ?? exported
 
 /** `dist/client.ts` of the package itself; of another one `dist/contracts/saga.ts`. */
 function pathOf(folder, owner, file) {

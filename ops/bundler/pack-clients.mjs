@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { gatherModules, sourceOf } from './gather-modules.mjs'
+import { gatherModules } from './gather-modules.mjs'
 import { readManifest } from './packages-of.mjs'
 
 const target = process.argv[2] ?? 'dist/clients'
@@ -30,7 +30,7 @@ function dependenciesOf(folder, names) {
 function readClient({ name, package: source, entry = '.', readme = 'README.md', description }) {
   const folder = realpathSync(join('node_modules', source))
   const own = readManifest(folder)
-  const { modules, libraries, main, types } = gatherModules(folder, sourceOf(own.exports[entry]))
+  const { modules, libraries, main, types } = gatherModules(folder, own.exports[entry])
   const manifest = {
     name: `@switchyard/${name}`,
     version: own.version,

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { root, run } from '../../ops/setup/bootstrap.mjs'
 import { runGroup } from '../../ops/setup/child-group.mjs'
 
-const sources = ['--conditions=@switchyard/source', '--import', 'tsx']
 // A network of its own, in which the published ports are free, and an end for every process of a container that is left. podman
 // signals the process that a file in /run/containers names, which is another one here.
 const apart = [
@@ -14,7 +13,7 @@ const apart = [
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 await run(async (stop) => {
-  const prepared = await runGroup([process.execPath, ...sources, 'trials/compose/prepare.ts'], stop, {
+  const prepared = await runGroup([process.execPath, '--import', 'tsx', 'trials/compose/prepare.ts'], stop, {
     cwd: root,
   })
   if (prepared !== 0) return prepared

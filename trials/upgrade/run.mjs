@@ -50,7 +50,7 @@ await run(async (stop) => {
     const olderTests = join(root, 'trials', 'upgrade', 'run-older-tests.ts')
     for (const args of [
       [vitest, 'run', '--project', 'upgrade', '--reporter=verbose'],
-      ['--conditions=@switchyard/source', '--import', 'tsx', olderTests],
+      ['--import', 'tsx', olderTests],
     ]) {
       const code = await runGroup([process.execPath, ...args], stop, { cwd: root, env })
       if (code !== 0) return code

@@ -14,7 +14,7 @@ const files = {
     version: '1.2.3',
     description: 'A tool',
     license: 'MIT',
-    exports: { '.': { '@switchyard/source': './src/index.ts' } },
+    exports: { '.': './src/index.ts' },
     dependencies: { '@switchyard/shared': 'workspace:*', library: 'catalog:' },
   }),
   'tool/README.md': '# A tool',
@@ -25,7 +25,7 @@ const files = {
   'shared/package.json': JSON.stringify({
     name: '@switchyard/shared',
     version: '1.2.3',
-    exports: { './kind': { '@switchyard/source': './src/gen/kind.ts' } },
+    exports: { './kind': './src/gen/kind.ts' },
   }),
   'shared/src/gen/kind.ts': `export type Kind = 'shared'\nexport const kind: Kind = 'shared'`,
 }

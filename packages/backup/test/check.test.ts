@@ -34,11 +34,9 @@ const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
 /** The program of the image: its exit code and what it prints. */
 const runProgram = (...args: string[]) =>
-  promisify(execFile)(
-    process.execPath,
-    ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts', ...args],
-    { cwd: packageFolder },
-  ).then(
+  promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
+    cwd: packageFolder,
+  }).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   )

@@ -44,7 +44,7 @@ test('where git cannot be started, callers are refused as unavailable, and the p
 
 test('with too many open files, callers are refused as unavailable, and served once files are closed', async () => {
   const script = join(import.meta.dirname, 'fixtures', 'with-too-many-files.ts')
-  const node = [process.execPath, '--conditions=@switchyard/source', '--import', 'tsx', script]
+  const node = [process.execPath, '--import', 'tsx', script]
   const given = [dirname(repository.path), basename(repository.path)]
   const { stdout } = await execa('sh', ['-c', 'ulimit -n 256; exec "$0" "$@"', ...node, ...given])
   expect(JSON.parse(stdout)).toEqual({

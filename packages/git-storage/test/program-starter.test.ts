@@ -80,14 +80,7 @@ it('programs end with the process that asked for them, also when it is killed', 
     process.stdout.write(stdout)
     process.kill(process.pid, 'SIGKILL')
   `
-  const options = [
-    '--conditions=@switchyard/source',
-    '--import',
-    'tsx',
-    '--input-type=module',
-    '--eval',
-    asker,
-  ]
+  const options = ['--import', 'tsx', '--input-type=module', '--eval', asker]
   let printed = ''
   try {
     execFileSync(process.execPath, options, { encoding: 'utf8', cwd: import.meta.dirname })

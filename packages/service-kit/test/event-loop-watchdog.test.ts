@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 /** Starts the service whose route `/api/v4/spin` stops the event loop, and waits until it answers. */
 async function startSpinning(stallMs: number, ...nodeOptions: string[]) {
   const port = await freePort()
-  const args = [...nodeOptions, '--import', 'tsx', '--conditions=@switchyard/source', main]
+  const args = [...nodeOptions, '--import', 'tsx', main]
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, PORT: String(port), EVENT_LOOP_STALL_MS: String(stallMs) },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -13,7 +13,7 @@ let observer: Redis
 
 async function startReplica(): Promise<void> {
   const port = await findFreePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),

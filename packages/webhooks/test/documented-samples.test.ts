@@ -89,12 +89,7 @@ const answers = JSON.parse(await text(process.stdin)).map((signature) => {
 console.log(JSON.stringify(answers))`,
     )
     try {
-      const answers = await answersOf(process.execPath, [
-        '--conditions=@switchyard/source',
-        '--import',
-        'tsx',
-        file,
-      ])
+      const answers = await answersOf(process.execPath, ['--import', 'tsx', file])
       expect(answers).toEqual(expected)
     } finally {
       rmSync(file)

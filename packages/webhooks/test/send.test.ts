@@ -56,7 +56,7 @@ describe('a request', () => {
   it('is sent again after one that failed because the process had no file handles left', async () => {
     const port = await listen((_request, response) => response.end())
     const program = fileURLToPath(new URL('./fixtures/send-without-handles.ts', import.meta.url))
-    const node = [process.execPath, '--conditions=@switchyard/source', '--import', 'tsx', program]
+    const node = [process.execPath, '--import', 'tsx', program]
     const limited = ['-c', 'ulimit -n 1024; exec "$@"', 'sh', ...node, `http://127.0.0.1:${port}/`]
     const { stdout } = await promisify(execFile)('sh', limited)
     expect(JSON.parse(stdout)).toEqual([expect.stringContaining('the request failed'), null])

@@ -26,7 +26,7 @@ afterAll(async () => {
 /** A worker as a process of its own, as it is deployed. */
 async function startWorker() {
   const main = join(root, 'services/worker/src/main.ts')
-  const args = ['--import', 'tsx', '--conditions=@switchyard/source', main]
+  const args = ['--import', 'tsx', main]
   const child = execa(process.execPath, args, {
     cwd: root,
     env: { ...harness.environment, SWITCHYARD_STORAGE_ROOT: '/tmp', LOG_LEVEL: 'info' },

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { launchBrowser } from '@switchyard/testing'
-import { build, defaultClientConditions } from 'vite'
+import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const source = fileURLToPath(new URL('../web/src/lib/use-event-stream.ts', import.meta.url))
@@ -28,7 +28,6 @@ async function bundlePage(): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'error',
-    resolve: { conditions: ['@switchyard/source', ...defaultClientConditions] },
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [
       {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { listBrowserPackages } from '@switchyard/bundler/list-browser-packages.mjs'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defaultClientConditions, defineConfig } from 'vite'
+import { defineConfig } from 'vite'
 import { compression } from 'vite-plugin-compression2'
 
 const packages = listBrowserPackages(join(import.meta.dirname, '../dist/browser-packages.json'), [
@@ -13,7 +13,6 @@ const packages = listBrowserPackages(join(import.meta.dirname, '../dist/browser-
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  resolve: { conditions: ['@switchyard/source', ...defaultClientConditions] },
   plugins: [
     react({ jsxImportSource: '#visible' }),
     tailwindcss(),

@@ -13,7 +13,7 @@ export async function startGitProcess(
   env: Record<string, string> = {},
 ) {
   const main = resolve(import.meta.dirname, '../src/main.ts')
-  const child = execa(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
+  const child = execa(process.execPath, ['--import', 'tsx', main], {
     cwd: root,
     env: {
       DATABASE_URL: databaseUrl,

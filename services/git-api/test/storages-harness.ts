@@ -26,7 +26,7 @@ async function startProcesses(databaseUrl: string, folder: string) {
   const urlOf = (name: StorageName) => `http://127.0.0.1:${ports[name]}`
 
   async function start(name: StorageName) {
-    const child = execa(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
+    const child = execa(process.execPath, ['--import', 'tsx', main], {
       cwd: root,
       env: {
         DATABASE_URL: databaseUrl,

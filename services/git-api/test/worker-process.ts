@@ -6,7 +6,7 @@ const main = fileURLToPath(new URL('../../worker/src/main.ts', import.meta.url))
 
 /** The worker, in a process of its own. */
 export function startWorkerProcess(variables: Record<string, string>) {
-  const worker = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
+  const worker = spawn(process.execPath, ['--import', 'tsx', main], {
     env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

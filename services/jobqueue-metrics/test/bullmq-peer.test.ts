@@ -27,7 +27,7 @@ describe.each([5, 6] as const)("our answer about a real BullMQ %i equals BullMQ'
   })
 
   const startPeer = () => {
-    const args = ['--conditions=@switchyard/source', '--import', 'tsx', script, String(version)]
+    const args = ['--import', 'tsx', script, String(version)]
     return execa(process.execPath, [...args, harness.testRedis.path], { stdio: 'ignore', reject: false })
   }
   const compound = () => harness.metrics('/jobqueue/compound_metrics?extended=true')

@@ -46,7 +46,7 @@ async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: strin
     LOG_LEVEL: 'silent',
   }
   const clock = `data:text/javascript,const now = Date.now; Date.now = () => now() + ${clockAheadMs}`
-  const args = ['--conditions=@switchyard/source', '--import', 'tsx', '--import', clock, workerMain]
+  const args = ['--import', 'tsx', '--import', clock, workerMain]
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'ignore' })
   const exited = once(child, 'exit')
   return {

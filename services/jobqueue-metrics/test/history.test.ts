@@ -131,7 +131,7 @@ describe('the history', () => {
       await redis.lpush('{jq}:history:10s', packed)
     }
     const program = fileURLToPath(new URL('./fixtures/restore-history.ts', import.meta.url))
-    const flags = ['--max-old-space-size=96', '--conditions=@switchyard/source', '--import', 'tsx']
+    const flags = ['--max-old-space-size=96', '--import', 'tsx']
     const { stdout } = await execa(process.execPath, [...flags, program, `${harness.testRedis.url}?db=1`])
     redis.disconnect()
     expect(stdout).toBe('360')

@@ -17,19 +17,15 @@ it('the example books one trip and compensates the other, as its links show', as
   const harness = await startHarness({ SAGA_AUTH: 'token' })
   try {
     const tokens = await createTokens(harness.database)
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      ['--conditions=@switchyard/source', '--import', 'tsx', main],
-      {
-        env: {
-          ...process.env,
-          SAGA_ADDRESS: `127.0.0.1:${harness.grpcPort}`,
-          SAGA_TOKEN: tokens.reporter,
-          SWITCHYARD_URL: harness.baseUrl,
-        },
-        timeout: 25_000,
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', main], {
+      env: {
+        ...process.env,
+        SAGA_ADDRESS: `127.0.0.1:${harness.grpcPort}`,
+        SAGA_TOKEN: tokens.reporter,
+        SWITCHYARD_URL: harness.baseUrl,
       },
-    )
+      timeout: 25_000,
+    })
     expect(stderr).toBe('')
     const links = [...stdout.matchAll(/^(booked|compensated).*: (http\S+)$/gm)]
     expect(links.map(([, said]) => said)).toEqual(['booked', 'compensated'])

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 /** Runs the command from its sources, without a database: a command line is read before anything else. */
 const run = (argument: string) => {
   const path = resolve(import.meta.dirname, '../src/rebuild/main.ts')
-  const options = ['--import', 'tsx', '--conditions=@switchyard/source', path, argument]
+  const options = ['--import', 'tsx', path, argument]
   return execa(process.execPath, options, { env: { DATABASE_URL: '' }, reject: false })
 }
 

@@ -52,7 +52,7 @@ describe('the examples of docs/sagas.md report a whole saga', () => {
     const file = join(import.meta.dirname, `example-${process.pid}.ts`)
     writeFileSync(file, example('ts'))
     try {
-      const args = ['--conditions=@switchyard/source', '--import', 'tsx', file]
+      const args = ['--import', 'tsx', file]
       const { stdout } = await execa(process.execPath, args, { env, cwd: root, timeout: 60_000 })
       expect(stdout.match(/outcome: 'stored'/g)).toHaveLength(4)
     } finally {

@@ -361,7 +361,7 @@ describe('a reporter that is killed and started again during traffic', () => {
 /** The reporter as a process of its own, from its sources. */
 async function startProcess(grpcPort: number): Promise<ChildProcess> {
   const main = resolve(import.meta.dirname, '../src/main.ts')
-  const child = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
     env: {
       ...process.env,
       DATABASE_URL: harness.databaseUrl,

@@ -11,7 +11,7 @@ export function runRebuild(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--conditions=@switchyard/source', '--import', 'tsx', main, ...options],
+      ['--import', 'tsx', main, ...options],
       { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, timeout: 60_000 },
       (error, stdout, stderr) => {
         const lines = `${stdout}${stderr}`.trim().split('\n')

@@ -5,7 +5,7 @@ import { findFreePort } from '@switchyard/testing'
 import { expect } from 'vitest'
 
 const main = fileURLToPath(new URL('../../saga-reporter/src/main.ts', import.meta.url))
-const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+const nodeArguments = ['--import', 'tsx', main]
 
 /** The service that takes what operators say, as a process of its own. */
 export async function startReporterProcess(databaseUrl: string) {

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+const nodeArguments = ['--import', 'tsx', main]
 
 /** A worker with a process of its own, and everything it says. */
 function startProcess() {

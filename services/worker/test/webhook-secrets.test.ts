@@ -166,7 +166,7 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
     LOG_LEVEL: 'trace',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
   }
-  const args = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+  const args = ['--import', 'tsx', main]
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   stops.push(async () => {

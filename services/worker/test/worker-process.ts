@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { findFreePort } from '@switchyard/testing'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+const nodeArguments = ['--import', 'tsx', main]
 
 /** The worker as a process of its own, on a free port. */
 export async function startWorkerProcess(environment: Record<string, string>) {

@@ -13,16 +13,12 @@ const repository = resolve(import.meta.dirname, '../../../..')
 export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
   const port = await findFreePort()
   const main = join(repository, 'services', name, 'src/main.ts')
-  const child = execa(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=@switchyard/source', '--enable-source-maps', main],
-    {
-      cwd: repository,
-      env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', SHUTDOWN_TIMEOUT_MS: '1000' },
-      all: true,
-      reject: false,
-    },
-  )
+  const child = execa(process.execPath, ['--import', 'tsx', '--enable-source-maps', main], {
+    cwd: repository,
+    env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', SHUTDOWN_TIMEOUT_MS: '1000' },
+    all: true,
+    reject: false,
+  })
   const ended = child.then(({ all }) => {
     throw new Error(`${name} ended: ${all}`)
   })

@@ -33,7 +33,7 @@ export function createCommitBodies(): CommitBodies {
   const pool = new Piscina<SentBody, Parsed>({
     filename: new URL(`./parse-commit.worker.${runsFromSource ? 'ts' : 'js'}`, import.meta.url).href,
     name: 'parseCommit',
-    execArgv: runsFromSource ? ['--import', 'tsx', '--conditions=@switchyard/source'] : [],
+    execArgv: runsFromSource ? ['--import', 'tsx'] : [],
     minThreads: 0,
     maxThreads: threadsMax,
     idleTimeout: idleMs,
