@@ -1,4 +1,4 @@
-// Writes the tables of docs/configuration.md, which describe every variable that a process reads, from the zod schemas by which
+// Writes the lists of docs/configuration.md, which describe every variable that a process reads, from the zod schemas by which
 // the processes read them. With --check, it fails when the file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,31 +11,35 @@ const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'docs/configuration.md')
 
 /** The end of a name says the unit of the value. */
-const units = { MS: 'ms', SECONDS: 's', DAYS: 'days', BYTES: 'bytes' }
+const units = { MS: 'in ms', SECONDS: 'in seconds', DAYS: 'in days', BYTES: 'in bytes' }
 
-const unitOf = (name) => units[/_(MS|SECONDS|DAYS|BYTES)(?:_MAX)?$/.exec(name)?.[1]] ?? ''
+const unitOf = (name) => units[/_(MS|SECONDS|DAYS|BYTES)(?:_MAX|_MIN)?$/.exec(name)?.[1]] ?? ''
 
 function defaultOf(field) {
   const unset = field.safeParse(undefined)
   if (!unset.success) return 'required'
-  return unset.data === undefined ? 'unset' : `\`${unset.data}\``
+  return unset.data === undefined ? 'default: unset' : `default: \`${unset.data}\``
 }
 
-function rowOf([name, field]) {
+/** The item of a variable in its list: name, default, unit, whether it is secret, and meaning. */
+function itemOf([name, field]) {
   if (!field.description) throw new Error(`${name} has no description`)
-  return [`\`${name}\``, defaultOf(field), unitOf(name), isSecretField(field) ? 'yes' : '', field.description]
+  const facts = [defaultOf(field), unitOf(name), isSecretField(field) ? 'secret' : '']
+  return wrap(`- \`${name}\` (${facts.filter(Boolean).join(', ')}): ${field.description}`)
 }
 
-/** A table in Markdown whose columns are aligned. */
-function table(rows) {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)))
-  const line = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
-  const [head, ...others] = rows
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n')
+/** The text of an item in lines of at most 130 characters, with each link and each text in backticks in one line. */
+function wrap(item) {
+  const lines = ['']
+  for (const word of item.match(/(?:\[[^\]]*\]\([^)]*\)|`[^`]*`|\S)+/g)) {
+    if (lines.at(-1).length + word.length >= 130) lines.push('  ')
+    const line = lines.pop()
+    lines.push(/\S$/.test(line) ? `${line} ${word}` : `${line}${word}`)
+  }
+  return lines.join('\n')
 }
 
-const reference = (fields) =>
-  table([['Variable', 'Default', 'Unit', 'Secret', 'Meaning'], ...Object.entries(fields).map(rowOf)])
+const reference = (fields) => Object.entries(fields).map(itemOf).join('\n')
 
 const schemaOf = async (path) => (await import(join(root, path))).configSchema.shape
 
@@ -44,7 +48,7 @@ async function ownFieldsOf(service) {
   return Object.fromEntries(Object.entries(shape).filter(([name]) => !(name in httpServiceFields)))
 }
 
-/** Heading in the file → the variables of its table. */
+/** Heading in the file → the variables of its list. */
 const sections = { 'every service': httpServiceFields }
 for (const service of readdirSync(join(root, 'services'))) sections[service] = await ownFieldsOf(service)
 sections.migration = await schemaOf('packages/db/src/migrations/config.ts')
@@ -58,7 +62,7 @@ const marker = '<!-- variables: '
 const [prose, ...parts] = before.split(marker)
 const text = [prose, ...parts.map(fill)].join(marker)
 
-/** What follows a marker, from the name of its process on, with a new table. */
+/** What follows a marker, from the name of its process on, with a new list. */
 function fill(part) {
   const name = part.slice(0, part.indexOf(' -->'))
   const end = part.indexOf('<!-- end -->')
@@ -70,10 +74,10 @@ function fill(part) {
 const missing = Object.keys(sections).filter(
   (name) => Object.keys(sections[name]).length > 0 && !filled.has(name),
 )
-if (missing.length > 0) throw new Error(`docs/configuration.md has no table of: ${missing.join(', ')}`)
+if (missing.length > 0) throw new Error(`docs/configuration.md has no list of: ${missing.join(', ')}`)
 
 if (!values.check) writeFileSync(file, text)
 else if (text !== before) {
   console.error('stale: docs/configuration.md\nrun: pnpm generate configuration')
   process.exitCode = 1
-} else console.log(`${filled.size} tables, fresh`)
+} else console.log(`${filled.size} lists, fresh`)

@@ -43,7 +43,6 @@ export async function writeCompressed(
   return hash.digest('hex')
 }
 
-/** The lines of a compressed text. */
 export async function* readCompressedLines(file: string): AsyncGenerator<string> {
   const text = createGunzip()
   // The line reader does not see the errors of the streams; this promise rejects with them.

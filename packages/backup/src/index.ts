@@ -11,7 +11,6 @@ export interface CommandOptions {
   root: string
   /** The version of Switchyard. */
   version: string
-  /** The folder of the backup. */
   folder: string
 }
 

@@ -32,7 +32,6 @@ const manifest = z.object({
   /** The folder below `runs/` with the files of this backup. */
   run: name,
   database: z.object({
-    /** Names of the applied migrations. */
     migrations: z.array(name).min(1),
     tables: z.array(table),
     sequences: z.array(z.object({ name, lastValue: z.string().regex(/^\d{1,19}$/) })),

@@ -34,7 +34,6 @@ const namedFolders = () =>
 
 const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const
 
-/** The environment of a backup and of a restore. */
 export const configSchema = z
   .object({
     DATABASE_URL: databaseUrl()

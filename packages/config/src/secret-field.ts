@@ -12,7 +12,6 @@ export function markSecret<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema
 }
 
-/** A variable that is read as a {@link Secret}. */
 export const secretField = (schema: z.ZodType<string, string>) =>
   markSecret(schema.transform((value) => new Secret(value)))
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openApiFile } from './openapi-file.js'
 
-interface Row {
+interface Item {
   call: string
   works: string[]
   refused: string[]
@@ -12,24 +12,27 @@ interface Row {
 
 /** Parameters of each call: name → whether it is refused. */
 let declared: Map<string, Map<string, boolean>>
-let rows: Row[]
+let items: Item[]
 let reasons: Set<string>
 
-const namesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => String(name))
+const namesIn = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => String(name))
 
 beforeAll(async () => {
   declared = declaredIn(JSON.parse(await readFile(openApiFile, 'utf8')))
   const text = await readFile(resolve(import.meta.dirname, '../../../docs/gitlab-parameters.md'), 'utf8')
-  const [calls = '', why = ''] = text.split('## Why some have no effect')
-  const cells = (part: string) =>
-    part.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')] : []))
-  rows = cells(calls).map(([, call, works, refused, ignored]) => ({
-    call: namesIn(call)[0] ?? '',
-    works: namesIn(works),
-    refused: namesIn(refused),
-    ignored: namesIn(ignored),
-  }))
-  reasons = new Set(cells(why).flatMap(([, names]) => namesIn(names)))
+  const [calls = '', why = ''] = text.replaceAll(/\n +(?=[^ -])/g, ' ').split('## Why some have no effect')
+  items = [...calls.matchAll(/^- (`[A-Z]+ \S+`)(.*(?:\n +- .*)*)/gm)].map(([, call, parameters = '']) => {
+    const [works, ...others] = parameters.split('\n')
+    const namesAfter = (label: string) =>
+      namesIn(others.find((line) => line.trim().startsWith(`- ${label}: `)))
+    return {
+      call: namesIn(call)[0] ?? '',
+      works: namesIn(works),
+      refused: namesAfter('refused'),
+      ignored: namesAfter('no effect'),
+    }
+  })
+  reasons = new Set([...why.matchAll(/^- (.+?): /gm)].flatMap(([, names]) => namesIn(names)))
 })
 
 type Property = { deprecated?: boolean }
@@ -66,26 +69,28 @@ function declaredIn({ paths, components }: Document) {
 
 describe('each parameter of GitLab in docs/gitlab-parameters.md', () => {
   it('is one of a call that exists', () => {
-    expect(rows.length).toBeGreaterThan(70)
-    expect(rows.filter(({ call }) => !declared.has(call))).toEqual([])
+    expect(items.length).toBeGreaterThan(70)
+    expect(items.flatMap(({ refused }) => refused).length).toBeGreaterThan(30)
+    expect(items.flatMap(({ ignored }) => ignored).length).toBeGreaterThan(20)
+    expect(items.filter(({ call }) => !declared.has(call))).toEqual([])
   })
 
   it('is declared where it works', () => {
-    const wrong = rows.flatMap(({ call, works }) =>
+    const wrong = items.flatMap(({ call, works }) =>
       works.filter((name) => declared.get(call)?.get(name) !== false).map((name) => `${call} ${name}`),
     )
     expect(wrong).toEqual([])
   })
 
   it('is declared as refused where it is refused', () => {
-    const wrong = rows.flatMap(({ call, refused }) =>
+    const wrong = items.flatMap(({ call, refused }) =>
       refused.filter((name) => declared.get(call)?.get(name) !== true).map((name) => `${call} ${name}`),
     )
     expect(wrong).toEqual([])
   })
 
   it('is not declared where it has no effect, for which there is a reason', () => {
-    const wrong = rows.flatMap(({ call, ignored }) =>
+    const wrong = items.flatMap(({ call, ignored }) =>
       ignored
         .filter((name) => declared.get(call)?.has(name) || !reasons.has(name))
         .map((name) => `${call} ${name}`),

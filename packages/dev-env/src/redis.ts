@@ -14,7 +14,6 @@ export interface RedisOptions {
   /** Path of the program, from `findRedisServer`. */
   server: string
   logFile?: string
-  /** Prints one line on the console. */
   log: (line: string) => void
 }
 

@@ -30,7 +30,6 @@ export interface DomainErrorOptions {
   extra?: Record<string, unknown>
   /** The underlying error, which is logged and never sent. */
   cause?: unknown
-  /** Time after which the caller may try again. */
   retryAfterMs?: number
 }
 

@@ -1,7 +1,6 @@
 /** The hash of a process expires after this time without a beat. */
 export const processTtlSeconds = 60
 
-/** The default prefix of BullMQ's keys. */
 export const bullmqPrefixDefault = 'bull'
 
 /**

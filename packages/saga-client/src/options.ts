@@ -1,6 +1,5 @@
 import { messageBytesMax } from './identified-event.js'
 
-/** The result of one event. */
 export type ReportResult =
   /** The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict recorded`. */
   | { outcome: 'stored'; message: string }

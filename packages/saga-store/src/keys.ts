@@ -8,7 +8,6 @@ export interface TenantKey {
   id: string
 }
 
-/** The key as one text. */
 export const keyText = ({ tenant, id }: TenantKey): string => keyInTenant(tenant, id)
 
 export const uniqueKeys = (keys: readonly TenantKey[]): TenantKey[] => [

@@ -193,7 +193,6 @@ export function hasNewErrors(before: Activity | null, after: Activity): boolean 
   return after.executeErrors !== before.executeErrors || after.compensateErrors !== before.compensateErrors
 }
 
-/** An event that goes into the log. */
 export interface LoggedEvent {
   received: NewSagaEvent
   result: EventResult

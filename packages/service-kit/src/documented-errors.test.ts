@@ -7,9 +7,11 @@ import { refusedWith } from './http/openapi/refusals.js'
 
 const text = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
 
+const partBelow = (heading: string): string => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+
 /** The rows of the table below a heading, without its head; each cell without blanks. */
 const rowsBelow = (heading: string): string[][] =>
-  (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
+  partBelow(heading)
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(2)
@@ -49,13 +51,20 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
 }
 const kinds = Object.keys(samples).sort()
 
-const http = rowsBelow('HTTP').map(([kind, code, body = '']) => ({
-  kind: withoutTicks(kind),
-  status: Number(code),
-  bodies: [...body.matchAll(/`(\{.*?\})`(?=,| |$)/g)].map(([, json]) => JSON.parse(json ?? '')),
-}))
+/** Each item below a heading such as ``### 400 `invalid` `` or `### 404, without a kind`, with the bodies that it begins with. */
+const http = partBelow('HTTP')
+  .split('\n### ')
+  .flatMap((part) => {
+    const [, status, kind = '–'] = /^(\d{3})(?: `([\w-]+)`|, without a kind)\n/.exec(part) ?? []
+    const items = status === undefined ? [] : part.split('\n- ').slice(1)
+    return items.map((item) => ({
+      kind,
+      status: Number(status),
+      bodies: [...item.matchAll(/`(\{.*?\})`(?=[,: ])/g)].map(([, json]) => JSON.parse(json ?? '')),
+    }))
+  })
 
-describe('the table of HTTP errors', () => {
+describe('the list of HTTP errors', () => {
   it('has every kind there is, and no other', () => {
     const documented = new Set(http.map(({ kind }) => kind).filter((kind) => kind !== '–'))
     expect([...documented].sort()).toEqual(kinds)

@@ -26,7 +26,6 @@ export interface HookRules {
   policy: TargetPolicy
   /** Names of the events of this kind of webhook. */
   knownEvents: readonly string[]
-  /** Least number of events of a webhook. */
   eventsMin: number
   /** Name of the API parameter of the secret, and the secret's least length. */
   secret: { parameter: string; lengthMin: number }

@@ -27,7 +27,6 @@ export const deliveryShape = z
   })
   .meta({ id: 'Delivery', description: 'A delivery of a webhook, with its request and the last response' })
 
-/** A delivery in the lists of the API. */
 export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({
   id: delivery.id,
   webhook_id: delivery.webhookId,

@@ -10,5 +10,4 @@ export const sagaWebhookEvents = [
   'saga.parked',
 ] as const
 
-/** Event of a test delivery. */
 export const testEvent = 'test'

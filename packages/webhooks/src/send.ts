@@ -3,7 +3,6 @@ import { createCheckedLookup, RefusedTarget } from './checked-lookup.js'
 import type { TargetPolicy } from './target-policy.js'
 import { hostnameOf, hostProblem } from './target-url.js'
 
-/** The result of one attempt to send a request. */
 export interface SendResult {
   /** Null when there was no response. */
   status: number | null

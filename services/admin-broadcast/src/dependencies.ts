@@ -13,6 +13,5 @@ export interface Dependencies {
   board: MessageBoard
   news: News
   streams: MessageStreams
-  /** Limits the number of streams. */
   streamSlots: StreamSlots
 }

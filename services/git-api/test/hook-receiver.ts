@@ -8,7 +8,6 @@ export interface ReceivedHook {
   json: Record<string, unknown>
 }
 
-/** Takes every webhook that is sent to it. */
 export async function startHookReceiver() {
   const received: ReceivedHook[] = []
   const server = createServer(async (request, response) => {

@@ -27,7 +27,6 @@ interface RouteDependencies {
   snapshots: Snapshots
   readHistory: ReadHistory
   streams: StateStreams
-  /** Limits the number of streams. */
   streamSlots: StreamSlots
 }
 

@@ -14,7 +14,6 @@ import {
   webhookSecretEncryption,
 } from './webhooks/sending.js'
 
-/** Every kind of job that a worker runs. */
 export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   repositoryHousekeeping(dependencies),
   expiredTokenCleanup(dependencies),

@@ -15,7 +15,6 @@ const retention = () =>
     }
   })
 
-/** Variables about sagas. */
 export const sagaFields = {
   SAGA_SWEEP_SECONDS: integer(1, 3600)
     .default(15)
@@ -58,7 +57,6 @@ export const sagaFields = {
 
 type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 
-/** Settings of the jobs for sagas. */
 export interface SagaSettings {
   sweepEveryMs: number
   /** How long one sweep may take; the next one continues from its position. */

@@ -23,7 +23,6 @@ interface RedisAccess {
   /** Patterns of further keys that it reads. */
   readKeys?: string[]
   channels: string[]
-  /** Further commands. */
   commands?: string[]
 }
 

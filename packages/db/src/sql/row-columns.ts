@@ -44,7 +44,6 @@ export const pick = <Row, Key extends keyof Row & string>(
 ): RowColumn<Pick<Row, Key>>[] =>
   columns.filter(({ key }) => keys.some((picked) => picked === key)) as unknown as RowColumn<Pick<Row, Key>>[]
 
-/** The columns but some. */
 export const omit = <Row, Key extends keyof Row & string>(
   columns: readonly RowColumn<Row>[],
   ...keys: Key[]

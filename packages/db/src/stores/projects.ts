@@ -100,7 +100,6 @@ export interface NewProject {
   /** Path of the bare repository below its storage root. */
   diskPath: string
   topics: string[]
-  /** Whether Git LFS works in the project. */
   lfsEnabled: boolean
   settings: SettingChanges
   /** Most bytes of repository and Git LFS objects; 0: no limit; null: that of the installation. */
@@ -288,7 +287,6 @@ export async function listProjects(
 /** No user has this id. */
 const nobody = 0
 
-/** The membership of the viewer. */
 const membershipOf = ({ viewer }: ProjectFilter) => ({ userId: viewer?.id ?? nobody, ...unendedMembership() })
 
 function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {

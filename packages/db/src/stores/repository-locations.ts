@@ -2,7 +2,6 @@ import type { DatabaseOrTransaction } from '../client.js'
 
 /** Where the bare repository of a project lies. */
 export interface RepositoryPlace {
-  /** Name of the storage. */
   storage: string
   /** Path below the root of the storage. */
   diskPath: string

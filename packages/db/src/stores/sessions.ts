@@ -11,7 +11,6 @@ export interface NewSession {
   expiresAt: Date
 }
 
-/** The most sessions of one token. */
 const sessionsPerTokenMax = 100
 
 /** Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}. */

@@ -32,7 +32,6 @@ function isLast({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   return options.includes('close') || (httpVersion === '1.0' && !options.includes('keep-alive'))
 }
 
-/** Whether a body is still to come. */
 export const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 

@@ -30,7 +30,6 @@ export interface SupervisedProcess {
   stop(): Promise<void>
   /** Stops the process and starts it again at once. */
   restart(): Promise<void>
-  /** Kills the process at once. */
   kill(): void
 }
 

@@ -12,7 +12,6 @@ import type { Settings } from './settings.js'
 /** A server that the services need: an embedded one, which stops with `npm start`, or an external one with a configured URL. */
 export interface BackingService {
   url: string
-  /** Whether the server is embedded. */
   embedded: boolean
   stop(): Promise<void>
   kill(): void

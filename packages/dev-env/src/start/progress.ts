@@ -4,7 +4,6 @@ import pc from 'picocolors'
 export interface Progress {
   /** Runs a step, and shows its progress and its duration. */
   step<T>(label: string, work: () => Promise<T>): Promise<T>
-  /** Prints a line about an event. */
   notice(line: string): void
 }
 

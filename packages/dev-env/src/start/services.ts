@@ -29,9 +29,7 @@ export interface RunningService {
 }
 
 export interface BackingUrls {
-  /** The database URL of a service. */
   databaseUrlOf: (service: DatabaseServiceName) => string
-  /** The Redis URL of a service. */
   redisUrlOf: (service: DatabaseServiceName) => string
 }
 
@@ -125,7 +123,6 @@ function revisionOf(root: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Creates the folders of the services. */
 export function makeServiceFolders(dataDir: string): void {
   for (const name of ['repositories', 'logs'])
     mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })

@@ -16,7 +16,6 @@ export function findOnPath(...names: string[]): string | null {
   return null
 }
 
-/** Whether the path is a file that may be run. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)

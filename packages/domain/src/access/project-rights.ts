@@ -15,11 +15,9 @@ type Lowest = number | typeof anyone
 export const projectRights = {
   /** See the project. Without this right, the answer is that there is no such project. */
   read_project: { private: guest, internal: guest, public: anyone },
-  /** See who the members are. */
   read_members: { private: guest, internal: guest, public: guest },
   /** Read commits, diffs and comments, clone and fetch. */
   read_code: { private: reporter, internal: guest, public: anyone },
-  /** Write a comment. */
   comment: { private: reporter, internal: guest, public: guest },
   read_statuses: { private: reporter, internal: guest, public: guest },
   /** Create commits, cherry-pick and push. A protected branch may require a higher level. */

@@ -12,7 +12,6 @@ export interface BroadcastFields {
   /** Text colour in the same form. */
   font: string
   broadcastType: BroadcastType
-  /** Whether a reader may dismiss the message. */
   dismissable: boolean
   /** Paths of the pages that show the message, with `*` for any text; null: all pages. */
   targetPath: string | null

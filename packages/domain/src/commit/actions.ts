@@ -4,7 +4,6 @@ import { parseFilePath } from './file-path.js'
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
 export type ActionName = (typeof actionNames)[number]
 
-/** One action of a commit request. */
 export interface CommitAction {
   action: ActionName
   file_path: string

@@ -25,7 +25,6 @@ export interface DeploymentProgress {
   finishedAt: Date | null
 }
 
-/** The progress of a new deployment. */
 export const beginDeployment = (status: DeploymentStatus, now: Date): DeploymentProgress => ({
   status,
   updatedAt: now,

@@ -10,7 +10,6 @@ export const environmentStates = ['available', 'stopping', 'stopped'] as const
 
 export const autoStopSettings = ['always', 'with_action'] as const
 
-/** Environments that a project can have. */
 export const environmentsPerProjectMax = 10_000
 
 const nameLengthMax = 255

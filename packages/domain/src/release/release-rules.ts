@@ -4,7 +4,6 @@ import { isHttpUrl } from '../http-url.js'
 /** GitLab's types of links. */
 export const releaseLinkTypes = ['other', 'runbook', 'image', 'package'] as const
 
-/** Most links of one release. */
 export const releaseLinksMax = 100
 
 const nameLengthMax = 255

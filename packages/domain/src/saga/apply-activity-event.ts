@@ -56,7 +56,6 @@ function addReport(next: Activity, event: ActivityEvent, receivedAt: Date, attem
   addFacts(next, event, receivedAt)
 }
 
-/** The status that an event claims. */
 function claimOf(event: ActivityEvent): ActivityStatus {
   switch (event.operation) {
     case 'ActivityExecuteStarted':

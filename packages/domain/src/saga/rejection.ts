@@ -1,4 +1,3 @@
-/** Messages by code. */
 export const rejectionMessages = {
   SAGA_ID_REQUIRED: 'sagaId must not be empty',
   ACTIVITY_ID_REQUIRED: 'activityId must not be empty',

@@ -133,7 +133,6 @@ export async function lockSagas(
   return new Map(rows.map(({ id, ...saga }) => [id, saga]))
 }
 
-/** What became of an item in a step. */
 export interface BulkItemOutcome {
   position: number
   state: Exclude<BulkItemState, 'pending'>

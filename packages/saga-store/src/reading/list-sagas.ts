@@ -287,7 +287,6 @@ const childrenOfSaga = {
     ORDER BY s.first_seen_at DESC, s.id LIMIT ${shownMax + 1}`,
 }
 
-/** The sagas that name a saga as their parent. */
 export async function listSagaChildren(
   database: Readable,
   tenant: string,

@@ -211,7 +211,6 @@ export interface SagaQuestion {
 export interface SagaSource {
   from: string
   where: string[]
-  /** Order of the rows. */
   order: string
 }
 

@@ -12,7 +12,6 @@ import type { Change, LoggedEvent } from '../tables.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import type { BatchState } from './read-batch.js'
 
-/** The result of applying a batch. */
 export interface FoldedBatch {
   logged: LoggedEvent[]
   sagas: Change<Saga>[]

@@ -50,7 +50,6 @@ export interface GuardDocumentation {
 export const documented = <Access>(documents: GuardDocumentation, guard: Guard<Access>): Guard<Access> =>
   Object.assign((call: Call) => guard(call), { documents })
 
-/** The answer of an endpoint. */
 export interface Reply {
   status: number
   /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */

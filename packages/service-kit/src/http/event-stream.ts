@@ -158,7 +158,6 @@ export class EventStreams {
     return stream
   }
 
-  /** Ends every stream. */
   close(): void {
     this.#isClosed = true
     for (const stream of this.#open) stream.end()

@@ -142,7 +142,6 @@ const wholeNumber = (value: unknown) =>
 /** A whole number, also when it comes as text. */
 export const integer = () => z.preprocess(wholeNumber, z.int())
 
-/** The id of a database row. */
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
 const decimalNotation = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i

@@ -8,7 +8,6 @@ import type { Call, Route } from './endpoint.js'
 import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
 import { sessionSecretOf } from './session-cookie.js'
 
-/** Who sends a request. */
 export interface Sender {
   /** Null: anonymous. */
   caller: Caller | null

@@ -6,7 +6,6 @@ import { type Figure, queueFigures, type ServedQueue, servedQueues, sourceFigure
 
 const readBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2]
 
-/** Prometheus figures about reading the sources. */
 export function createReadFigures({ registry }: Metrics) {
   const duration = new Histogram({
     name: 'jobqueue_snapshot_duration_seconds',

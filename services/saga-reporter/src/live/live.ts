@@ -37,7 +37,6 @@ export interface LiveSagas {
   watch(watch: Watch): AsyncGenerator<Batch>
   /** Wakes the streams of every replica after a commit. Never waits and never fails. */
   announce(batch: CommittedBatch): void
-  /** Ends every stream. */
   close(): void
 }
 

@@ -12,7 +12,6 @@ export interface StreamOwner {
   address: string
 }
 
-/** How many streams may be open at once. */
 export interface StreamLimits {
   total: number
   perToken: number

@@ -108,7 +108,6 @@ export interface SagaList {
 /** Sagas of each status; `more`: there are more than `count`. */
 export type StatusCounts = { status: string; count: number; more: boolean }[]
 
-/** A page of the sagas that a search finds. */
 export async function pageSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
   const { search, order, after, take, withCounts } = request
   const [{ sagas, next }, counts] = await Promise.all([

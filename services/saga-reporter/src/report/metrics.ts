@@ -11,7 +11,6 @@ export type ReportResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'confl
 export const reportResultOf = (result: EventResult): ReportResult =>
   result === 'conflict recorded' ? 'conflict' : result
 
-/** Metrics of reported events. */
 export interface ReportMetrics {
   reported(operation: Operation, result: ReportResult, seconds: number): void
   /** A batch has ended; `stored` is false when the database could not store it. */

@@ -49,7 +49,6 @@ export const activityShape = z
   })
   .meta({ id: 'SagaActivity', description: 'An activity with all that is known of it' })
 
-/** An activity with all that is known of it. */
 export function presentActivity(activity: ActivityView, url: SagaUrl): z.output<typeof activityShape> {
   const { execute, compensate } = phasesOf(activity)
   const payloadUrl = (kind: string) => url('activities', activity.id, 'payloads', kind)

@@ -15,9 +15,7 @@ import { identifierCharsMax } from '../shapes/parameters.js'
 
 export interface WebhookDependencies {
   database: Database
-  /** Which targets are allowed. */
   policy: TargetPolicy
-  /** Encrypts the secrets of webhooks. */
   secretBox: SecretBox
 }
 

@@ -2,9 +2,7 @@ import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/saga-store'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
 
-/** Prometheus figures of sagas. */
 export interface SagaFigures {
-  /** Replaces the gauges. */
   showGauges(gauges: SagaGauges): void
   /** Removes the gauges: another process shows them, or their values are not known. */
   hideGauges(): void

@@ -7,7 +7,6 @@ export interface NewDelivery {
   event: string
   /** Identifies the event. A webhook gets at most one delivery for each key. */
   dedupeKey: string
-  /** The request body. */
   payload: string
   /** Further headers besides those of every delivery. */
   requestHeaders?: Record<string, string>
@@ -86,7 +85,6 @@ export async function enqueueForProject(
 
 type SubscribedWebhook = Pick<Webhook, 'id' | 'branchFilter' | 'branchFilterStrategy' | 'bodyTemplate'>
 
-/** The body that a webhook sends for an event. */
 export const bodyOf = (
   { bodyTemplate }: Pick<Webhook, 'bodyTemplate'>,
   { payload }: Pick<NewDelivery, 'payload'>,

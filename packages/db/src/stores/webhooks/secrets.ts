@@ -1,8 +1,6 @@
 import type { Database, DatabaseOrTransaction } from '../../client.js'
 
-/** An encrypted secret. */
 export interface EncryptedSecret {
-  /** Id of the encryption key. */
   keyId: string
   /** Opaque ciphertext. */
   bytes: Uint8Array<ArrayBuffer>

@@ -28,7 +28,6 @@ export interface ClaimedDelivery {
   attempts: number
 }
 
-/** The result of an attempt. */
 export interface AttemptRecord {
   state: 'pending' | 'succeeded' | 'failed'
   /** Time until the next attempt; null unless pending. */
@@ -46,7 +45,6 @@ export interface WebhookHealth {
   consecutiveFailures: number
 }
 
-/** Hosts with due deliveries. */
 export async function listHostsWithDueDeliveries({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
   const { rows } = await pool.query<{ host: string }>(
     `SELECT DISTINCT w.host FROM webhooks w WHERE w.enabled AND EXISTS (

@@ -18,7 +18,6 @@ export interface LargeBody {
   sender: string
 }
 
-/** Reads the parameters of a large body. */
 export type ParseLargeBody = (body: LargeBody) => Promise<Record<string, unknown>>
 
 export interface ReadOptions extends ReceiveOptions {

@@ -8,7 +8,6 @@ export interface SenderMemory {
    * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when everybody does
    */
   take(bytes: number): Promise<void>
-  /** Gives back all that was taken. */
   release(): void
 }
 

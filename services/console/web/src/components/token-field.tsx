@@ -1,6 +1,5 @@
 import { TextField } from './fields'
 
-/** The field for the token that signs in. */
 export const TokenField = () => (
   <TextField
     label="Access token"

@@ -49,7 +49,6 @@ const commandsAboutEnded = (base: string): ReadCommand[] => [
   ['hget', `${base}metrics:failed`, 'count'],
 ]
 
-/** Counts the jobs of queues. */
 export async function readQueueCounts(
   redis: RedisReader,
   bases: readonly CountedBase[],

@@ -14,7 +14,6 @@ interface Fields {
   admin: boolean
 }
 
-/** A dialog with the fields of a user. */
 export function UserForm({
   title,
   action,

@@ -65,7 +65,6 @@ export function RefLinks({ name }: { name: string }) {
   )
 }
 
-/** Makes a branch or a tag. */
 export function NewRefDialog({ kind, onClose }: { kind: 'branches' | 'tags'; onClose: () => void }) {
   const client = useQueryClient()
   const project = useProjectPath()

@@ -10,7 +10,6 @@ import { duration } from '../../lib/format'
 import { SagaState } from './saga-table'
 import { TextBox } from './text-box'
 
-/** What is known of the saga as a whole. */
 export function SagaFacts({ saga }: { saga: SagaDetail }) {
   const tenant = saga.tenant === 'default' ? {} : { tenant: saga.tenant }
   const facts: [string, ReactNode][] = [

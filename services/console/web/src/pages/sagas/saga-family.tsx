@@ -10,7 +10,6 @@ export const countsText = (counts: SagaDetail['children_counts']): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
 
-/** The child sagas of a saga. */
 export function Children({ items, tenant }: { items: readonly SagaChild[]; tenant: string | undefined }) {
   const columns: Column<SagaChild>[] = [
     {

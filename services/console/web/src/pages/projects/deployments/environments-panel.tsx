@@ -26,7 +26,6 @@ const searchedCharsMin = 3
 type Environment = EnvironmentWithProject
 type Action = 'Stop' | 'Delete'
 
-/** The environments of a project. */
 export function EnvironmentsPanel() {
   const project = useProjectPath()
   const given = route.useSearch()

@@ -23,7 +23,6 @@ const events = {
 type EventName = keyof typeof events
 const eventNames = Object.keys(events) as EventName[]
 
-/** The webhooks of the project. */
 export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
   const client = useQueryClient()
