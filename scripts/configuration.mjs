@@ -31,7 +31,7 @@ function itemOf([name, field]) {
 /** The text of an item in lines of at most 130 characters, with each link and each text in backticks in one line. */
 function wrap(item) {
   const lines = ['']
-  for (const word of item.match(/(?:\[[^\]]*\]\([^)]*\)|`[^`]*`|\S)+/g)) {
+  for (const word of item.match(/(?:\[[^[\]]*\]\([^()]*\)|`[^`]*`|\S)+/g)) {
     if (lines.at(-1).length + word.length >= 130) lines.push('  ')
     const line = lines.pop()
     lines.push(/\S$/.test(line) ? `${line} ${word}` : `${line}${word}`)
