@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { TakeSpace } from '../open-repository.js'
+import type { TakeSpace } from '../repository.js'
 import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
