@@ -12,7 +12,10 @@ const pauseBytes = 2 * 1024 * 1024
 /** Handling an object takes as long as hashing this number of bytes, besides its content. */
 const objectBytes = 16 * 1024
 
-/** Collects new objects of a repository and stores them together. */
+/**
+ * Collects new objects of a repository and stores them together. Why git does not write them:
+ * docs/adr/0014-new-objects-are-written-here.md.
+ */
 export class NewObjects {
   readonly #objectsPath: string
   readonly #takeSpace: TakeSpace
