@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
 import { applyRoles, derivePasswords } from '@switchyard/db/roles'
-import { createGit, runGitOk } from '@switchyard/git-storage'
+import { createGit } from '@switchyard/git-storage/git'
+import { runGitOk } from '@switchyard/git-storage/git-process'
+import { findLfsObject } from '@switchyard/git-storage/lfs-objects'
+import { findBranchTip, hasNoBranch } from '@switchyard/git-storage/refs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dumpDatabase } from '../src/database/dump-database.js'
@@ -90,7 +93,7 @@ it('brings every row, sequence, reference and LFS object back, and each service 
   expect(references).toBe(await referencesOf(source, project.diskPath))
   expect(references).toMatch(/refs\/keep-around\/.*refs\/tags\/trunk.*ref: refs\/heads\/trunk/s)
   await runGitOk(join(target.storageRoot, project.diskPath), { command: 'fsck' })
-  expect(await target.git.open(project).findLfsObject(project.oid)).toBe(100_000)
+  expect(await findLfsObject(target.git.open(project), project.oid)).toBe(100_000)
 
   await applyRoles(target.url, derivePasswords(new URL(target.url).password))
   const worker = new pg.Client({ connectionString: target.urlOf('worker') })
@@ -252,8 +255,8 @@ it('restores each project into the folder of its storage, and refuses while the 
     [other, second],
   ] as const) {
     const repository = createGit(root).open(project)
-    expect(await repository.findBranchTip('trunk')).not.toBeNull()
-    expect(await repository.findLfsObject(project.oid)).toBe(100_000)
+    expect(await findBranchTip(repository, 'trunk')).not.toBeNull()
+    expect(await findLfsObject(repository, project.oid)).toBe(100_000)
   }
   await expect(stat(join(target.storageRoot, second.diskPath))).rejects.toThrow('ENOENT')
 })
@@ -271,7 +274,7 @@ it('tells of a repository that was deleted after the cut, and gives its project 
   ])
   const target = await newTarget()
   await restore(target, path)
-  expect(await target.git.open(gone).hasNoBranch()).toBe(true)
+  expect(await hasNoBranch(target.git.open(gone))).toBe(true)
 })
 
 it('loads a backup of an older schema and migrates it on, and refuses one of a newer schema', async () => {

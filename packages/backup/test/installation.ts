@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase, type Database, recordLfsObjects } from '@switchyard/db'
-import { createGit, type Git } from '@switchyard/git-storage'
+import { createGit, type Git } from '@switchyard/git-storage/git'
+import { storeLfsObject } from '@switchyard/git-storage/lfs-objects'
+import { keepCommit } from '@switchyard/git-storage/move-refs'
 import {
   createGitRepository,
   createProject,
@@ -92,11 +94,12 @@ export async function addProject({ database, git, storageRoot }: Installation): 
   await work.git('reset', '--hard', 'HEAD~1')
   await work.git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'tag', '-a', '-m', 'first', 'trunk')
   const repository = git.open(project)
-  await repository.keepCommit(kept)
+  await keepCommit(repository, kept)
   await work.git('push', '--force', join(storageRoot, project.diskPath), 'refs/heads/trunk', '--tags')
   const bytes = randomBytes(100_000)
   const oid = createHash('sha256').update(bytes).digest('hex')
-  await repository.storeLfsObject(
+  await storeLfsObject(
+    repository,
     { oid, size: bytes.length },
     (async function* () {
       yield bytes

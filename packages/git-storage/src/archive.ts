@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import { DomainError, unavailable } from '@switchyard/domain'
 import { neutralRepository, objectsOf } from './neutral-repository.js'
-import type { OpenRepository } from './open-repository.js'
 import { pathArgument } from './path-arguments.js'
+import type { Repository } from './repository.js'
 import { streamOutput } from './stream-output.js'
 
 export type ArchiveFormat = 'zip' | 'tar' | 'tar.gz' | 'tar.bz2'
@@ -24,7 +24,7 @@ export interface ArchiveRequest {
  * @throws DomainError invalid for a path that is not UTF-8, unprocessable when git crashes, unavailable without bzip2 for its format; Error when git fails, also after a part of the archive was written; the reason of the signal when it is aborted
  */
 export async function writeArchive(
-  repository: OpenRepository,
+  repository: Repository,
   { format, commitId, treeId, folder, path: filePath }: ArchiveRequest,
   output: Writable,
 ): Promise<void> {

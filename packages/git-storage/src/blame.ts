@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
 import { pathArgument } from './path-arguments.js'
+import type { Repository } from './repository.js'
 
 export interface BlameQuery {
   commitId: string
@@ -27,7 +27,7 @@ const outputBytesMax = 64 * 1024 * 1024
  * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git needs more memory than it may use
  */
 export async function blameFile(
-  repository: OpenRepository,
+  repository: Repository,
   { commitId, path: filePath, lines }: BlameQuery,
 ): Promise<BlamedLines[]> {
   const command = {

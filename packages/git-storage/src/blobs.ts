@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { runGitOk } from './git-process.js'
 import { findObject, readObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 import { streamOutput } from './stream-output.js'
 
 /** Smaller files are read without a separate process. */
@@ -21,7 +21,7 @@ export interface ByteRange {
 }
 
 /** The blob of an id; null when there is none. @param id a full hash */
-export async function findBlob(repository: OpenRepository, id: string): Promise<StoredBlob | null> {
+export async function findBlob(repository: Repository, id: string): Promise<StoredBlob | null> {
   const found = await findObject(repository, id)
   return found?.type === 'blob' ? { id, size: found.size } : null
 }
@@ -33,7 +33,7 @@ export async function findBlob(repository: OpenRepository, id: string): Promise<
  * @throws Error when git ends early; the reason of the signal when it is aborted
  */
 export async function writeBlob(
-  repository: OpenRepository,
+  repository: Repository,
   { id, size }: StoredBlob,
   output: Writable,
   range: ByteRange = { start: 0, end: size - 1 },
@@ -58,7 +58,7 @@ const cut = ({ start, end }: ByteRange) =>
   }
 
 /** The SHA-256 of a file's bytes, in hexadecimal digits. */
-export async function hashBlob(repository: OpenRepository, blob: StoredBlob): Promise<string> {
+export async function hashBlob(repository: Repository, blob: StoredBlob): Promise<string> {
   const hash = createHash('sha256')
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -72,10 +72,10 @@ export async function hashBlob(repository: OpenRepository, blob: StoredBlob): Pr
 }
 
 /** The small file that a request read last, because a request may need its hash, its start and its bytes one after the other. */
-const lastRead = new WeakMap<OpenRepository, { id: string; content: Buffer }>()
+const lastRead = new WeakMap<Repository, { id: string; content: Buffer }>()
 
 /** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */
-export async function readBlob(repository: OpenRepository, { id, size }: StoredBlob): Promise<Buffer> {
+export async function readBlob(repository: Repository, { id, size }: StoredBlob): Promise<Buffer> {
   const known = lastRead.get(repository)
   if (known?.id === id) return known.content
   const content = (await readObject(repository, id))?.content
@@ -86,7 +86,7 @@ export async function readBlob(repository: OpenRepository, { id, size }: StoredB
 
 /** The first bytes of a file. */
 export async function readStart(
-  repository: OpenRepository,
+  repository: Repository,
   { id, size }: StoredBlob,
   bytesMax: number,
 ): Promise<Buffer> {

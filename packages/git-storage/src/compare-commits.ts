@@ -1,6 +1,6 @@
 import { DomainError } from '@switchyard/domain'
 import { type GitResult, isTooHard, runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 const timeoutMs = 20_000
 /** A comparison that took too long is tried again after this time, because the machine may have been busy. */
@@ -42,7 +42,7 @@ export class Incomparable extends DomainError {
  * @throws Incomparable when one commit is too large, or the comparison of all commits takes too long
  */
 export async function compareCommits(
-  repository: OpenRepository,
+  repository: Repository,
   comparison: Comparison,
   ids: readonly string[],
   stdoutBytesMax: number,

@@ -1,5 +1,5 @@
 import { linesOf, runGit, runGitOk, skipMax } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 export interface CommitRange {
   from: string
@@ -14,10 +14,7 @@ export interface CommitRange {
  * @param ids at least two, of commits
  * @returns null when they have none
  */
-export async function findMergeBase(
-  repository: OpenRepository,
-  ids: readonly string[],
-): Promise<string | null> {
+export async function findMergeBase(repository: Repository, ids: readonly string[]): Promise<string | null> {
   const command = { command: 'merge-base', flags: ['--octopus'], revisions: [...ids] }
   const { code, stdout } = await runGit(repository, command)
   return code === 0 ? (linesOf(stdout)[0] ?? null) : null
@@ -30,7 +27,7 @@ export async function findMergeBase(
  * @returns the ids of the newest `take` of the rest, the oldest first, and how many there are in all
  */
 export async function commitsBetween(
-  repository: OpenRepository,
+  repository: Repository,
   { from, to, skip = 0, take }: CommitRange,
 ): Promise<{ ids: string[]; total: number }> {
   const revisions = [to, `^${from}`]

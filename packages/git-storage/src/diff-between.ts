@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { DomainError } from '@switchyard/domain'
 import { bytesOfName, nameOf } from '@switchyard/domain/commit'
 import { GitError, runGitOk, type SpawnOptions } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChangesOf } from './read-diff.js'
+import type { Repository } from './repository.js'
 
 /** What to compare: a commit with its first parent, or a root commit with the empty tree; or two commits. */
 export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
@@ -25,7 +25,7 @@ interface DiffTree extends Pick<SpawnOptions, 'variables'> {
 }
 
 function diffTree(
-  repository: OpenRepository,
+  repository: Repository,
   revisions: readonly string[],
   { flags, paths, runsIn, variables }: DiffTree,
 ) {
@@ -47,7 +47,7 @@ function diffTree(
  * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
  */
 export async function diffBetween(
-  repository: OpenRepository,
+  repository: Repository,
   from: string,
   to: string,
   where: Pick<DiffTree, 'runsIn' | 'variables'> = {},
@@ -63,7 +63,7 @@ export async function diffBetween(
  * @throws DomainError like diffBetween
  */
 export async function diffFromMergeBase(
-  repository: OpenRepository,
+  repository: Repository,
   from: string,
   to: string,
 ): Promise<DiffEntry[] | null> {
@@ -83,10 +83,7 @@ export async function diffFromMergeBase(
  *
  * @throws DomainError like diffBetween
  */
-export async function listChanges(
-  repository: OpenRepository,
-  [first, second]: Compared,
-): Promise<DiffEntry[]> {
+export async function listChanges(repository: Repository, [first, second]: Compared): Promise<DiffEntry[]> {
   if (second === undefined) return listChangesOf(repository, first)
   return cachedEntries(repository, `changes ${first} ${second}`, async () => {
     const { stdout } = await diffTree(repository, [first, second], { flags: ['--numstat'] })
@@ -102,7 +99,7 @@ export async function listChanges(
  * @throws DomainError like diffBetween
  */
 export async function readFileDiff(
-  repository: OpenRepository,
+  repository: Repository,
   compared: Compared,
   filePath: string,
 ): Promise<DiffEntry[]> {

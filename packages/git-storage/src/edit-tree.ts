@@ -11,8 +11,8 @@ import {
 } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
 import { readObject, readObjects, type StoredObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
 import { textOfNames } from './path-arguments.js'
+import type { Repository } from './repository.js'
 import type { NewObjects } from './writing/new-objects.js'
 
 /**
@@ -23,7 +23,7 @@ import type { NewObjects } from './writing/new-objects.js'
  * @throws DomainError invalid for a deep path that is not UTF-8
  */
 export async function loadTree(
-  repository: OpenRepository,
+  repository: Repository,
   treeId: string | null,
   folders: readonly string[][],
 ): Promise<TreeFolder> {
@@ -34,11 +34,7 @@ export async function loadTree(
   return root
 }
 
-async function loadAlong(
-  repository: OpenRepository,
-  root: TreeFolder,
-  path: readonly string[],
-): Promise<void> {
+async function loadAlong(repository: Repository, root: TreeFolder, path: readonly string[]): Promise<void> {
   let folder = root
   for (const [depth, name] of path.entries()) {
     const next = folder.entries?.get(name)
@@ -54,7 +50,7 @@ const readAtOnce = 32
 
 /** Loads a folder and, of a deep path, those below it. */
 async function loadChain(
-  repository: OpenRepository,
+  repository: Repository,
   folder: TreeFolder,
   names: readonly string[],
 ): Promise<void> {
@@ -74,7 +70,7 @@ async function loadChain(
 
 /** The ids of the trees at each name of a path, as far as it exists. */
 async function treesAlong(
-  repository: OpenRepository,
+  repository: Repository,
   treeId: string,
   names: readonly string[],
 ): Promise<string[]> {
@@ -97,7 +93,7 @@ export function refuseDeep(names: readonly string[]): void {
     throw invalid('git cannot be asked about a deep path that is not UTF-8 or has a line break')
 }
 
-async function loadEntries(repository: OpenRepository, folder: TreeFolder): Promise<void> {
+async function loadEntries(repository: Repository, folder: TreeFolder): Promise<void> {
   const object = await readObject(repository, folder.id ?? '')
   if (object?.type !== 'tree') throw new Error(`tree ${folder.id} is missing`)
   folder.entries = entriesOf(object)

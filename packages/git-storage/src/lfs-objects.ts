@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream'
 import { invalid, notFound } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from './blobs.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
 
@@ -24,11 +24,11 @@ export const lfsObjects = join(...objectsFolder)
 
 const foldersOf = (oid: string) => [...objectsFolder, oid.slice(0, 2), oid.slice(2, 4)]
 
-const pathOf = ({ path }: Pick<OpenRepository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
+const pathOf = ({ path }: Pick<Repository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
 
 /** Bytes of a stored object; null when there is none with this id, which may be any text. */
 export async function findLfsObject(
-  repository: Pick<OpenRepository, 'path'>,
+  repository: Pick<Repository, 'path'>,
   oid: string,
 ): Promise<number | null> {
   if (!isLfsOid(oid)) return null
@@ -44,7 +44,7 @@ export async function findLfsObject(
  *
  * @param oid is well-formed, as `isLfsOid` says
  */
-export async function renewLfsObject(repository: OpenRepository, oid: string): Promise<void> {
+export async function renewLfsObject(repository: Repository, oid: string): Promise<void> {
   const now = new Date()
   // When the object was removed meanwhile, the push that needs it is refused, and the client uploads the object again.
   await utimes(pathOf(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
@@ -61,7 +61,7 @@ export async function renewLfsObject(repository: OpenRepository, oid: string): P
  *   deleted; every error of the chunks
  */
 export async function storeLfsObject(
-  repository: Pick<OpenRepository, 'path'>,
+  repository: Pick<Repository, 'path'>,
   object: LfsObject,
   chunks: AsyncIterable<Buffer>,
 ): Promise<void> {
@@ -121,7 +121,7 @@ export interface LfsReading {
  * @throws Error when the object cannot be read; the reason of the signal when it is aborted
  */
 export async function writeLfsObject(
-  repository: OpenRepository,
+  repository: Repository,
   oid: string,
   output: Writable,
   { range, idleMs }: LfsReading,

@@ -1,6 +1,6 @@
 import { readableText } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 /** An author and the number of commits, merges not counted. */
 export interface Contributor {
@@ -15,7 +15,7 @@ export interface Contributor {
  *
  * @throws DomainError unavailable after a minute
  */
-export async function listContributors(repository: OpenRepository, commitId: string): Promise<Contributor[]> {
+export async function listContributors(repository: Repository, commitId: string): Promise<Contributor[]> {
   const flags = ['--summary', '--numbered', '--email', '--no-merges']
   const { stdout } = await runGitOk(repository, { command: 'shortlog', flags, revisions: [commitId] })
   const byEmail = new Map<string, Contributor>()

@@ -1,6 +1,6 @@
 import { tooLarge } from '@switchyard/domain'
 import { objectChild } from './children/child-kinds.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 export interface StoredObject {
   id: string
@@ -18,7 +18,7 @@ const timeoutMs = 60_000
  * @param name an object id, or a checked revision with its type, such as `main^{commit}`
  * @throws DomainError too-large for an object over 64 MB
  */
-export const readObject = async (repository: OpenRepository, name: string): Promise<StoredObject | null> =>
+export const readObject = async (repository: Repository, name: string): Promise<StoredObject | null> =>
   (await readObjects(repository, [name]))[0] ?? null
 
 /**
@@ -27,10 +27,7 @@ export const readObject = async (repository: OpenRepository, name: string): Prom
  * @param names as for {@link readObject}
  * @throws DomainError too-large for objects of more than 64 MB together
  */
-export async function readObjects(
-  repository: OpenRepository,
-  names: readonly string[],
-): Promise<StoredObject[]> {
+export async function readObjects(repository: Repository, names: readonly string[]): Promise<StoredObject[]> {
   const input = names.map((name) => `contents ${name}\n`).join('')
   const question = { input, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await repository.engine.children.ask(repository, objectChild, question)
@@ -45,7 +42,7 @@ export interface ObjectFacts {
 }
 
 /** Type and size of an object; null when there is no such object. */
-export async function findObject(repository: OpenRepository, id: string): Promise<ObjectFacts | null> {
+export async function findObject(repository: Repository, id: string): Promise<ObjectFacts | null> {
   return (await findObjects(repository, [id])).get(id) ?? null
 }
 
@@ -53,7 +50,7 @@ const factsLineBytes = 100
 
 /** Types and sizes by object id; objects that do not exist are left out. */
 export async function findObjects(
-  repository: OpenRepository,
+  repository: Repository,
   ids: readonly string[],
 ): Promise<Map<string, ObjectFacts>> {
   const input = ids.map((id) => `info ${id}\n`).join('')

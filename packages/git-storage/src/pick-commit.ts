@@ -9,10 +9,10 @@ import {
 import { diffBetween } from './diff-between.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
+import type { Foresee, Repository } from './repository.js'
 import { isBranchLocked, withBranchLock } from './writing/branch-lock.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
@@ -48,7 +48,7 @@ export type PickResult =
  *
  * @throws DomainError conflict when the branch is deleted or keeps moving
  */
-export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
+export async function pickCommit(repository: Repository, request: PickRequest): Promise<PickResult> {
   const { branch, dryRun } = request
   const tip = await findCommit(repository, request.tip)
   if (tip && dryRun) {
@@ -66,7 +66,7 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
 type Unpicked = Exclude<PickResult, { outcome: 'picked' }>
 
 async function previewPick(
-  repository: OpenRepository,
+  repository: Repository,
   request: PickRequest,
   quarantine: Quarantine,
   tip: Commit,
@@ -80,7 +80,7 @@ async function previewPick(
 
 /** @returns null when the branch no longer points to `tip` */
 async function tryPick(
-  repository: OpenRepository,
+  repository: Repository,
   request: PickRequest,
   tip: Commit,
 ): Promise<PickResult | null> {
@@ -104,7 +104,7 @@ async function tryPick(
 type Merged = { outcome: 'merged'; treeId: string } | Exclude<Unpicked, { outcome: 'possible' }>
 
 async function mergeTrees(
-  repository: OpenRepository,
+  repository: Repository,
   quarantine: Quarantine,
   tip: Commit,
   sides: Pick<PickRequest, 'pick' | 'isRevert'>,
@@ -121,7 +121,7 @@ interface FoundTree {
 }
 
 async function findTree(
-  repository: OpenRepository,
+  repository: Repository,
   quarantine: Quarantine,
   tip: Commit,
   { pick, isRevert }: Pick<PickRequest, 'pick' | 'isRevert'>,
@@ -148,7 +148,7 @@ interface Sides {
  * the base as their parent. No reference ever points to the temporary commits.
  */
 async function mergeByGit(
-  repository: OpenRepository,
+  repository: Repository,
   { objects, variables }: Quarantine,
   tip: Commit,
   { baseIds, picked }: Sides,

@@ -2,10 +2,10 @@ import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/c
 import type { GitCommand } from './git-process.js'
 import { linesOf, runGit, runGitOk, skipMax } from './git-process.js'
 import { readObject, readObjects, type StoredObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
 import { pathArguments } from './path-arguments.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'
 import { everyReference, fingerprintOfReferences } from './refs.js'
+import type { Repository } from './repository.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
@@ -34,30 +34,29 @@ export interface CommitPage {
 }
 
 /** The commit that a revision names; null when there is no such commit. */
-export async function findCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
+export async function findCommit(repository: Repository, revision: string): Promise<Commit | null> {
   const resolved = await resolveRevision(repository, revision)
   return resolved === null ? null : readCommit(repository, resolved)
 }
 
 /** The id of the commit that a revision names; null when there is no such commit. */
-export const findCommitId = async (repository: OpenRepository, revision: string): Promise<string | null> =>
+export const findCommitId = async (repository: Repository, revision: string): Promise<string | null> =>
   (await findCommit(repository, revision))?.id ?? null
 
 /** @param resolved a full hash, optionally followed by steps such as `~2` */
-async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
+async function readCommit(repository: Repository, resolved: string): Promise<Commit | null> {
   const known = findRead(repository, resolved)
   if (known) return known
   const object = await readObject(repository, `${resolved}^{commit}`)
   return object && remember(repository, object)
 }
 
-const findRead = ({ path, engine }: OpenRepository, id: string) =>
-  engine.cache.get<Commit>(path, `commit ${id}`)
+const findRead = ({ path, engine }: Repository, id: string) => engine.cache.get<Commit>(path, `commit ${id}`)
 
 /** Approximate memory of a commit besides its text. */
 const commitBytes = 600
 
-function remember({ path, engine }: OpenRepository, { id, content }: StoredObject): Commit {
+function remember({ path, engine }: Repository, { id, content }: StoredObject): Commit {
   const key = `commit ${id}`
   const known = engine.cache.get<Commit>(path, key)
   if (known) return known
@@ -67,7 +66,7 @@ function remember({ path, engine }: OpenRepository, { id, content }: StoredObjec
 }
 
 /** Lists commits, newest committer date first. An unknown revision has no commits. */
-export async function listCommits(repository: OpenRepository, query: CommitQuery): Promise<CommitPage> {
+export async function listCommits(repository: Repository, query: CommitQuery): Promise<CommitPage> {
   const tip = query.all ? null : await tipOf(repository, query)
   if (!query.all && !tip) return { commits: [], total: 0 }
   if (query.path !== undefined) return listCommitsOfPath(repository, query, tip)
@@ -78,11 +77,11 @@ export async function listCommits(repository: OpenRepository, query: CommitQuery
   return { commits, total }
 }
 
-const tipOf = (repository: OpenRepository, { revision }: CommitQuery) =>
+const tipOf = (repository: Repository, { revision }: CommitQuery) =>
   typeof revision === 'string' ? findCommit(repository, revision) : revision
 
 /** @param tip null: the commits of every reference */
-async function readPage(repository: OpenRepository, query: CommitQuery, tip: Commit | null) {
+async function readPage(repository: Repository, query: CommitQuery, tip: Commit | null) {
   const list = () => listIds(repository, query, tip?.id ?? null)
   if (!tip) return readCommits(repository, await list())
   const { path, engine } = repository
@@ -91,7 +90,7 @@ async function readPage(repository: OpenRepository, query: CommitQuery, tip: Com
 }
 
 /** Commits in the order of their ids. Those that do not exist are left out. */
-async function readCommits(repository: OpenRepository, ids: readonly string[]): Promise<Commit[]> {
+async function readCommits(repository: Repository, ids: readonly string[]): Promise<Commit[]> {
   const known = ids.map((id) => findRead(repository, id))
   const unread = ids.filter((_, index) => !known[index])
   const objects = unread.length === 0 ? [] : await readObjects(repository, unread)
@@ -102,7 +101,7 @@ async function readCommits(repository: OpenRepository, ids: readonly string[]): 
 const isFiltered = ({ since, until, author, message, topological }: CommitQuery) =>
   topological === true || [since, until, author, message].some((filter) => filter !== undefined)
 
-async function listIds(repository: OpenRepository, query: CommitQuery, tip: string | null) {
+async function listIds(repository: Repository, query: CommitQuery, tip: string | null) {
   const command = walkCommand(query, tip, [
     `--skip=${Math.min(query.skip, skipMax)}`,
     `--max-count=${query.take}`,
@@ -118,7 +117,7 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
 })
 
 /** The number of commits of a query, cached by where it starts. */
-async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
+async function totalOf(repository: Repository, query: CommitQuery, tip: string | null): Promise<number> {
   const { path, engine } = repository
   // The order does not change the number.
   const start = tip ?? (await fingerprintOfReferences(repository))
@@ -131,7 +130,7 @@ async function totalOf(repository: OpenRepository, query: CommitQuery, tip: stri
   return total
 }
 
-async function countByGit(repository: OpenRepository, query: CommitQuery, tip: string | null) {
+async function countByGit(repository: Repository, query: CommitQuery, tip: string | null) {
   const { stdout } = await runGitOk(repository, walkCommand(query, tip, ['--count']))
   return Number(stdout.toString().trim()) || 0
 }
@@ -145,7 +144,7 @@ interface CountedTip {
  * The number of commits that a tip has in its history, itself included. A walk through the whole history takes seconds in a
  * large repository, so only the difference to the tip that was counted last is counted.
  */
-async function countAncestors(repository: OpenRepository, tip: string): Promise<number> {
+async function countAncestors(repository: Repository, tip: string): Promise<number> {
   const { path, engine } = repository
   const key = 'counted tip'
   const last = engine.cache.get<CountedTip>(path, key)
@@ -157,7 +156,7 @@ async function countAncestors(repository: OpenRepository, tip: string): Promise<
 }
 
 /** @returns null when git cannot compare the tips, because housekeeping has removed the one that was counted */
-async function countFrom(repository: OpenRepository, last: CountedTip, tip: string) {
+async function countFrom(repository: Repository, last: CountedTip, tip: string) {
   const command = {
     command: 'rev-list',
     flags: ['--count', '--left-right'],
@@ -171,7 +170,7 @@ async function countFrom(repository: OpenRepository, last: CountedTip, tip: stri
 
 /** Follows the renames of a path from the tip on, and then applies the other filters to the found commits. */
 async function listCommitsOfPath(
-  repository: OpenRepository,
+  repository: Repository,
   query: CommitQuery,
   tip: Commit | null,
 ): Promise<CommitPage> {
@@ -187,12 +186,7 @@ async function listCommitsOfPath(
 }
 
 /** The ids of commits that match the filters besides the path, in the order of the query. */
-async function applyFilters(
-  repository: OpenRepository,
-  query: CommitQuery,
-  tip: string | null,
-  ids: string[],
-) {
+async function applyFilters(repository: Repository, query: CommitQuery, tip: string | null, ids: string[]) {
   const candidates = new Set(ids)
   const command = walkCommand(query, tip, [])
   const { stdout } = await runGitOk(repository, command)
@@ -216,7 +210,7 @@ function filters({ all, since, until, author, message, firstParent, topological 
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
 
 /** Id of the newest commit that changed a path, among `from` and its ancestors; null when none did. */
-export async function lastCommitOf(repository: OpenRepository, from: string, filePath: string) {
+export async function findLastCommitOf(repository: Repository, from: string, filePath: string) {
   const { flags, paths, stdin = '' } = pathArguments(filePath)
   const { stdout } = await runGitOk(
     repository,

@@ -2,9 +2,9 @@ import { zeroId } from '@switchyard/domain/access'
 import { type Comparison, compareCommits, Incomparable } from './compare-commits.js'
 import { comparedBytesMax, type GitResult } from './git-process.js'
 import { findObjects } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
+import type { Repository } from './repository.js'
 
 /** Longest answer of git. Entries whose patch is cut off keep their paths. */
 export const diffAnswerBytesMax = 32 * 1024 * 1024
@@ -22,7 +22,7 @@ export const diffLimits = {
  *
  * @throws Incomparable when git cannot compare the commit
  */
-export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
+export const readDiff = (repository: Repository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `diff ${id}`, async () => {
     const { stdout, truncated } = await compare(repository, 'patch', id)
     return flagUncompared(repository, await parseDiff(afterId(stdout, id), truncated, diffLimits))
@@ -33,7 +33,7 @@ export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEn
  *
  * @throws Incomparable when git cannot compare the commit
  */
-export const listChangesOf = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
+export const listChangesOf = (repository: Repository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `changes ${id}`, async () => {
     const { stdout } = await compare(repository, 'changes', id)
     return parseChanges(afterId(stdout, id))
@@ -44,7 +44,7 @@ const afterId = (bytes: Buffer, id: string) => bytes.subarray(id.length + 1)
 
 /** @param key ids of what is compared, and how */
 export async function cachedEntries(
-  { path, engine }: OpenRepository,
+  { path, engine }: Repository,
   key: string,
   read: () => Promise<DiffEntry[]>,
 ): Promise<DiffEntry[]> {
@@ -56,7 +56,7 @@ export async function cachedEntries(
 }
 
 /** git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names only. */
-async function compare(repository: OpenRepository, comparison: Comparison, id: string): Promise<GitResult> {
+async function compare(repository: Repository, comparison: Comparison, id: string): Promise<GitResult> {
   try {
     return await compareCommits(repository, comparison, [id], diffAnswerBytesMax)
   } catch (error) {
@@ -66,7 +66,7 @@ async function compare(repository: OpenRepository, comparison: Comparison, id: s
 }
 
 /** Marks files as `tooLarge` that git reports as binary only because they exceed `comparedBytesMax`. */
-export async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
+export async function flagUncompared(repository: Repository, entries: DiffEntry[]): Promise<DiffEntry[]> {
   const ids = new Set(entries.flatMap(({ binaryIds }) => binaryIds ?? []).filter((id) => id !== zeroId))
   if (ids.size === 0) return entries
   const found = await findObjects(repository, [...ids])

@@ -1,7 +1,7 @@
 import { fileModes } from '@switchyard/domain/commit'
 import { findObject, readObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
+import type { Repository } from './repository.js'
 import { findEntry, namesOf } from './trees.js'
 
 /** Larger files are not read: callers count lines of text. */
@@ -13,7 +13,7 @@ const fileBytesMax = 32 * 1024 * 1024
  * @returns null when the commit has no such file, when it is larger than 32 MB, and for links and submodules
  */
 export async function readFile(
-  repository: OpenRepository,
+  repository: Repository,
   commitId: string,
   filePath: string,
 ): Promise<Buffer | null> {

@@ -1,8 +1,8 @@
 import type { GitCommand } from './git-process.js'
 import { isTooHard, linesOf, runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
 import { pathArguments } from './path-arguments.js'
 import { everyReference, fingerprintOfReferences } from './refs.js'
+import type { Repository } from './repository.js'
 
 export interface PathHistoryQuery {
   /** Null: the commits of every reference. */
@@ -15,14 +15,14 @@ export interface PathHistoryQuery {
 export const bytesOfIds = (ids: readonly string[]) => ids.length * 64
 
 /** Ids of the commits that changed a file or a folder, newest first. Renames of files are followed. */
-export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
+export async function pathHistory(repository: Repository, query: PathHistoryQuery): Promise<string[]> {
   const { tip, filePath, firstParent } = query
   const { path, engine } = repository
   const key = `path ${tip ?? (await fingerprintOfReferences(repository))} ${firstParent} ${filePath}`
   return engine.cache.getOrCompute(path, key, () => historyByGit(repository, query), bytesOfIds)
 }
 
-async function historyByGit(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
+async function historyByGit(repository: Repository, query: PathHistoryQuery): Promise<string[]> {
   try {
     return await logOf(repository, query, ['--follow'])
   } catch (error) {
@@ -33,7 +33,7 @@ async function historyByGit(repository: OpenRepository, query: PathHistoryQuery)
 }
 
 async function logOf(
-  repository: OpenRepository,
+  repository: Repository,
   { tip, filePath, firstParent }: PathHistoryQuery,
   furtherFlags: string[],
 ): Promise<string[]> {

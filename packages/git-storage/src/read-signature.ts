@@ -1,5 +1,5 @@
 import { readObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 /** The header of a signature ends at the next line that does not begin with a blank. */
 const signature = /^gpgsig (.*(?:\n .*)*)/m
@@ -12,7 +12,7 @@ const trailingSignature = /^-----BEGIN (?:PGP|SSH|SIGNED) .*/ms
  *
  * @param id of a commit or a tag
  */
-export async function readSignatureText(repository: OpenRepository, id: string): Promise<string | null> {
+export async function readSignatureText(repository: Repository, id: string): Promise<string | null> {
   const object = await readObject(repository, id)
   if (object?.type !== 'commit' && object?.type !== 'tag') return null
   const content = object.content.toString('latin1')

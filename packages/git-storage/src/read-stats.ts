@@ -1,6 +1,6 @@
 import type { CommitStats } from '@switchyard/domain/commit'
 import { compareCommits, Incomparable } from './compare-commits.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 const answerBytesMax = 64 * 1024 * 1024
 /** When commits are compared one by one, no further comparison begins after this time. */
@@ -11,7 +11,7 @@ const statsBytes = 50
 export type StatsOfCommits = Map<string, CommitStats | null>
 
 /** Counts the lines that commits add and remove compared with their first parents. */
-export async function readStats(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
+export async function readStats(repository: Repository, ids: readonly string[]): Promise<StatsOfCommits> {
   const { path, engine } = repository
   const stats: StatsOfCommits = new Map()
   const unknown: string[] = []
@@ -28,7 +28,7 @@ export async function readStats(repository: OpenRepository, ids: readonly string
   return stats
 }
 
-async function countLines(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
+async function countLines(repository: Repository, ids: readonly string[]): Promise<StatsOfCommits> {
   const answer = await compareCommits(repository, 'numstat', ids, answerBytesMax).catch(orIncomparable)
   const refused = answer instanceof Incomparable
   if (!refused && !answer.truncated) return parseNumstat(answer.stdout.toString('latin1'))
@@ -42,7 +42,7 @@ function orIncomparable(error: unknown): Incomparable {
 }
 
 /** Compares each commit alone, so that a commit that cannot be compared does not affect the rest. */
-async function countOneByOne(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
+async function countOneByOne(repository: Repository, ids: readonly string[]): Promise<StatsOfCommits> {
   const stats: StatsOfCommits = new Map()
   const until = performance.now() + oneByOneMs
   for (const id of ids) {

@@ -1,8 +1,8 @@
 import { tooLarge } from '@switchyard/domain'
 import { readableText } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
 import { findRefs } from './refs.js'
+import type { Repository } from './repository.js'
 
 export type ReferenceKind = 'branch' | 'tag'
 
@@ -44,7 +44,7 @@ export const fullName = (kind: ReferenceKind, name: string): string => folders[k
  * @throws DomainError too-large when the names take more than 32 MB
  */
 export async function listReferences(
-  repository: OpenRepository,
+  repository: Repository,
   { kind, order, descending }: ReferenceQuery,
 ): Promise<Reference[]> {
   const folder = folders[kind]
@@ -61,14 +61,14 @@ export async function listReferences(
 }
 
 /** The object that a tag points to; null when there is no such tag. @param tag a valid name */
-export async function findTagTarget(repository: OpenRepository, tag: string): Promise<string | null> {
+export async function findTagTarget(repository: Repository, tag: string): Promise<string | null> {
   const ref = fullName('tag', tag)
   return (await findRefs(repository, [ref])).get(ref) ?? null
 }
 
 /** Those of the given branches whose newest commit is the given commit or one of its ancestors. */
 export async function findMerged(
-  repository: OpenRepository,
+  repository: Repository,
   branches: readonly string[],
   commitId: string,
 ): Promise<Set<string>> {
@@ -95,7 +95,7 @@ const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))
  * @throws DomainError too-large when their annotations take more than 16 MB together
  */
 export async function readAnnotations(
-  repository: OpenRepository,
+  repository: Repository,
   tags: readonly string[],
 ): Promise<Map<string, TagAnnotation>> {
   if (tags.length === 0) return new Map()

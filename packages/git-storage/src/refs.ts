@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
 import { linesOf, runGitOk } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 const timeoutMs = 60_000
 /** git repeats the name of a reference that does not exist. */
@@ -11,7 +11,7 @@ const answerLineBytes = 8_192
 export const branchRef = (branch: string) => `refs/heads/${branch}`
 
 /** Id of the commit that a branch points to; null when there is no such branch. */
-export async function findBranchTip(repository: OpenRepository, branch: string): Promise<string | null> {
+export async function findBranchTip(repository: Repository, branch: string): Promise<string | null> {
   if (!isRefName(branch)) return null
   const ref = branchRef(branch)
   return (await findRefs(repository, [ref])).get(ref) ?? null
@@ -23,7 +23,7 @@ export async function findBranchTip(repository: OpenRepository, branch: string):
  * @param names full, valid names
  */
 export async function findRefs(
-  repository: OpenRepository,
+  repository: Repository,
   names: readonly string[],
 ): Promise<Map<string, string>> {
   const asked = names.flatMap((name) => [name, ...longerNames(name)])
@@ -43,10 +43,7 @@ export async function findRefs(
 const longerNames = (name: string) =>
   ['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((folder) => folder + name)
 
-async function findExactRefs(
-  repository: OpenRepository,
-  names: readonly string[],
-): Promise<Map<string, string>> {
+async function findExactRefs(repository: Repository, names: readonly string[]): Promise<Map<string, string>> {
   const command = { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'] }
   const { stdout } = await runGitOk(repository, { ...command, paths: [...names] })
   // A pattern also matches references below a folder of that name.
@@ -55,7 +52,7 @@ async function findExactRefs(
 }
 
 /** Whether no branch exists yet. */
-export async function hasNoBranch(repository: OpenRepository): Promise<boolean> {
+export async function hasNoBranch(repository: Repository): Promise<boolean> {
   const { stdout } = await runGitOk(repository, {
     command: 'for-each-ref',
     flags: ['--count=1', '--format=%(refname)'],
@@ -74,7 +71,7 @@ export const isBranchOfGitAnnex = (name: string): boolean =>
  * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name, those of
  * git-annex last; null when the repository has no branch.
  */
-export async function findUsualBranch(repository: OpenRepository): Promise<string | null> {
+export async function findUsualBranch(repository: Repository): Promise<string | null> {
   const { stdout } = await runGitOk(repository, {
     command: 'for-each-ref',
     flags: ['--count=1000', '--format=%(refname)'],
@@ -86,7 +83,7 @@ export async function findUsualBranch(repository: OpenRepository): Promise<strin
 }
 
 /** Sets HEAD, the branch that a clone checks out. */
-export async function pointHeadTo(repository: OpenRepository, branch: string): Promise<void> {
+export async function pointHeadTo(repository: Repository, branch: string): Promise<void> {
   await runGitOk(repository, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] })
 }
 
@@ -97,7 +94,7 @@ export const keptPrefix = 'refs/keep-around/'
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
 /** A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed. */
-export async function fingerprintOfReferences(repository: OpenRepository): Promise<string> {
+export async function fingerprintOfReferences(repository: Repository): Promise<string> {
   const command = { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'] }
   const { stdout } = await runGitOk(repository, command, { stdoutBytesMax: Number.POSITIVE_INFINITY })
   const hash = createHash('sha256')
@@ -117,7 +114,7 @@ const namesIn = (folder: string, refs: Buffer): string[] =>
  * the commit.
  */
 export async function findBranchContaining(
-  repository: OpenRepository,
+  repository: Repository,
   id: string,
   preferred: string,
 ): Promise<string | null> {
@@ -127,7 +124,7 @@ export async function findBranchContaining(
 
 /** Names of the branches, or of the tags, that have a commit in their history, by name. */
 export async function findReferencesContaining(
-  repository: OpenRepository,
+  repository: Repository,
   id: string,
   folder: 'refs/heads/' | 'refs/tags/',
 ): Promise<string[]> {

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
 import { ended, runGitOk, spawnGit } from './git-process.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 
 /**
  * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads folders evenly and
@@ -48,7 +48,7 @@ export async function createRepository(storageRoot: string, diskPath: string, de
 }
 
 /** Bytes of the objects of git on disk, loose and packed. */
-export async function countBytes({ path, signal }: Pick<OpenRepository, 'path' | 'signal'>): Promise<number> {
+export async function countBytes({ path, signal }: Pick<Repository, 'path' | 'signal'>): Promise<number> {
   const { stdout } = await runGitOk(path, { command: 'count-objects', flags: ['-v'] }, { signal })
   const kibibytes = [...stdout.toString().matchAll(/^size(?:-pack)?: (\d+)$/gm)].map(([, size]) =>
     Number(size),

@@ -1,7 +1,7 @@
 import { parseRevision } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
-import type { OpenRepository } from './open-repository.js'
 import { branchRef, findRefs } from './refs.js'
+import type { Repository } from './repository.js'
 
 const headNames = ['HEAD', '@']
 const fullNamePrefixes = ['refs/heads/', 'refs/tags/']
@@ -16,14 +16,14 @@ const abbreviatedHash = /^[0-9a-f]{4,40}$/
  *
  * @returns null when the revision is malformed or names no object
  */
-export async function resolveRevision(repository: OpenRepository, revision: string): Promise<string | null> {
+export async function resolveRevision(repository: Repository, revision: string): Promise<string | null> {
   const parsed = parseRevision(revision)
   if (!parsed) return null
   const id = await findNamedObject(repository, parsed.name)
   return id === null ? null : id + parsed.steps
 }
 
-async function findNamedObject(repository: OpenRepository, name: string): Promise<string | null> {
+async function findNamedObject(repository: Repository, name: string): Promise<string | null> {
   if (headNames.includes(name)) return askForId(repository, 'HEAD')
   const hash = name.toLowerCase()
   const mayBeHash = abbreviatedHash.test(hash)
@@ -39,13 +39,13 @@ async function findNamedObject(repository: OpenRepository, name: string): Promis
 }
 
 /** Finds a commit by its abbreviated hash. git also finds a reference of that name, which is ignored here. */
-async function findByAbbreviation(repository: OpenRepository, hash: string): Promise<string | null> {
+async function findByAbbreviation(repository: Repository, hash: string): Promise<string | null> {
   const id = await askForId(repository, `${hash}^{commit}`)
   return id?.startsWith(hash) ? id : null
 }
 
 /** @param name validated text without a line break */
-async function askForId(repository: OpenRepository, name: string): Promise<string | null> {
+async function askForId(repository: Repository, name: string): Promise<string | null> {
   const question = { input: `info ${name}\n`, answerBytesMax: 4096, timeoutMs: 60_000 }
   const { bytes } = await repository.engine.children.ask(repository, objectChild, question)
   return /^([0-9a-f]{40}) commit \d+\n$/.exec(bytes.toString('latin1'))?.[1] ?? null

@@ -33,8 +33,15 @@ export const streamOutput = (
   command: GitCommand,
   output: Writable,
   options: StreamOptions = {},
-): Promise<void> =>
-  context.engine.slots.runStream(context, () => streamNow(context, command, output, options))
+): Promise<void> => runInStream(context, () => streamNow(context, command, output, options))
+
+/**
+ * Does work in which git sends its output to the client, such as a fetch, when the client has a slot for it.
+ *
+ * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot; what `work` throws
+ */
+export const runInStream = <Result>(context: GitContext, work: () => Promise<Result>): Promise<Result> =>
+  context.engine.slots.runStream(context, work)
 
 async function streamNow(
   { path, signal }: GitContext,

@@ -1,10 +1,10 @@
 import { formatTagObject, type NewTagObject } from '@switchyard/domain/commit'
 import { readObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Repository } from './repository.js'
 import { NewObjects } from './writing/new-objects.js'
 
 /** The text of an annotated tag, without blank space at its end; null for another object. @param id of an object */
-export async function readTagMessage(repository: OpenRepository, id: string): Promise<string | null> {
+export async function readTagMessage(repository: Repository, id: string): Promise<string | null> {
   const object = await readObject(repository, id)
   if (object?.type !== 'tag') return null
   const endOfHeaders = object.content.indexOf('\n\n')
@@ -12,7 +12,7 @@ export async function readTagMessage(repository: OpenRepository, id: string): Pr
 }
 
 /** Stores the object of an annotated tag. @returns its id, which no reference points to yet */
-export async function writeTag({ path, takeSpace }: OpenRepository, tag: NewTagObject): Promise<string> {
+export async function writeTag({ path, takeSpace }: Repository, tag: NewTagObject): Promise<string> {
   const objects = new NewObjects(path, takeSpace)
   const id = await objects.add('tag', formatTagObject(tag))
   await objects.store()

@@ -13,8 +13,8 @@ import {
 import { loadTree, refuseDeep } from './edit-tree.js'
 import { runGitOk } from './git-process.js'
 import { readObject } from './object-reader.js'
-import type { OpenRepository } from './open-repository.js'
 import { textOfNames } from './path-arguments.js'
+import type { Repository } from './repository.js'
 
 /** One entry of a folder. */
 export interface FolderEntry {
@@ -54,7 +54,7 @@ const recursiveBytesMax = 16 * 1024 * 1024
  * @throws DomainError too-large when the names below a folder take more than 16 MB
  */
 export async function listFolder(
-  repository: OpenRepository,
+  repository: Repository,
   { treeId, folderPath, isRecursive, rows }: FolderQuery,
 ): Promise<{ entries: FolderEntry[]; total: number } | null> {
   const names = partsOf(folderPath)
@@ -69,7 +69,7 @@ export async function listFolder(
 
 /** The file at a path of a tree; null when there is none. A symbolic link is a file; a submodule is not. */
 export async function findFile(
-  repository: OpenRepository,
+  repository: Repository,
   treeId: string,
   filePath: string,
 ): Promise<FileEntry | null> {
@@ -90,7 +90,7 @@ export const namesOf = (path: string): string[] =>
   path.length > pathLengthMax ? [path] : storedPath(path).split('/')
 
 /** Whether a tree has an entry at a path: a file, a folder or a submodule. */
-export const hasEntry = async (repository: OpenRepository, treeId: string, path: string): Promise<boolean> =>
+export const hasEntry = async (repository: Repository, treeId: string, path: string): Promise<boolean> =>
   (await findEntry(repository, treeId, partsOf(path))) !== null
 
 /**
@@ -99,7 +99,7 @@ export const hasEntry = async (repository: OpenRepository, treeId: string, path:
  * @throws DomainError invalid for a deep path of which git cannot be asked
  */
 export async function findEntry(
-  repository: OpenRepository,
+  repository: Repository,
   treeId: string,
   names: readonly string[],
 ): Promise<TreeEntry | null> {
@@ -118,14 +118,14 @@ export async function findEntry(
   return found ? treeEntry(found) : null
 }
 
-async function readTree(repository: OpenRepository, id: string): Promise<StoredEntry[]> {
+async function readTree(repository: Repository, id: string): Promise<StoredEntry[]> {
   const object = await readObject(repository, id)
   if (object?.type !== 'tree') throw new Error(`tree ${id} is missing`)
   return parseTreeObject(object.content)
 }
 
 /** The entries below a folder, each with its path as its name. */
-async function readBelow(repository: OpenRepository, treeId: string): Promise<StoredEntry[]> {
+async function readBelow(repository: Repository, treeId: string): Promise<StoredEntry[]> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
   const options = { stdoutBytesMax: recursiveBytesMax }
   const { stdout, truncated } = await runGitOk(repository, command, options)

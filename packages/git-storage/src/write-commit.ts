@@ -15,10 +15,10 @@ import { diffBetween } from './diff-between.js'
 import { addTree, loadTree } from './edit-tree.js'
 import { emptyTree } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
-import { findCommit, lastCommitOf } from './read-commits.js'
+import { findCommit, findLastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
+import type { Foresee, Repository } from './repository.js'
 import { isBranchLocked, movedMeanwhile, withBranchLock } from './writing/branch-lock.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
@@ -44,7 +44,7 @@ export interface CommitRequest {
  *
  * @throws DomainError invalid for an edit that does not fit the tree; conflict when the branch or a path has changed
  */
-export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
+export async function writeCommit(repository: Repository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
   const objects = new NewObjects(repository.path, repository.takeSpace)
   const isOrdinary = tip !== null && parent === tip
@@ -66,7 +66,7 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
  * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the trees
  */
 export const previewCommit = (
-  repository: OpenRepository,
+  repository: Repository,
   { parent, edits }: Pick<CommitRequest, 'parent' | 'edits'>,
 ): Promise<DiffEntry[]> =>
   withQuarantine(repository, async ({ objects, variables }) => {
@@ -81,7 +81,7 @@ export const previewCommit = (
 
 /** @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is unchanged */
 async function tryWrite(
-  repository: OpenRepository,
+  repository: Repository,
   request: CommitRequest,
   objects: NewObjects,
   { tip, parent }: Pick<CommitRequest, 'tip' | 'parent'>,
@@ -97,7 +97,7 @@ async function tryWrite(
 }
 
 async function loadBase(
-  repository: OpenRepository,
+  repository: Repository,
   parent: string | null,
   edits: TreeEdit[],
 ): Promise<TreeFolder> {
@@ -106,7 +106,7 @@ async function loadBase(
 }
 
 async function plan(
-  repository: OpenRepository,
+  repository: Repository,
   root: TreeFolder,
   parent: string | null,
   edits: TreeEdit[],
@@ -114,7 +114,7 @@ async function plan(
   const lastCommitIds = new Map<string, string>()
   for (const { lastCommitId, previousFilePath } of edits) {
     if (lastCommitId === null || parent === null || lastCommitIds.has(previousFilePath)) continue
-    const last = await lastCommitOf(repository, parent, previousFilePath.replace(/^\/+/, ''))
+    const last = await findLastCommitOf(repository, parent, previousFilePath.replace(/^\/+/, ''))
     if (last !== null) lastCommitIds.set(previousFilePath, last)
   }
   planTreeEdits(root, edits, { lastCommitIds })

@@ -6,8 +6,11 @@ import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../src/git.js'
-import type { PickResult } from '../src/pick-commit.js'
+import { createGit, type Git } from '../src/git.js'
+import { type PickResult, pickCommit } from '../src/pick-commit.js'
+import { findCommit } from '../src/read-commits.js'
+import { findBranchTip } from '../src/refs.js'
+import type { Repository } from '../src/repository.js'
 import { asTimeAllows } from './as-time-allows.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
@@ -146,7 +149,7 @@ async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scena
 }
 
 async function found(revision: string): Promise<Commit> {
-  const commit = await repository.findCommit(revision)
+  const commit = await findCommit(repository, revision)
   if (!commit) throw new Error(`${revision} is missing`)
   return commit
 }
@@ -207,16 +210,16 @@ test('a cherry-pick or revert comes to what git comes to: the same tree, the sam
           const expected = await appliedByGit(tip, pick.id, given)
           const { isRevert } = given
           const request = { branch, tip, pick, isRevert, author: who, committer: who, message: 'picked' }
-          const tried = await repository.pickCommit({ ...request, dryRun: true })
-          expect(await repository.findBranchTip(branch)).toBe(tip)
-          const result = await repository.pickCommit({ ...request, dryRun: false })
+          const tried = await pickCommit(repository, { ...request, dryRun: true })
+          expect(await findBranchTip(repository, branch)).toBe(tip)
+          const result = await pickCommit(repository, { ...request, dryRun: false })
           expect(tried).toEqual(
             result.outcome === 'picked' ? { outcome: 'possible', diffs: expect.any(Array) } : result,
           )
           // What is picked changes something, so its preview shows a file.
           if (tried.outcome === 'possible') expect(tried.diffs).not.toEqual([])
           expect(await told(result)).toEqual(expected)
-          if (result.outcome !== 'picked') expect(await repository.findBranchTip(branch)).toBe(tip)
+          if (result.outcome !== 'picked') expect(await findBranchTip(repository, branch)).toBe(tip)
           outcomes.add(result.outcome)
         },
         examples.length,

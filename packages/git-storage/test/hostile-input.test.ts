@@ -2,7 +2,18 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isRefName, readActions } from '@switchyard/domain/commit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../src/git.js'
+import { createGit, type Git } from '../src/git.js'
+import { pickCommit } from '../src/pick-commit.js'
+import { findCommit, listCommits } from '../src/read-commits.js'
+import { readDiff } from '../src/read-diff.js'
+import { readFile } from '../src/read-file.js'
+import { readStats } from '../src/read-stats.js'
+import { listReferences } from '../src/references.js'
+import { findBranchTip } from '../src/refs.js'
+import type { Repository } from '../src/repository.js'
+import { findFile, hasEntry } from '../src/trees.js'
+import { previewCommit, writeCommit } from '../src/write-commit.js'
+import { keepCommit } from '../src/writing/move-refs.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 let bare: BareRepository
@@ -27,7 +38,7 @@ const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 
 async function commit(branch: string, parent: string | null, filePath: string, content: string) {
   const edits = readActions([{ action: 'upsert', file_path: filePath, content, encoding: 'text' }])
   const written = { branch, tip: parent, parent, edits, author: who, committer: who, message: 'm' }
-  return (await repository.writeCommit(written)).id
+  return (await writeCommit(repository, written)).id
 }
 
 test('the folders of a commit cost what their number costs, however deep they are', async () => {
@@ -36,7 +47,7 @@ test('the folders of a commit cost what their number costs, however deep they ar
     ({ action: 'create', file_path: filePath, content: '', encoding: 'text' }) as const
   const actions = Array.from({ length: 20 }, (_, number) => create(deep(`${number}`)))
   const edits = readActions([...actions, create(`g/${'g~1/'.repeat(900)}f`)])
-  const diffs = await repository.previewCommit({ parent: null, edits })
+  const diffs = await previewCommit(repository, { parent: null, edits })
   expect(diffs).toHaveLength(21)
   expect(() => readActions(Array.from({ length: 300 }, (_, number) => create(deep(`${number}`))))).toThrow(
     'can have 500000 folders and files together at most',
@@ -45,19 +56,19 @@ test('the folders of a commit cost what their number costs, however deep they ar
 
 test('a path that is longer than any file system allows names nothing', async () => {
   for (const path of [`a${'/'.repeat(100_000)}a`, 'a/'.repeat(100_000)]) {
-    expect(await repository.readFile(tip, path)).toBeNull()
-    const { treeId = '' } = (await repository.findCommit(tip)) ?? {}
-    expect(await repository.findFile(treeId, path)).toBeNull()
-    expect(await repository.hasEntry(treeId, path)).toBe(false)
+    expect(await readFile(repository, tip, path)).toBeNull()
+    const { treeId = '' } = (await findCommit(repository, tip)) ?? {}
+    expect(await findFile(repository, treeId, path)).toBeNull()
+    expect(await hasEntry(repository, treeId, path)).toBe(false)
   }
 })
 
 test('an argument that is longer than the operating system takes is refused, and other questions are answered', async () => {
   const long = 'x'.repeat(200_000)
-  const others = Array.from({ length: 5 }, () => repository.listReferences(byName))
+  const others = Array.from({ length: 5 }, () => listReferences(repository, byName))
   for (const query of [{ path: 'é'.repeat(70_000) }, { author: long }, { message: long }]) {
     await expect(
-      repository.listCommits({ revision: 'main', skip: 0, take: 5, ...query }),
+      listCommits(repository, { revision: 'main', skip: 0, take: 5, ...query }),
     ).rejects.toMatchObject({ kind: 'invalid' })
   }
   expect((await Promise.all(others)).map((found) => found.length)).toEqual([1, 1, 1, 1, 1])
@@ -71,9 +82,9 @@ test('nothing a caller names is read by git as an option, a range, or an express
     ...['main\0', '', ' ', '*', 'refs/heads/*', '../main', 'main.lock', '\u2026', '$(touch x)', '`id`'],
   ]
   for (const name of hostile) {
-    expect(await repository.findCommit(name), name).toBeNull()
-    expect(await repository.findBranchTip(name), name).toBeNull()
-    const listed = await repository.listCommits({ revision: name, skip: 0, take: 5 })
+    expect(await findCommit(repository, name), name).toBeNull()
+    expect(await findBranchTip(repository, name), name).toBeNull()
+    const listed = await listCommits(repository, { revision: name, skip: 0, take: 5 })
     expect(listed, name).toEqual({ commits: [], total: 0 })
   }
   const paths = [
@@ -87,12 +98,12 @@ test('nothing a caller names is read by git as an option, a range, or an express
     '/etc/passwd',
   ]
   for (const path of paths) {
-    const listed = await repository.listCommits({ revision: 'main', path, skip: 0, take: 5 })
+    const listed = await listCommits(repository, { revision: 'main', path, skip: 0, take: 5 })
     expect(listed.commits, path).toEqual([])
-    expect(await repository.readFile(tip, path), path).toBeNull()
+    expect(await readFile(repository, tip, path), path).toBeNull()
   }
   const byAuthor = { revision: 'main', author: `--output=${target}`, skip: 0, take: 5 }
-  expect((await repository.listCommits(byAuthor)).commits).toEqual([])
+  expect((await listCommits(repository, byAuthor)).commits).toEqual([])
   await expect(access(target)).rejects.toThrow()
 })
 
@@ -142,7 +153,7 @@ test('every name that git takes for its own folder is refused, and no other', as
   const refused = new Set<string>()
   for (const name of [...disguises, ...harmless]) {
     for (const path of [name, `x/${name}`, `y/${name}/x`]) {
-      await commit('names', await repository.findBranchTip('names'), path, 'x').catch((error: unknown) => {
+      await commit('names', await findBranchTip(repository, 'names'), path, 'x').catch((error: unknown) => {
         expect(error).toMatchObject({ kind: 'invalid', extra: { action_index: 0 } })
         refused.add(name)
       })
@@ -223,7 +234,7 @@ test('a branch has a name that git takes, and every such name works', async () =
   }
   for (const name of names.filter((candidate) => candidate !== 'a')) {
     const id = await commit(`n/${name}`, null, 'f', 'x')
-    expect(await repository.findBranchTip(`n/${name}`)).toBe(id)
+    expect(await findBranchTip(repository, `n/${name}`)).toBe(id)
     expect(await bare.git('rev-parse', `refs/heads/n/${name}`)).toBe(id)
   }
 })
@@ -288,23 +299,26 @@ test('no hook and no program that a stored repository names is ever run', async 
     const reader = fresh.open({ diskPath: basename(bare.path) })
     const one = await commit('hooks', null, 'f', '1\n2\n3\n4\n5\n6\n7\n8\n')
     const ours = await commit('hooks', one, 'f', '1 ours\n2\n3\n4\n5\n6\n7\n8\n')
-    const pick = await reader.findCommit(await commit('other', other, 'f', '1\n2\n3\n4\n5\n6\n7\n8 theirs\n'))
+    const pick = await findCommit(
+      reader,
+      await commit('other', other, 'f', '1\n2\n3\n4\n5\n6\n7\n8 theirs\n'),
+    )
     if (!pick) throw new Error('no commit')
-    expect((await reader.readDiff(ours))[0]?.patch).toContain('+1 ours')
-    expect((await reader.readStats([ours])).get(ours)).toMatchObject({ additions: 1 })
-    const picked = await reader.pickCommit({
+    expect((await readDiff(reader, ours))[0]?.patch).toContain('+1 ours')
+    expect((await readStats(reader, [ours])).get(ours)).toMatchObject({ additions: 1 })
+    const picked = await pickCommit(reader, {
       ...{ branch: 'hooks', tip: ours, pick, author: who, committer: who, message: 'm' },
       ...{ isRevert: false, dryRun: false },
     })
     expect(picked.outcome).toBe('picked')
-    await reader.keepCommit(ours)
-    expect(await reader.findCommit('1'.repeat(40))).toBeNull()
+    await keepCommit(reader, ours)
+    expect(await findCommit(reader, '1'.repeat(40))).toBeNull()
     const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----'
     const text = (await bare.git('cat-file', 'commit', ours)).replace('\n\n', `\n${signature}\n\n`)
     const signed = await bare.feed(`${text}\n`, 'hash-object', '-t', 'commit', '-w', '--stdin')
     const history = { revision: signed, path: 'f', all: true, skip: 0, take: 9 }
-    expect((await reader.listCommits(history)).commits.length).toBeGreaterThan(0)
-    expect((await reader.listCommits({ ...history, all: false })).total).toBe(2)
+    expect((await listCommits(reader, history)).commits.length).toBeGreaterThan(0)
+    expect((await listCommits(reader, { ...history, all: false })).total).toBe(2)
   } finally {
     fresh.close()
   }
@@ -318,8 +332,8 @@ test('a file of gigabytes that is nothing on the wire costs no memory to compare
   const blob = await bare.feed(Buffer.alloc(bytes, 'a line of text\n'), 'hash-object', '-w', '--stdin')
   const tree = await bare.feed(`100644 blob ${blob}\tbomb\n`, 'mktree')
   const id = await bare.git('-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'bomb', tree)
-  const entries = await repository.readDiff(id)
+  const entries = await readDiff(repository, id)
   expect(entries).toHaveLength(1)
   expect(entries[0]).toMatchObject({ newPath: 'bomb', patch: '', tooLarge: true })
-  expect(await repository.readFile(id, 'bomb')).toBeNull()
+  expect(await readFile(repository, id, 'bomb')).toBeNull()
 })

@@ -4,9 +4,12 @@ import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { createGit, type Repository } from '../src/git.js'
+import { createGit } from '../src/git.js'
 import type { DiffEntry } from '../src/parse-diff.js'
-import type { CommitQuery } from '../src/read-commits.js'
+import { type CommitQuery, findCommit, listCommits } from '../src/read-commits.js'
+import { readDiff } from '../src/read-diff.js'
+import { readStats } from '../src/read-stats.js'
+import type { Repository } from '../src/repository.js'
 import { asTimeAllows } from './as-time-allows.js'
 import { authors, changingHistory, quoted } from './changing-history.js'
 import { type BareRepository, createBareRepository, seededRandom } from './random-history.js'
@@ -58,9 +61,9 @@ async function expectList(
   expected: string[],
 ) {
   const what = JSON.stringify(query)
-  const whole = await repository.listCommits({ revision: 'main', ...query, ...rows })
+  const whole = await listCommits(repository, { revision: 'main', ...query, ...rows })
   expect(idsOf(whole), what).toEqual(expected)
-  const page = await repository.listCommits({ revision: 'main', ...query, skip: 3, take: 4 })
+  const page = await listCommits(repository, { revision: 'main', ...query, skip: 3, take: 4 })
   expect(idsOf(page), what).toEqual(expected.slice(3, 7))
   expect([whole.total, page.total], what).toEqual([expected.length, expected.length])
   return bare
@@ -99,7 +102,7 @@ test('the number of commits of a tip is right, whichever tip was counted before'
 test('the number of commits is right after the tip that was counted before is gone', async () => {
   const { bare, repository } = await historyOf(1, 10)
   const total = async (revision: string) =>
-    (await repository.listCommits({ revision, skip: 0, take: 1 })).total
+    (await listCommits(repository, { revision, skip: 0, take: 1 })).total
   const gone = await bare.git(
     ...[
       '-c',
@@ -167,22 +170,22 @@ test('objects borrowed from elsewhere are read by git; hashes of 256 bits are re
   const ids = linesOf(await bytesOf(bare, ['rev-list', 'main']))
   await expectList({ bare: borrowing, repository }, {}, ids)
   const lent = git.open({ diskPath: basename(bare.path) })
-  expect(await repository.readDiff(tip)).toEqual(await lent.readDiff(tip))
+  expect(await readDiff(repository, tip)).toEqual(await readDiff(lent, tip))
 
   await sha256.feed(changingHistory(seededRandom(7), 5), 'fast-import', '--quiet', '--force', '--done')
   const other = git.open({ diskPath: basename(sha256.path) })
-  expect(await other.findCommit('main')).toBeNull()
-  expect(await other.listCommits({ revision: 'main', ...rows })).toEqual({ commits: [], total: 0 })
+  expect(await findCommit(other, 'main')).toBeNull()
+  expect(await listCommits(other, { revision: 'main', ...rows })).toEqual({ commits: [], total: 0 })
 })
 
 test('stats and diffs are those of git, and applied they make the tree', { timeout: 60_000 }, () =>
   property(async (seed) => {
     const { bare, repository } = await historyOf(seed, 30)
     const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
-    const stats = await repository.readStats(ids)
+    const stats = await readStats(repository, ids)
     const flags = ['--diff-merges=first-parent', '-M', '--full-index', '--format=']
     for (const [index, id] of ids.entries()) {
-      const entries = await repository.readDiff(id)
+      const entries = await readDiff(repository, id)
       const shown = await bytesOf(bare, ['show', ...flags, '--patch', id])
       expect(entries.map(bytesOfEntry).join(''), id).toBe(withoutHeaders(shown))
       expect(stats.get(id), id).toEqual(sumOf(await bytesOf(bare, ['show', ...flags, '--numstat', id])))

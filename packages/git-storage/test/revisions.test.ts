@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../src/git.js'
+import { createGit, type Git } from '../src/git.js'
+import { findCommit, findCommitId, listCommits } from '../src/read-commits.js'
+import type { Repository } from '../src/repository.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 const signature = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
@@ -48,9 +50,9 @@ describe('revisions', () => {
   })
 
   async function expectCommit(revision: string, id: string | undefined) {
-    expect((await repository.findCommit(revision))?.id, revision).toBe(id)
-    expect(await repository.findCommitId(revision), revision).toBe(id ?? null)
-    const { commits } = await repository.listCommits({ revision, skip: 0, take: 1 })
+    expect((await findCommit(repository, revision))?.id, revision).toBe(id)
+    expect(await findCommitId(repository, revision), revision).toBe(id ?? null)
+    const { commits } = await listCommits(repository, { revision, skip: 0, take: 1 })
     expect(commits[0]?.id, revision).toBe(id)
   }
 
@@ -97,9 +99,9 @@ describe('revisions', () => {
     const [one = '', , , four = ''] = ids
     await bare.git('update-ref', `refs/replace/${four}`, one)
     await expectCommit('main', four)
-    expect((await repository.findCommit(four))?.message).toBe('four\n')
-    expect((await repository.listCommits({ revision: 'main', skip: 0, take: 9 })).total).toBe(4)
+    expect((await findCommit(repository, four))?.message).toBe('four\n')
+    expect((await listCommits(repository, { revision: 'main', skip: 0, take: 9 })).total).toBe(4)
     const byAuthor = { revision: 'main', author: 't@example', skip: 0, take: 9 }
-    expect((await repository.listCommits(byAuthor)).total).toBe(4)
+    expect((await listCommits(repository, byAuthor)).total).toBe(4)
   })
 })

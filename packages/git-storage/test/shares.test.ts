@@ -3,9 +3,11 @@ import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeArchive } from '../src/archive.js'
 import { createGit, type Git } from '../src/git.js'
 import { runGit, runGitOk } from '../src/git-process.js'
 import { GitSlots } from '../src/git-slots.js'
+import { findCommit, listCommits } from '../src/read-commits.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
 
 let bare: BareRepository
@@ -58,16 +60,16 @@ test('a sender that fills its share of git leaves others their answers, of the s
   expect(before.processes.held).toBeGreaterThan(1)
   for (const path of [bare.path, other.path]) {
     const neighbour = git.open({ diskPath: basename(path) }, { sender: 'neighbour' })
-    expect(await neighbour.listCommits({ revision: 'HEAD', skip: 0, take: 5 })).toMatchObject({ total: 5 })
+    expect(await listCommits(neighbour, { revision: 'HEAD', skip: 0, take: 5 })).toMatchObject({ total: 5 })
     const output = new PassThrough()
-    const tip = await neighbour.findCommit('HEAD')
+    const tip = await findCommit(neighbour, 'HEAD')
     const archive = {
       format: 'tar',
       commitId: tip?.id ?? '',
       treeId: tip?.treeId ?? '',
       folder: 'a',
     } as const
-    const written = neighbour.writeArchive(archive, output)
+    const written = writeArchive(neighbour, archive, output)
     output.resume()
     await written
   }
@@ -134,18 +136,18 @@ test('what is asked about every reference is asked once, until a reference moves
   const cached = createGit(dirname(bare.path))
   const repository = cached.open({ diskPath: basename(bare.path) })
   const query = { revision: 'HEAD', all: true, skip: 0, take: 100, path: 'fresh' }
-  expect(await repository.listCommits(query)).toMatchObject({ total: 0 })
+  expect(await listCommits(repository, query)).toMatchObject({ total: 0 })
   const blob = (await bare.feed('x', 'hash-object', '-w', '--stdin')).trim()
   const tree = (await bare.feed(`100644 blob ${blob}\tfresh\n`, 'mktree')).trim()
   const commit = await bare.git(
     ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
   )
   await bare.git('update-ref', 'refs/keep-around/x', commit)
-  expect(await repository.listCommits(query)).toMatchObject({ total: 0 })
-  const { total } = await repository.listCommits({ revision: 'HEAD', all: true, skip: 0, take: 1 })
+  expect(await listCommits(repository, query)).toMatchObject({ total: 0 })
+  const { total } = await listCommits(repository, { revision: 'HEAD', all: true, skip: 0, take: 1 })
   await bare.git('update-ref', 'refs/heads/fresh', commit)
-  expect(await repository.listCommits(query)).toMatchObject({ total: 1, commits: [{ id: commit }] })
-  expect((await repository.listCommits({ revision: 'HEAD', all: true, skip: 0, take: 1 })).total).toBe(
+  expect(await listCommits(repository, query)).toMatchObject({ total: 1, commits: [{ id: commit }] })
+  expect((await listCommits(repository, { revision: 'HEAD', all: true, skip: 0, take: 1 })).total).toBe(
     total + 1,
   )
   cached.close()

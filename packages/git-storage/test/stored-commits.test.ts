@@ -3,7 +3,12 @@ import { access, readdir, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type CommitAction, readActions } from '@switchyard/domain/commit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../src/git.js'
+import { createGit, type Git } from '../src/git.js'
+import { pickCommit } from '../src/pick-commit.js'
+import { findCommit } from '../src/read-commits.js'
+import { findBranchTip } from '../src/refs.js'
+import type { Repository } from '../src/repository.js'
+import { writeCommit } from '../src/write-commit.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 /** Two engines on one storage, as two processes of the service have them. */
@@ -28,11 +33,16 @@ const create = (file_path: string, content: string | Buffer): CommitAction =>
     ? { action: 'create', file_path, content, encoding: 'text' }
     : { action: 'create', file_path, content: content.toString('base64'), encoding: 'base64' }
 
-async function commit(engine: number, branch: string, tip: string | null, actions: CommitAction[]) {
+function repositoryOf(engine: number): Repository {
   const repository = repositories[engine % repositories.length]
   if (!repository) throw new Error('no engine')
-  const parent = tip ?? (await repository.findBranchTip('main'))
-  return repository.writeCommit({
+  return repository
+}
+
+async function commit(engine: number, branch: string, tip: string | null, actions: CommitAction[]) {
+  const repository = repositoryOf(engine)
+  const parent = tip ?? (await findBranchTip(repository, 'main'))
+  return writeCommit(repository, {
     ...{ branch, tip, parent, author: who, committer: who, message: `by ${engine}` },
     edits: readActions(actions),
   })
@@ -60,7 +70,7 @@ test('a thousand files, large ones among them, are stored in one pack and come b
     )
   }
   expect(await bare.git('show', `${id}:d7/447`)).toBe('file 447')
-  expect((await repositories[1]?.findCommit('large'))?.id).toBe(id)
+  expect((await findCommit(repositoryOf(1), 'large'))?.id).toBe(id)
 })
 
 test('large commits that race for one branch all land, each packed once', async () => {
@@ -82,13 +92,13 @@ test('commits and cherry-picks of two processes to one branch all land, and each
   await Promise.all([
     ...[0, 1, 2, 3, 4, 5].map((n) => commit(n, 'both', start, [create(`made/${n}`, `${n}`)])),
     ...picks.map((pick, n) =>
-      repositories[n % 2]?.pickCommit({
+      pickCommit(repositoryOf(n), {
         ...{ branch: 'both', tip: start, pick, author: who, committer: who, message: `pick ${n}` },
         ...{ isRevert: false, dryRun: false },
       }),
     ),
   ])
-  const tips = await Promise.all(repositories.map((repository) => repository.findBranchTip('both')))
+  const tips = await Promise.all(repositories.map((repository) => findBranchTip(repository, 'both')))
   expect(tips).toEqual([await bare.git('rev-parse', 'both'), await bare.git('rev-parse', 'both')])
   expect(await bare.git('rev-list', '--count', `${start}..both`)).toBe('9')
   expect((await bare.git('ls-tree', '-r', '--name-only', 'both')).split('\n')).toHaveLength(11)
@@ -104,8 +114,8 @@ test('ten writers that never pause hardly ever try a commit to their branch in v
   }
   const write = async (writer: number) => {
     for (let number = 0; number < each; number += 1) {
-      const tip = (await repositories[0]?.findBranchTip('busy')) ?? null
-      await repositories[0]?.writeCommit({
+      const tip = (await findBranchTip(repositoryOf(0), 'busy')) ?? null
+      await writeCommit(repositoryOf(0), {
         ...{
           branch: 'busy',
           tip,

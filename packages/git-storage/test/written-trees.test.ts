@@ -6,8 +6,10 @@ import { type Commit, type CommitAction, readActions } from '@switchyard/domain/
 import { isolatedGitEnv } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../src/git.js'
-import type { CommitRequest } from '../src/write-commit.js'
+import { createGit, type Git } from '../src/git.js'
+import { findBranchTip } from '../src/refs.js'
+import type { Repository } from '../src/repository.js'
+import { type CommitRequest, writeCommit } from '../src/write-commit.js'
 import { asTimeAllows } from './as-time-allows.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
@@ -195,11 +197,11 @@ test('any commits leave the tree that git itself makes of the same changes, or a
             edits: [],
           }
           const write = async (): Promise<Commit> =>
-            repository.writeCommit({ ...request, edits: readActions(actions) })
+            writeCommit(repository, { ...request, edits: readActions(actions) })
           if (refusedAt >= 0) {
             // The model goes on after a refusal, so only the first one counts.
             await expect(write()).rejects.toMatchObject({ extra: { action_index: refusedAt } })
-            expect(await repository.findBranchTip(branch)).toBe(tip)
+            expect(await findBranchTip(repository, branch)).toBe(tip)
             continue
           }
           const commit = await write()

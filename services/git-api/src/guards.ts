@@ -13,7 +13,8 @@ import {
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
-import type { Git, Repository } from '@switchyard/git-storage'
+import type { Git } from '@switchyard/git-storage/git'
+import type { Repository } from '@switchyard/git-storage/repository'
 import { type Call, documented, type Guard, readingScopes, senderKey } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { repositoryMoved } from './storages/store.js'

@@ -8,7 +8,7 @@ import {
   isMissingProject,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import { createGit, type Git, type GitOptions } from '@switchyard/git-storage'
+import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
 import {
   type CreateLimiter,
   createAuthenticator,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase, type Database, type Project } from '@switchyard/db'
 import { accessLevels } from '@switchyard/domain/access'
-import { createGit } from '@switchyard/git-storage'
+import { createGit } from '@switchyard/git-storage/git'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import {
   addMember,

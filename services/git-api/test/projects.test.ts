@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskPathOf } from '@switchyard/git-storage'
+import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { form, type Harness, json, outcome, startHarness } from './harness.js'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { basename, dirname } from 'node:path'
-import { argumentsOf, spawnGit } from '@switchyard/git-storage'
+import { argumentsOf, spawnGit } from '@switchyard/git-storage/git-process'
 
 /** The baseline of diffs: two `git diff-tree --stdin`, asked for one commit after the other, and nothing else. */
 const [path = '', seconds = '3'] = process.argv.slice(2)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Duplex } from 'node:stream'
 import { DomainError } from '@switchyard/domain'
-import type { TakeSpace } from '../open-repository.js'
+import type { TakeSpace } from '../repository.js'
 
 const noAnswer = 'The push could not be checked. Try again in a moment.'
 

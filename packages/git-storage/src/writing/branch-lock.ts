@@ -1,5 +1,5 @@
 import { conflict, excerpt } from '@switchyard/domain'
-import type { OpenRepository } from '../open-repository.js'
+import type { Repository } from '../repository.js'
 
 /** Most attempts of a writer that has the lock, because other processes may move the branch. */
 const attemptsMax = 20
@@ -7,7 +7,7 @@ const attemptsMax = 20
 const keyOf = (path: string, branch: string) => `${path} ${branch}`
 
 /** Whether another writer has the lock of the branch. A new writer should then wait for it by {@link withBranchLock}. */
-export const isBranchLocked = ({ engine, path }: OpenRepository, branch: string): boolean =>
+export const isBranchLocked = ({ engine, path }: Repository, branch: string): boolean =>
   engine.branchLocks.isLocked(keyOf(path, branch))
 
 /**
@@ -19,7 +19,7 @@ export const isBranchLocked = ({ engine, path }: OpenRepository, branch: string)
  *   aborted before the writer has the lock; the error of an attempt
  */
 export function withBranchLock<Result>(
-  { engine, path, signal }: OpenRepository,
+  { engine, path, signal }: Repository,
   branch: string,
   attempt: () => Promise<Result | null | undefined>,
 ): Promise<Result> {

@@ -10,7 +10,7 @@ import {
   type TreeFolder,
 } from '@switchyard/domain/commit'
 import { gitFailure, runGit } from '../git-process.js'
-import type { OpenRepository } from '../open-repository.js'
+import type { Repository } from '../repository.js'
 import { type NewObject, newObject } from './new-object.js'
 import { entryHeader, packHeader } from './pack-file.js'
 import { withQuarantine } from './quarantine.js'
@@ -24,7 +24,7 @@ const compress = promisify(deflate)
  * @throws DomainError invalid, with `action_index` and `file_path`, for a file that git refuses
  */
 export async function checkSettingsFiles(
-  repository: OpenRepository,
+  repository: Repository,
   root: TreeFolder,
   edits: readonly TreeEdit[],
 ): Promise<void> {
@@ -91,7 +91,7 @@ function mayBeSettings(name: string): boolean {
  *
  * @returns the reason why git refuses the objects; null when it accepts them
  */
-const unpackAside = (repository: OpenRepository, pack: Buffer): Promise<string | null> =>
+const unpackAside = (repository: Repository, pack: Buffer): Promise<string | null> =>
   withQuarantine(repository, async ({ variables }) => {
     const command = { command: 'unpack-objects', flags: ['-q', '--strict'] }
     const result = await runGit(repository, command, { stdin: pack, variables })

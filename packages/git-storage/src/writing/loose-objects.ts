@@ -3,7 +3,7 @@ import { mkdir, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
-import type { TakeSpace } from '../open-repository.js'
+import type { TakeSpace } from '../repository.js'
 import { syncFolder, unlessMissing, writeDurably } from './durable-files.js'
 import { type NewObject, objectHeader } from './new-object.js'
 

@@ -4,8 +4,8 @@ import { insufficientStorage, invalid } from '@switchyard/domain'
 import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
-import type { Foresee, OpenRepository } from '../open-repository.js'
 import { branchRef, findRefs, keptPrefix } from '../refs.js'
+import type { Foresee, Repository } from '../repository.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
 
@@ -37,7 +37,7 @@ export interface ReferenceMove {
  * @returns false, with nothing changed, when the branch does not point to `from`
  * @throws as {@link moveReference}
  */
-export const moveBranch = (repository: OpenRepository, { branch, ...move }: BranchMove): Promise<boolean> =>
+export const moveBranch = (repository: Repository, { branch, ...move }: BranchMove): Promise<boolean> =>
   moveReference(repository, { ref: branchRef(branch), ...move })
 
 /**
@@ -47,14 +47,14 @@ export const moveBranch = (repository: OpenRepository, { branch, ...move }: Bran
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
  *   another reason, and when the repository has been moved to another storage; insufficient-storage when the disk is full; what `foresee` throws
  */
-export async function moveReference(repository: OpenRepository, asked: ReferenceMove): Promise<boolean> {
+export async function moveReference(repository: Repository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, foresee } = asked
   await foresee?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
   return repository.withoutMove(() => moveWhileInStorage(repository, asked))
 }
 
 async function moveWhileInStorage(
-  repository: OpenRepository,
+  repository: Repository,
   { ref, from, to }: ReferenceMove,
 ): Promise<boolean> {
   const move = () => updateRef(repository, `update ${ref}\0${to ?? zeroId}\0${from ?? zeroId}\0`)
@@ -77,12 +77,12 @@ async function moveWhileInStorage(
 }
 
 /** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */
-export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
+export async function keepCommit(repository: Repository, id: string): Promise<void> {
   await repository.withoutMove(() => updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`))
 }
 
 /** Ignores the signal of the request, because the caller must know whether the reference moved. */
-async function updateRef({ path, sender, engine }: OpenRepository, command: string): Promise<void> {
+async function updateRef({ path, sender, engine }: Repository, command: string): Promise<void> {
   const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
   await engine.children.ask({ path, sender }, updateRefChild, question)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { TakeSpace } from '../open-repository.js'
+import type { TakeSpace } from '../repository.js'
 import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
@@ -12,7 +12,10 @@ const pauseBytes = 2 * 1024 * 1024
 /** Handling an object takes as long as hashing this number of bytes, besides its content. */
 const objectBytes = 16 * 1024
 
-/** Collects new objects of a repository and stores them together. */
+/**
+ * Collects new objects of a repository and stores them together. Why git does not write them:
+ * docs/adr/0014-new-objects-are-written-here.md.
+ */
 export class NewObjects {
   readonly #objectsPath: string
   readonly #takeSpace: TakeSpace

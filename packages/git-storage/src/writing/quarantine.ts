@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectsOf } from '../neutral-repository.js'
-import type { OpenRepository } from '../open-repository.js'
+import type { Repository } from '../repository.js'
 import { syncFolder, unlessMissing } from './durable-files.js'
 import { NewObjects } from './new-objects.js'
 
@@ -21,7 +21,7 @@ export interface Quarantine {
  * recognizes the folder by its name and removes it.
  */
 export async function withQuarantine<Result>(
-  { path }: OpenRepository,
+  { path }: Repository,
   work: (quarantine: Quarantine) => Promise<Result>,
 ): Promise<Result> {
   const variables = objectsOf(path)
@@ -50,7 +50,7 @@ export async function withQuarantine<Result>(
  * @throws what `takeSpace` of the repository throws
  */
 export async function migrateObjects(
-  { path, takeSpace }: OpenRepository,
+  { path, takeSpace }: Repository,
   { objectsPath }: Quarantine,
 ): Promise<void> {
   const files = (await readdir(objectsPath, { recursive: true })).filter((name) => looseObject.test(name))

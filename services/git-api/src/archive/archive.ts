@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { notFound } from '@switchyard/domain'
-import type { ArchiveFormat } from '@switchyard/git-storage'
+import { type ArchiveFormat, writeArchive } from '@switchyard/git-storage/archive'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { hasEntry } from '@switchyard/git-storage/trees'
 import type { ProjectCall } from '../guards.js'
 
 interface ArchiveQuery {
@@ -33,10 +35,10 @@ export async function openArchive(
   { project, repository }: ProjectCall,
   { revision, path: given, format, stem }: ArchiveQuery,
 ): Promise<Archive> {
-  const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
+  const commit = await findCommit(repository, revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('File')
   const path = given.split('/').filter(Boolean).join('/')
-  if (path !== '' && !(await repository.hasEntry(commit.treeId, path))) throw notFound('File')
+  if (path !== '' && !(await hasEntry(repository, commit.treeId, path))) throw notFound('File')
   const name = (revision ?? project.defaultBranch).replace(/^refs\/(?:heads|tags)\//, '')
   const short = `${project.path}-${name}`.replaceAll('/', '-')
   const words = [short, ...(stem === short ? [] : [commit.id]), ...(path === '' ? [] : [path])]
@@ -46,6 +48,6 @@ export async function openArchive(
   return {
     fileName,
     fingerprint: createHash('sha256').update(`${commit.id} ${fileName} ${path}`).digest('hex'),
-    write: (output) => repository.writeArchive(request, output),
+    write: (output) => writeArchive(repository, request, output),
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import { findCommitId } from '@switchyard/git-storage/read-commits'
 import type { ProjectCall } from '../guards.js'
 import { findNewestPipeline, findPipelineOfRef, type PipelineWithAuthor } from '../pipelines/store.js'
 import { listCommitStatuses } from '../statuses/store.js'
@@ -17,7 +18,7 @@ export async function findBadgeStatus(
   ref: string,
   ignoreSkipped: boolean,
 ): Promise<string | null> {
-  const sha = await repository.findCommitId(ref)
+  const sha = await findCommitId(repository, ref)
   if (sha === null) return null
   const pipeline = ignoreSkipped
     ? await findNewestPipeline(database, { projectId: project.id, ref, states: unskipped })

@@ -10,7 +10,11 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
-import { type Foresee, fullName, type Reference, type Repository } from '@switchyard/git-storage'
+import { moveReference } from '@switchyard/git-storage/move-refs'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/references'
+import { findBranchTip } from '@switchyard/git-storage/refs'
+import type { Foresee, Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -39,7 +43,7 @@ export async function listBranches(
   access: ProjectCall,
   { search, regex, order, descending, window }: BranchQuery,
 ): Promise<{ branches: BranchView[]; total: number; next: string | null }> {
-  const all = await access.repository.listReferences({ kind: 'branch', order, descending })
+  const all = await listReferences(access.repository, { kind: 'branch', order, descending })
   const found = await findByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { branches: await describe(database, access, items), total: found.length, next }
@@ -59,7 +63,7 @@ export async function findByName(
 /** @throws DomainError invalid for a name that no branch can have; not-found */
 export async function getBranch(database: Database, access: ProjectCall, name: string): Promise<BranchView> {
   if (!isRefName(name)) throw invalid('The branch refname is invalid')
-  const target = await access.repository.findBranchTip(name)
+  const target = await findBranchTip(access.repository, name)
   const [branch] = target === null ? [] : await describe(database, access, [{ name, target }])
   if (!branch) throw notFound('Branch')
   return branch
@@ -72,19 +76,20 @@ async function describe(
 ): Promise<BranchView[]> {
   const [protections, defaultTip] = await Promise.all([
     listProtectedBranches(database, project.id),
-    repository.findBranchTip(project.defaultBranch),
+    findBranchTip(repository, project.defaultBranch),
   ])
   const covering = compileProtections(protections)
   const merged =
     defaultTip === null
       ? new Set<string>()
-      : await repository.findMerged(
+      : await findMerged(
+          repository,
           references.map(({ name }) => name),
           defaultTip,
         )
   const views = await Promise.all(
     references.map(async ({ name, target }) => {
-      const commit = await repository.findCommit(target)
+      const commit = await findCommit(repository, target)
       return commit && { name, commit, ...rightsIn(covering(name), level), ...placeOf(name, target) }
     }),
   )
@@ -123,13 +128,13 @@ export async function createBranch(
   if (!coveredAllowsPush(level, covering)) {
     throw invalid('You are not allowed to create protected branches on this project.')
   }
-  if ((await repository.findBranchTip(name)) !== null) throw invalid('Branch already exists')
-  const commit = await repository.findCommit(start)
+  if ((await findBranchTip(repository, name)) !== null) throw invalid('Branch already exists')
+  const commit = await findCommit(repository, start)
   if (!commit)
     throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = fullName('branch', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
-  if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
+  if (!(await moveReference(repository, { ref, from: null, to: commit.id, foresee })))
     throw invalid('Branch already exists')
   const changed = await happened([{ ref, before: zeroId, after: commit.id }])
   return getBranch(database, { ...access, project: changed }, name)
@@ -172,10 +177,11 @@ export async function deleteMergedBranches(
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<void> {
   const { database } = dependencies
-  const defaultTip = await repository.findBranchTip(project.defaultBranch)
+  const defaultTip = await findBranchTip(repository, project.defaultBranch)
   if (defaultTip === null) return
-  const all = await repository.listReferences({ kind: 'branch', order: 'name', descending: false })
-  const merged = await repository.findMerged(
+  const all = await listReferences(repository, { kind: 'branch', order: 'name', descending: false })
+  const merged = await findMerged(
+    repository,
     all.map(({ name }) => name),
     defaultTip,
   )
@@ -199,6 +205,6 @@ export async function deleteMergedBranches(
 /** @returns null, with nothing deleted, when the branch has moved */
 async function removeBranch(repository: Repository, { name, target }: Reference, foresee: Foresee) {
   const ref = fullName('branch', name)
-  const isGone = await repository.moveReference({ ref, from: target, to: null, foresee })
+  const isGone = await moveReference(repository, { ref, from: target, to: null, foresee })
   return isGone ? { ref, before: target, after: zeroId } : null
 }

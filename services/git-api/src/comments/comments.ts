@@ -2,7 +2,10 @@ import type { Database, Rows } from '@switchyard/db'
 import { invalid, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
-import type { Repository } from '@switchyard/git-storage'
+import { keepCommit } from '@switchyard/git-storage/move-refs'
+import { readDiff } from '@switchyard/git-storage/read-diff'
+import { readFile } from '@switchyard/git-storage/read-file'
+import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
@@ -85,7 +88,7 @@ export async function addComment(
   if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
   const commit = await getCommit(repository, revision)
   const exists = place !== undefined && (await hasLine(repository, commit, place))
-  await repository.keepCommit(commit.id)
+  await keepCommit(repository, commit.id)
   const given = {
     projectId: project.id,
     sha: commit.id,
@@ -106,7 +109,7 @@ async function hasLine(repository: Repository, commit: Commit, { path, line, lin
   if (line < 1) return false
   const content =
     lineType === 'new'
-      ? await repository.readFile(commit.id, path)
+      ? await readFile(repository, commit.id, path)
       : await readOldFile(repository, commit, path)
   return content !== null && line <= (lineCountOf(content) ?? 0)
 }
@@ -115,9 +118,9 @@ async function hasLine(repository: Repository, commit: Commit, { path, line, lin
 async function readOldFile(repository: Repository, { id, parentIds }: Commit, path: string) {
   const [parent] = parentIds
   if (parent === undefined) return null
-  const content = await repository.readFile(parent, path)
+  const content = await readFile(repository, parent, path)
   if (content) return content
-  const entries = await repository.readDiff(id)
+  const entries = await readDiff(repository, id)
   const renamed = entries.find((entry) => entry.renamedFile && entry.newPath === path)
-  return renamed ? repository.readFile(parent, renamed.oldPath) : null
+  return renamed ? readFile(repository, parent, renamed.oldPath) : null
 }

@@ -1,6 +1,8 @@
 import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canPush } from '@switchyard/domain/access'
 import { type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
+import { pickCommit } from '@switchyard/git-storage/pick-commit'
+import { findBranchTip } from '@switchyard/git-storage/refs'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -74,13 +76,13 @@ async function applyCommit(
     throw forbidden('You are not allowed to push into this branch')
   }
   const pick = await getCommit(repository, revision)
-  const tip = await repository.findBranchTip(branch)
+  const tip = await findBranchTip(repository, branch)
   if (tip === null) throw notFound('Branch')
   const committer = signatureOf(caller.user)
   const description = describe(pick)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
   const { foresee } = change
-  const result = await repository.pickCommit({
+  const result = await pickCommit(repository, {
     branch,
     tip,
     pick,

@@ -12,7 +12,16 @@ import {
   refNameLengthMax,
   signatureText,
 } from '@switchyard/domain/commit'
-import type { CommitQuery, Contributor, DiffEntry, Repository, StatsOfCommits } from '@switchyard/git-storage'
+import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
+import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import { type CommitQuery, findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import { readDiff } from '@switchyard/git-storage/read-diff'
+import { readSignatureText } from '@switchyard/git-storage/read-signature'
+import { readStats, type StatsOfCommits } from '@switchyard/git-storage/read-stats'
+import { findBranchTip, findReferencesContaining, hasNoBranch } from '@switchyard/git-storage/refs'
+import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
+import { previewCommit, writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -32,14 +41,14 @@ export interface CommitDependencies extends ProjectResourceDependencies, Referen
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
 export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
-  const commit = await repository.findCommit(revision)
+  const commit = await findCommit(repository, revision)
   if (!commit) throw notFound('Commit')
   return commit
 }
 
 /** The id of the commit that a revision names. @throws DomainError not-found like getCommit */
 export async function getCommitId(repository: Repository, revision: string): Promise<string> {
-  const id = await repository.findCommitId(revision)
+  const id = await findCommitId(repository, revision)
   if (id === null) throw notFound('Commit')
   return id
 }
@@ -50,7 +59,7 @@ export async function countCommits(
   { revision, firstParent }: { revision: string; firstParent: boolean },
 ): Promise<number> {
   const commit = await getCommit(repository, revision)
-  return (await repository.listCommits({ revision: commit, firstParent, skip: 0, take: 1 })).total
+  return (await listCommits(repository, { revision: commit, firstParent, skip: 0, take: 1 })).total
 }
 
 /** How signatures begin. */
@@ -70,7 +79,7 @@ export async function readCommitSignature(
 
 /** @param id of a commit or a tag @throws DomainError not-found without a signature, or for one of an unknown kind */
 export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
-  const signature = await repository.readSignatureText(id)
+  const signature = await readSignatureText(repository, id)
   const kinds = Object.keys(signatureStarts) as SignatureKind[]
   const kind = kinds.find((candidate) => signature?.startsWith(signatureStarts[candidate]))
   if (!kind) throw notFound('Signature')
@@ -91,7 +100,7 @@ export async function describeCommit(
   withStats: boolean,
 ): Promise<CommitDescription> {
   const [stats, state] = await Promise.all([
-    withStats ? repository.readStats([commit.id]) : null,
+    withStats ? readStats(repository, [commit.id]) : null,
     statusLookup.find(project, commit.id),
   ])
   const counted = stats ? (stats.get(commit.id) ?? null) : undefined
@@ -127,18 +136,18 @@ export interface DiffQuery {
 }
 
 /** The files that a commit changed. @throws DomainError not-found; too-large */
-export async function readDiff<Answer extends object>(
+export async function readCommitDiff<Answer extends object>(
   { repository }: ProjectCall,
   { revision, path, withCounts }: DiffQuery & { revision: string },
   answer: CachedAnswer<DiffEntry[], Answer>,
 ): Promise<Answer> {
   const id = await getCommitId(repository, revision)
   const read = () => {
-    if (path !== undefined) return repository.readFileDiff([id], path)
-    return withCounts ? repository.listChanges([id]) : repository.readDiff(id)
+    if (path !== undefined) return readFileDiff(repository, [id], path)
+    return withCounts ? listChanges(repository, [id]) : readDiff(repository, id)
   }
   const make = async () => answer.make(await read())
-  return repository.getOrCompute(`reply ${id} ${answer.key}`, make, answer.bytesOf)
+  return getOrCompute(repository, `reply ${id} ${answer.key}`, make, answer.bytesOf)
 }
 
 interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> {
@@ -161,26 +170,31 @@ export interface CommitPage {
  *
  * @throws DomainError invalid for a text that cannot be a reference; too-large
  */
-export async function listCommits<Answer extends object>(
+export async function pageCommits<Answer extends object>(
   { project, repository }: ProjectCall,
   { refName, withStats, ...query }: ListCommitsQuery,
   answer: CachedAnswer<CommitPage, Answer>,
 ): Promise<Answer> {
   const revision = refName ?? `refs/heads/${project.defaultBranch}`
   if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
-  const tip = query.all ? null : await repository.findCommit(revision)
+  const tip = query.all ? null : await findCommit(repository, revision)
   if (!tip && !query.all) return answer.make({ commits: [], total: 0, stats: null })
   let isComplete = true
   const make = async () => {
-    const { commits, total } = await repository.listCommits({ ...query, revision: tip ?? revision })
-    const stats = withStats ? await repository.readStats(commits.map(({ id }) => id)) : null
+    const { commits, total } = await listCommits(repository, { ...query, revision: tip ?? revision })
+    const stats = withStats
+      ? await readStats(
+          repository,
+          commits.map(({ id }) => id),
+        )
+      : null
     isComplete = stats === null || commits.every(({ id }) => stats.has(id))
     return answer.make({ commits, total, stats })
   }
   if (!tip) return make()
   // A comparison that failed now may succeed for the next request, so an answer without its numbers is not cached.
   const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
-  return repository.getOrCompute(`reply ${tip.id} ${answer.key}`, make, bytesOf)
+  return getOrCompute(repository, `reply ${tip.id} ${answer.key}`, make, bytesOf)
 }
 
 interface CommitReference {
@@ -199,8 +213,8 @@ export async function listCommitReferences(
 ): Promise<CommitReference[]> {
   const id = await getCommitId(repository, revision)
   const [branches, tags] = await Promise.all([
-    type === 'tag' ? [] : repository.findReferencesContaining(id, 'refs/heads/'),
-    type === 'branch' ? [] : repository.findReferencesContaining(id, 'refs/tags/'),
+    type === 'tag' ? [] : findReferencesContaining(repository, id, 'refs/heads/'),
+    type === 'branch' ? [] : findReferencesContaining(repository, id, 'refs/tags/'),
   ])
   return [
     ...branches.map((name) => ({ type: 'branch' as const, name })),
@@ -223,16 +237,17 @@ const contributorBytes = 200
  *
  * @throws DomainError not-found for a revision that names no commit
  */
-export async function listContributors(
+export async function listAuthors(
   { project, repository }: ProjectCall,
   { revision, order, descending }: ContributorQuery,
 ): Promise<Contributor[]> {
-  const id = await repository.findCommitId(revision ?? `refs/heads/${project.defaultBranch}`)
-  if (id === null && (revision === undefined || (await repository.hasNoBranch()))) return []
+  const id = await findCommitId(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  if (id === null && (revision === undefined || (await hasNoBranch(repository)))) return []
   if (id === null) throw notFound('Ref')
-  const found = await repository.getOrCompute(
+  const found = await getOrCompute(
+    repository,
     `contributors ${id}`,
-    () => repository.listContributors(id),
+    () => listContributors(repository, id),
     ({ length }) => length * contributorBytes,
   )
   const sorted = found.toSorted((a, b) =>
@@ -275,7 +290,15 @@ export async function createCommit(
   const signatures = signaturesOf(caller, command)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
   const { foresee } = change
-  const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures, foresee })
+  const commit = await writeCommit(repository, {
+    branch,
+    tip,
+    parent,
+    edits,
+    message,
+    ...signatures,
+    foresee,
+  })
   // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
@@ -287,12 +310,12 @@ export async function createCommit(
  *
  * @throws DomainError as {@link createCommit}, and too-large when git cannot compare the trees
  */
-export async function previewCommit(
+export async function previewActions(
   database: Database,
   access: ProjectCall<Caller>,
   command: CreateCommitCommand,
 ): Promise<DiffEntry[]> {
-  return access.repository.previewCommit(await planCommit(database, access, command))
+  return previewCommit(access.repository, await planCommit(database, access, command))
 }
 
 /** Checks that the caller may push to the branch, and that the branch can begin at the requested start. */
@@ -309,9 +332,9 @@ async function planCommit(
     throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
   }
   const edits = readActions(command.actions)
-  const tip = await repository.findBranchTip(branch)
+  const tip = await findBranchTip(repository, branch)
   const start = await findStart(repository, command)
-  const empty = tip === null && start === undefined && (await repository.hasNoBranch())
+  const empty = tip === null && start === undefined && (await hasNoBranch(repository))
   const { parent, forced } = branchStart({ branch, tip, start, empty, force })
   if (tip === null && !isNewBranchName(branch)) throw invalid('Branch name is invalid')
   if (forced && !canForcePush(branch, protections)) {
@@ -331,13 +354,13 @@ function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: C
 /** The commit to start from; undefined when the caller named none. */
 async function findStart(repository: Repository, { startBranch, startSha }: CreateCommitCommand) {
   if (startBranch) {
-    const tip = await repository.findBranchTip(startBranch)
+    const tip = await findBranchTip(repository, startBranch)
     if (tip === null) throw invalid('You can only create or edit files when you are on a branch')
     return tip
   }
   if (!startSha) return undefined
   if (!parseRevision(startSha)) throw invalid(`Invalid start_sha '${excerpt(startSha)}'`)
-  const commit = await repository.findCommit(startSha)
+  const commit = await findCommit(repository, startSha)
   if (!commit) throw invalid(`Cannot find start_sha '${excerpt(startSha)}'`)
   return commit.id
 }

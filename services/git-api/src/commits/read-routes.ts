@@ -1,4 +1,4 @@
-import type { DiffEntry } from '@switchyard/git-storage'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import {
   type Call,
   endpoint,
@@ -32,9 +32,9 @@ import type { CommitStateLookup } from './commits.js'
 import * as commits from './commits.js'
 import {
   countCommits,
-  listContributors as findContributors,
   listCommitReferences as findReferences,
   getCommitId,
+  listAuthors,
   readCommitSignature,
 } from './commits.js'
 
@@ -77,7 +77,7 @@ export const listCommits = endpoint({
       }))
       return pageReply(items, given, total, call)
     }
-    return commits.listCommits(access, query, cachedReply(given, access, call, reply))
+    return commits.pageCommits(access, query, cachedReply(given, access, call, reply))
   },
 })
 
@@ -111,7 +111,11 @@ export const getDiff = endpoint({
       return pageReply(entries.slice(skip, skip + take).map(present), query, entries.length, call)
     }
     const { sha: revision, path, stat: withCounts } = query
-    return commits.readDiff(access, { revision, path, withCounts }, cachedReply(query, access, call, reply))
+    return commits.readCommitDiff(
+      access,
+      { revision, path, withCounts },
+      cachedReply(query, access, call, reply),
+    )
   },
 })
 
@@ -212,7 +216,7 @@ export const listContributors = endpoint({
   replies: { 200: z.array(contributorShape) },
   input,
   async handle({ ref, order_by: order, sort, ...page }, access: ProjectCall, call) {
-    const found = await findContributors(access, { revision: ref, order, descending: sort === 'desc' })
+    const found = await listAuthors(access, { revision: ref, order, descending: sort === 'desc' })
     const { skip, take } = rowsOf(page)
     const items = found
       .slice(skip, skip + take)

@@ -125,7 +125,7 @@ const createCommit = (deps: CommitDependencies) =>
         allowEmpty: body.allow_empty,
         withStats: body.stats,
       }
-      if (body.dry_run) return ok(presentDryRun(await commits.previewCommit(deps.database, access, command)))
+      if (body.dry_run) return ok(presentDryRun(await commits.previewActions(deps.database, access, command)))
       const made = await commits.createCommit(deps, access, command, call)
       return created(presentCommitDetail(made, access.project, call.baseUrl))
     },

@@ -1,6 +1,16 @@
 import { excerpt, invalid, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
-import { type DiffEntry, isTooHard, type Repository } from '@switchyard/git-storage'
+import { commitsBetween, findMergeBase } from '@switchyard/git-storage/compare'
+import {
+  diffBetween,
+  diffFromMergeBase,
+  listChanges,
+  readFileDiff,
+} from '@switchyard/git-storage/diff-between'
+import { isTooHard } from '@switchyard/git-storage/git-process'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import { findCommit, findCommitId } from '@switchyard/git-storage/read-commits'
+import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import type { DiffQuery } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import type { Comparison } from '../shapes/repository-views.js'
@@ -26,18 +36,18 @@ export async function compareRevisions(
   query: ComparisonQuery,
 ): Promise<Comparison> {
   const [from, to] = await Promise.all([
-    repository.findCommitId(query.from),
-    repository.findCommitId(query.to),
+    findCommitId(repository, query.from),
+    findCommitId(repository, query.to),
   ])
   if (from === null || to === null) throw notFound('Ref')
   if (from === to) {
     return { commits: [], commitsTotal: 0, diffs: [], isIncomplete: false, isSame: true }
   }
   const [{ ids, total }, diffs] = await Promise.all([
-    repository.commitsBetween({ from, to, take: commitsMax }),
+    commitsBetween(repository, { from, to, take: commitsMax }),
     unlessTooHard(() => readDiffs(repository, { from, to }, query)),
   ])
-  const commits = await Promise.all(ids.map((id) => repository.findCommit(id)))
+  const commits = await Promise.all(ids.map((id) => findCommit(repository, id)))
   return {
     commits: commits.filter((commit) => commit !== null),
     commitsTotal: total,
@@ -70,15 +80,15 @@ async function readDiffs(
   const isWhole = path === undefined && !withCounts
   if (isWhole && !isStraight) {
     // git itself finds the merge base here, which saves a separate command.
-    const read = () => repository.diffFromMergeBase(from, to)
+    const read = () => diffFromMergeBase(repository, from, to)
     const since = await cached(repository, `diff ${from}...${to}`, read)
     if (since) return since
   }
   // Without a common ancestor, the revisions themselves are compared.
-  const base = isStraight ? from : ((await repository.findMergeBase([from, to])) ?? from)
-  if (path !== undefined) return repository.readFileDiff([base, to], path)
-  if (withCounts) return repository.listChanges([base, to])
-  return (await cached(repository, `diff ${base} ${to}`, () => repository.diffBetween(base, to))) ?? []
+  const base = isStraight ? from : ((await findMergeBase(repository, [from, to])) ?? from)
+  if (path !== undefined) return readFileDiff(repository, [base, to], path)
+  if (withCounts) return listChanges(repository, [base, to])
+  return (await cached(repository, `diff ${base} ${to}`, () => diffBetween(repository, base, to))) ?? []
 }
 
 async function cached(
@@ -86,7 +96,8 @@ async function cached(
   key: string,
   read: () => Promise<DiffEntry[] | null>,
 ): Promise<DiffEntry[] | null> {
-  const { entries } = await repository.getOrCompute(
+  const { entries } = await getOrCompute(
+    repository,
     key,
     async () => ({ entries: await read() }),
     ({ entries }) => (entries ?? []).reduce((sum, { patch }) => sum + 2 * patch.length + 500, 0),
@@ -100,20 +111,23 @@ async function cached(
  * @throws DomainError invalid for fewer than two revisions, and for one that names no commit; not-found when the
  *   revisions have no common ancestor
  */
-export async function findMergeBase(
+export async function resolveMergeBase(
   { repository }: ProjectCall,
   revisions: readonly string[],
 ): Promise<Commit> {
   if (revisions.length < 2) throw invalid('Provide at least 2 refs')
-  const ids = await Promise.all(revisions.map((revision) => repository.findCommitId(revision)))
+  const ids = await Promise.all(revisions.map((revision) => findCommitId(repository, revision)))
   const unknown = revisions.filter((_, index) => ids[index] === null)
   if (unknown.length > 0) {
     throw invalid(
       `Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.map(excerpt).join(', ')}`,
     )
   }
-  const base = await repository.findMergeBase(ids.filter((id) => id !== null))
-  const commit = base === null ? null : await repository.findCommit(base)
+  const base = await findMergeBase(
+    repository,
+    ids.filter((id) => id !== null),
+  )
+  const commit = base === null ? null : await findCommit(repository, base)
   if (!commit) throw notFound('Merge Base')
   return commit
 }

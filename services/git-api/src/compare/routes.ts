@@ -17,7 +17,7 @@ import type { ProjectCall, ProjectGuards } from '../guards.js'
 import { commitShape, diffEntryShape, presentCommit, presentDiffEntry } from '../shapes/commit.js'
 import { diffParameters, optional } from '../shapes/parameters.js'
 import type { Comparison } from '../shapes/repository-views.js'
-import { compareRevisions, findMergeBase } from './compare.js'
+import { compareRevisions, resolveMergeBase } from './compare.js'
 
 export const compareRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => [
   route('GET', '/projects/:id/repository/compare', guards.readCode, compare),
@@ -116,6 +116,6 @@ const getMergeBase = endpoint({
   replies: { 200: commitShape },
   input: getMergeBaseInput,
   async handle({ refs }, access: ProjectCall, call) {
-    return ok(presentCommit(await findMergeBase(access, refs), access.project, call.baseUrl))
+    return ok(presentCommit(await resolveMergeBase(access, refs), access.project, call.baseUrl))
   },
 })

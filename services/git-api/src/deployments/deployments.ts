@@ -9,7 +9,12 @@ import {
   moveDeployment,
   readSagaReference,
 } from '@switchyard/domain/deployment'
-import type { Repository } from '@switchyard/git-storage'
+import { commitsBetween } from '@switchyard/git-storage/compare'
+import { keepCommit } from '@switchyard/git-storage/move-refs'
+import { findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import { findTagTarget } from '@switchyard/git-storage/references'
+import { findBranchTip } from '@switchyard/git-storage/refs'
+import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit } from '../commits/commits.js'
 import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
@@ -96,7 +101,7 @@ export async function addDeployment(
     throw forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
   }
   // Later deployments are compared with this one, also when no branch contains its commit any more.
-  await repository.keepCommit(commit.id)
+  await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
   const fields = { environment, ref, tag, sha: commit.id, saga, progress, frozen: freezeEnd !== null }
   const given = { ...fields, projectId: project.id, userId: caller.user.id }
@@ -112,8 +117,8 @@ export async function addDeployment(
 async function readReferences(repository: Repository, command: AddDeploymentCommand) {
   const { saga, problems: sagaProblems } = readSagaReference(command)
   const [commit, target] = await Promise.all([
-    repository.findCommit(command.sha),
-    command.tag ? repository.findTagTarget(command.ref) : repository.findBranchTip(command.ref),
+    findCommit(repository, command.sha),
+    command.tag ? findTagTarget(repository, command.ref) : findBranchTip(repository, command.ref),
   ])
   const problems: FieldProblems = { ...sagaProblems }
   const nameProblem = environmentNameProblem(command.environment)
@@ -136,7 +141,7 @@ export async function changeDeployment(
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
   const { sha } = await getDeployment(deps.database, { project }, id)
-  const about = { project, commit: await repository.findCommit(sha), user: caller.user, baseUrl }
+  const about = { project, commit: await findCommit(repository, sha), user: caller.user, baseUrl }
   const { deployment, isChanged } = await changeStoredDeployment(
     deps.database,
     { projectId: project.id, id },
@@ -176,9 +181,9 @@ export async function listDeployedCommits(
   const deployment = await getDeployment(database, access, id)
   const commit = await getCommit(repository, deployment.sha)
   const before = await findDeploymentBefore(database, deployment)
-  const from = before && (await repository.findCommitId(before.sha))
-  if (!from) return repository.listCommits({ revision: commit, ...rows })
-  const { ids, total } = await repository.commitsBetween({ from, to: commit.id, ...rows })
-  const commits = await Promise.all(ids.reverse().map((each) => repository.findCommit(each)))
+  const from = before && (await findCommitId(repository, before.sha))
+  if (!from) return listCommits(repository, { revision: commit, ...rows })
+  const { ids, total } = await commitsBetween(repository, { from, to: commit.id, ...rows })
+  const commits = await Promise.all(ids.reverse().map((each) => findCommit(repository, each)))
   return { commits: commits.filter((each) => each !== null), total }
 }

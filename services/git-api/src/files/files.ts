@@ -12,7 +12,19 @@ import {
   parseLfsPointer,
   plainPath,
 } from '@switchyard/domain/commit'
-import type { ByteRange, FolderEntry, StoredBlob } from '@switchyard/git-storage'
+import { blameFile } from '@switchyard/git-storage/blame'
+import {
+  type ByteRange,
+  findBlob,
+  hashBlob,
+  readBlob,
+  readStart,
+  type StoredBlob,
+  writeBlob,
+} from '@switchyard/git-storage/blobs'
+import { findCommit, findLastCommitOf } from '@switchyard/git-storage/read-commits'
+import { getOrCompute } from '@switchyard/git-storage/repository'
+import { type FolderEntry, findFile, listFolder } from '@switchyard/git-storage/trees'
 import type { Call } from '@switchyard/service-kit/http'
 import { type CommitDependencies, type CreateCommitCommand, createCommit } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
@@ -55,7 +67,7 @@ export async function readFile(
     throw tooLarge('The file is too large for this answer; ask for its raw content')
   }
   const file = await describe(access, located)
-  return { file, content: await access.repository.readBlob(located.blob) }
+  return { file, content: await readBlob(access.repository, located.blob) }
 }
 
 /** Bytes that are sent as they are. */
@@ -92,13 +104,13 @@ export async function openRawFile(
 async function openContent({ repository }: ProjectCall, blob: StoredBlob): Promise<RawContent> {
   return {
     blob,
-    isText: isText(await repository.readStart(blob, sniffedBytes)),
-    write: (output, range) => repository.writeBlob(blob, output, range),
+    isText: isText(await readStart(repository, blob, sniffedBytes)),
+    write: (output, range) => writeBlob(repository, blob, output, range),
   }
 }
 
 const readPointer = async ({ repository }: ProjectCall, blob: StoredBlob) =>
-  parseLfsPointer((await repository.readBlob(blob)).toString())
+  parseLfsPointer((await readBlob(repository, blob)).toString())
 
 /** @param start first bytes of a file, which may end within a character */
 const isText = (start: Buffer): boolean =>
@@ -112,10 +124,10 @@ async function locate(
 ): Promise<LocatedFile> {
   requireInside(given)
   const path = plainPath(given)
-  const commit = await repository.findCommit(revision)
+  const commit = await findCommit(repository, revision)
   if (!commit) throw notFound('Commit')
-  const entry = await repository.findFile(commit.treeId, path)
-  const blob = entry && (await repository.findBlob(entry.blobId))
+  const entry = await findFile(repository, commit.treeId, path)
+  const blob = entry && (await findBlob(repository, entry.blobId))
   if (!blob) throw notFound('File')
   return { path, revision, blob, commitId: commit.id, isExecutable: entry.isExecutable }
 }
@@ -127,14 +139,16 @@ function requireInside(path: string): void {
 async function describe({ repository }: ProjectCall, located: LocatedFile): Promise<FileView> {
   const { blob, commitId, path } = located
   const [{ sha256 }, { lastCommitId }] = await Promise.all([
-    repository.getOrCompute(
+    getOrCompute(
+      repository,
       `sha256 ${blob.id}`,
-      async () => ({ sha256: await repository.hashBlob(blob) }),
+      async () => ({ sha256: await hashBlob(repository, blob) }),
       () => idBytes,
     ),
-    repository.getOrCompute(
+    getOrCompute(
+      repository,
       `last commit ${commitId} ${path}`,
-      async () => ({ lastCommitId: (await repository.findLastCommitOf(commitId, path)) ?? commitId }),
+      async () => ({ lastCommitId: (await findLastCommitOf(repository, commitId, path)) ?? commitId }),
       () => idBytes,
     ),
   ])
@@ -194,7 +208,7 @@ async function commitChange(
 }
 
 /** A blob and its bytes. @throws DomainError not-found; too-large for more than 32 MB */
-export async function readBlob(
+export async function readBlobById(
   { repository }: ProjectCall,
   id: string,
 ): Promise<{ blob: StoredBlob; content: Buffer }> {
@@ -202,7 +216,7 @@ export async function readBlob(
   if (blob.size > contentBytesMax) {
     throw tooLarge('The blob is too large for this answer; ask for its raw content')
   }
-  return { blob, content: await repository.readBlob(blob) }
+  return { blob, content: await readBlob(repository, blob) }
 }
 
 /** @throws DomainError not-found; rate-limited when too many large files are read for the sender */
@@ -211,7 +225,7 @@ export const openRawBlob = async (access: ProjectCall, id: string): Promise<RawC
 
 async function getBlob({ repository }: Pick<ProjectCall, 'repository'>, id: string): Promise<StoredBlob> {
   const hash = id.toLowerCase()
-  const blob = isFullHash(hash) ? await repository.findBlob(hash) : null
+  const blob = isFullHash(hash) ? await findBlob(repository, hash) : null
   if (!blob) throw notFound('Blob')
   return blob
 }
@@ -238,10 +252,10 @@ export async function listTree(
   { project, repository }: ProjectCall,
   { revision, path, isRecursive, window }: TreeQuery,
 ): Promise<{ entries: FolderEntry[]; total: number; next: string | null }> {
-  const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
+  const commit = await findCommit(repository, revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('Tree')
   const rows = window && 'skip' in window ? window : undefined
-  const found = await repository.listFolder({ treeId: commit.treeId, folderPath: path, isRecursive, rows })
+  const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, rows })
   if (!found) throw notFound('invalid revision or path')
   const { items, next } =
     window && 'after' in window
@@ -267,7 +281,7 @@ interface LineRange {
  * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB; unavailable when git
  *   takes longer than a minute; as {@link describeFile}
  */
-export async function blameFile(
+export async function readBlame(
   access: ProjectCall,
   query: FileQuery,
   range: LineRange | undefined,
@@ -278,13 +292,13 @@ export async function blameFile(
   const { repository } = access
   const file = await describeFile(access, query)
   if (file.blob.size > blamedBytesMax) throw tooLarge('The file is too large for blame')
-  const lines = lineCountOf(await repository.readBlob(file.blob)) ?? 0
+  const lines = lineCountOf(await readBlob(repository, file.blob)) ?? 0
   if (lines === 0 || (range && range.start > lines)) return { file, groups: [] }
   const question = { commitId: file.commitId, path: file.path, lines: range }
-  const blamed = await repository.blameFile(question)
+  const blamed = await blameFile(repository, question)
   const commits = new Map<string, Commit>()
   for (const id of new Set(blamed.map(({ commitId }) => commitId))) {
-    const commit = await repository.findCommit(id)
+    const commit = await findCommit(repository, id)
     if (commit) commits.set(id, commit)
   }
   const groups = blamed.flatMap(({ commitId, lines: texts }) => {

@@ -22,13 +22,13 @@ import type { ProjectCall } from '../guards.js'
 import { commitBytesMax, content, optional, optionalText, windowOf } from '../shapes/parameters.js'
 import * as files from './files.js'
 import {
-  blameFile,
   describeFile,
   type FileDependencies,
   listTree as findEntries,
   openRawBlob,
   openRawFile,
-  readBlob,
+  readBlame,
+  readBlobById,
   readFile,
 } from './files.js'
 import {
@@ -174,7 +174,7 @@ const getBlame = endpoint({
       const file = await describeFile(access, query)
       return { status: 200, headers: presentFileHeaders(file), body: [] }
     }
-    const { file, groups } = await blameFile(access, query, range)
+    const { file, groups } = await readBlame(access, query, range)
     return { ...ok(groups.map(presentBlame)), headers: presentFileHeaders(file) }
   },
 })
@@ -196,7 +196,7 @@ const getBlob = endpoint({
   refusals: [413],
   input: blobInput,
   async handle({ sha }, access: ProjectCall) {
-    const { blob, content } = await readBlob(access, sha)
+    const { blob, content } = await readBlobById(access, sha)
     return ok({ size: blob.size, encoding: 'base64', content: content.toString('base64'), sha: blob.id })
   },
 })

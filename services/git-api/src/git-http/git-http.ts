@@ -2,13 +2,10 @@ import type { Readable, Writable } from 'node:stream'
 import { isDatabaseUnavailable, listLocksOfOthers } from '@switchyard/db'
 import { unauthenticated, unavailable } from '@switchyard/domain'
 import { compilePushRules } from '@switchyard/domain/access'
-import {
-  advertiseRefs,
-  type GitService,
-  type GitSession,
-  serveFetch as serveFetchWithGit,
-  servePush,
-} from '@switchyard/git-storage'
+import type { GitService, GitSession } from '@switchyard/git-storage/git-session'
+import { servePush } from '@switchyard/git-storage/serve-push'
+import { advertiseRefs, serveFetch as serveFetchWithGit } from '@switchyard/git-storage/smart-http'
+import { runInStream } from '@switchyard/git-storage/stream-output'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -39,6 +36,17 @@ export type ServeExchange = (
   exchange: Exchange,
   call: Pick<Call, 'baseUrl' | 'logger'>,
 ) => Promise<void>
+
+/** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
+export function inStream(
+  idleMs: number,
+  { repository }: ProjectCall,
+  { raw, signal }: Call,
+  work: (client: Exchange['client']) => Promise<void>,
+): Promise<void> {
+  const client = { protocol: raw.request.get('Git-Protocol'), idleMs, signal }
+  return runInStream(repository, () => work(client))
+}
 
 /** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
 export const advertiseReferences = (

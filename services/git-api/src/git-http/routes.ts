@@ -1,12 +1,12 @@
-import type { GitService } from '@switchyard/git-storage'
-import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
+import type { GitService } from '@switchyard/git-storage/git-session'
+import { endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../guards.js'
 import { requestBody } from '../shapes/bodies.js'
 import {
   advertiseReferences,
-  type Exchange,
   type GitHttpDependencies,
+  inStream,
   type ServeExchange,
   serveFetch,
   takePush,
@@ -65,14 +65,3 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
       return streamed
     },
   })
-
-/** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
-function inStream(
-  idleMs: number,
-  { repository }: ProjectCall,
-  { raw, signal }: Call,
-  work: (client: Exchange['client']) => Promise<void>,
-): Promise<void> {
-  const client = { protocol: raw.request.get('Git-Protocol'), idleMs, signal }
-  return repository.inStream(() => work(client))
-}

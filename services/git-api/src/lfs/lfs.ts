@@ -2,7 +2,14 @@ import type { Writable } from 'node:stream'
 import { recordLfsObjects } from '@switchyard/db'
 import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
-import type { ByteRange } from '@switchyard/git-storage'
+import type { ByteRange } from '@switchyard/git-storage/blobs'
+import {
+  findLfsObject,
+  renewLfsObject,
+  storeLfsObject,
+  writeLfsObject,
+} from '@switchyard/git-storage/lfs-objects'
+import { countBytes } from '@switchyard/git-storage/repository-files'
 import { type Call, senderKey } from '@switchyard/service-kit/http'
 import type { Slots } from '@switchyard/service-kit/slots'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
@@ -35,7 +42,7 @@ export async function describeLfsObjects(
   const stateOf = async ({ oid, size }: LfsObject): Promise<LfsObjectState> => {
     const reason = problemOf({ oid, size }, lfsObjectBytesMax)
     if (reason !== null) return { state: 'refused', reason }
-    return { state: (await repository.findLfsObject(oid)) === size ? 'stored' : 'missing' }
+    return { state: (await findLfsObject(repository, oid)) === size ? 'stored' : 'missing' }
   }
   return Promise.all(objects.map(async (object) => ({ ...object, ...(await stateOf(object)) })))
 }
@@ -62,7 +69,7 @@ export async function planLfsUpload(
 ): Promise<(LfsObject & LfsObjectState)[]> {
   const described = await describeLfsObjects(deps, access, objects)
   const stored = described.filter(({ state }) => state === 'stored')
-  for (const { oid } of stored) await access.repository.renewLfsObject(oid)
+  for (const { oid } of stored) await renewLfsObject(access.repository, oid)
   if (stored.length > 0) await recordLfsObjects(deps.database, access.project.id, stored)
   const missing = described.filter(({ state }) => state === 'missing')
   if (missing.length === 0) return described
@@ -78,7 +85,7 @@ const findRefusal = (
   storageSpace: StorageSpace,
   { project: { diskPath }, repository }: ProjectCall,
   bytes: number,
-) => storageSpace.findLfsRefusal({ diskPath, countBytes: repository.countBytes }, bytes)
+) => storageSpace.findLfsRefusal({ diskPath, countBytes: () => countBytes(repository) }, bytes)
 
 /**
  * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
@@ -99,12 +106,12 @@ export async function uploadLfsObject(
   const reason = problemOf(object, deps.lfsObjectBytesMax)
   if (reason !== null) throw invalid(reason)
   await inTurn(deps.lfsTransfers, call, async () => {
-    const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
-    if (isStored) await access.repository.renewLfsObject(object.oid)
+    const isStored = (await findLfsObject(access.repository, object.oid)) === object.size
+    if (isStored) await renewLfsObject(access.repository, object.oid)
     else {
       const refusal = await findRefusal(deps.storageSpace, access, object.size)
       if (refusal !== null) throw tooLarge(refusal)
-      await access.repository.storeLfsObject(object, chunks)
+      await storeLfsObject(access.repository, object, chunks)
     }
     // This throws when the repository was moved meanwhile: its copy may lack the object, which the client then sends again.
     await access.repository.withoutMove(async () => {})
@@ -136,14 +143,14 @@ export async function openLfsObject(
   call: Call,
 ): Promise<ReadableLfsObject> {
   const { repository } = access
-  const size = await repository.findLfsObject(oid)
+  const size = await findLfsObject(repository, oid)
   if (size === null) throw notFound('LFS Object')
   const { transferIdleMs: idleMs } = deps
   return {
     oid,
     size,
     write: (output, range) =>
-      inTurn(deps.lfsTransfers, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
+      inTurn(deps.lfsTransfers, call, () => writeLfsObject(repository, oid, output, { range, idleMs })),
   }
 }
 

@@ -1,6 +1,9 @@
 import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findTagTarget, listReferences } from '@switchyard/git-storage/references'
+import { findBranchTip } from '@switchyard/git-storage/refs'
 import { getCommitId } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import type { JobView, PipelineView } from '../shapes/repository-views.js'
@@ -28,7 +31,7 @@ export async function listPipelines(
   rows: Rows,
 ): Promise<{ pipelines: PipelineWithAuthor[]; total: number }> {
   const references =
-    newestOf && (await repository.listReferences({ kind: newestOf, order: 'name', descending: false }))
+    newestOf && (await listReferences(repository, { kind: newestOf, order: 'name', descending: false }))
   const names = references?.map(({ name }) => name)
   return listStoredPipelines(database, { ...filter, projectId: project.id, newestOf: names }, order, rows)
 }
@@ -74,7 +77,7 @@ export async function listJobs(
   const filter = { projectId: project.id, sha, pipelineId: view.pipeline.id, states }
   const order = { latest: !includeRetried, newestFirst: true }
   const { statuses, total } = await listCommitStatuses(database, { ...filter, ...order }, rows)
-  return { jobs: statuses, total, view: { ...view, commit: await repository.findCommit(sha) } }
+  return { jobs: statuses, total, view: { ...view, commit: await findCommit(repository, sha) } }
 }
 
 async function getStoredPipeline(
@@ -92,7 +95,7 @@ async function describe({ repository }: ProjectCall, pipeline: PipelineWithAutho
   const isTag =
     ref !== null &&
     isRefName(ref) &&
-    (await repository.findBranchTip(ref)) === null &&
-    (await repository.findTagTarget(ref)) !== null
+    (await findBranchTip(repository, ref)) === null &&
+    (await findTagTarget(repository, ref)) !== null
   return { pipeline, isTag }
 }

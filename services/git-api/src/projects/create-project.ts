@@ -19,7 +19,8 @@ import {
   type Visibility,
 } from '@switchyard/domain/access'
 import { isNewBranchName, readActions } from '@switchyard/domain/commit'
-import { diskPathOf } from '@switchyard/git-storage'
+import { diskPathOf } from '@switchyard/git-storage/repository-files'
+import { writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import { signatureOf } from '../references/references.js'
 import {
@@ -112,7 +113,7 @@ async function addReadme({ database, git }: ProjectDependencies, project: Projec
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
   const author = signatureOf(project.owner)
   try {
-    await git.open(project).writeCommit({
+    await writeCommit(git.open(project), {
       branch: project.defaultBranch,
       tip: null,
       parent: null,

@@ -27,7 +27,11 @@ import {
   projectProblems,
 } from '@switchyard/domain/access'
 import { isNewBranchName } from '@switchyard/domain/commit'
-import type { Git, Repository } from '@switchyard/git-storage'
+import type { Git } from '@switchyard/git-storage/git'
+import { listCommits } from '@switchyard/git-storage/read-commits'
+import { findBranchTip, hasNoBranch, pointHeadTo } from '@switchyard/git-storage/refs'
+import type { Repository } from '@switchyard/git-storage/repository'
+import { countBytes } from '@switchyard/git-storage/repository-files'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
@@ -141,9 +145,9 @@ async function readStatistics(
 ): Promise<ProjectStatistics> {
   const revision = `refs/heads/${project.defaultBranch}`
   const [repositoryBytes, lfsObjectBytes, { total: commitCount }] = await Promise.all([
-    repository.countBytes(),
+    countBytes(repository),
     sumLfsObjects(database, project.id),
-    repository.listCommits({ revision, skip: 0, take: 1 }),
+    listCommits(repository, { revision, skip: 0, take: 1 }),
   ])
   const { projectBytesMax: bytesMax } = storageSpace.limitsOf({
     own: project.repositorySizeLimit,
@@ -158,7 +162,7 @@ export async function describeProject(
   project: ProjectWithOwner,
   { caller, memberLevel, repository }: Pick<ProjectCall, 'caller' | 'memberLevel' | 'repository'>,
 ): Promise<ProjectDescription> {
-  const empty = await repository.hasNoBranch().catch((error: unknown) => {
+  const empty = await hasNoBranch(repository).catch((error: unknown) => {
     // One damaged repository must not hide a whole list of projects.
     logger.error({ err: error, project_id: project.id }, 'could not read the repository')
     return true
@@ -235,8 +239,8 @@ export function requireAdministrator(caller: Caller | null): void {
 
 /** In an empty repository, the default branch need not exist yet. */
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
-  if ((await repository.findBranchTip(branch)) !== null) return
-  if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
+  if ((await findBranchTip(repository, branch)) !== null) return
+  if (isNewBranchName(branch) && (await hasNoBranch(repository))) return
   const question = `Do you have a branch named '${excerpt(branch)}' in your repository?`
   throw invalid({ base: [`Could not set the default branch. ${question}`] })
 }
@@ -261,7 +265,7 @@ async function writeChanges(
       })
       // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
       // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
-      if (changes.defaultBranch !== undefined) await git.open(project).pointHeadTo(changes.defaultBranch)
+      if (changes.defaultBranch !== undefined) await pointHeadTo(git.open(project), changes.defaultBranch)
       return changed
     })
   } catch (error) {

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, listDestroyedProjects, listKnownDiskPaths } from '@switchyard/db'
+import type { Git } from '@switchyard/git-storage/git'
 import {
-  diskPathOf,
   type FoundRepository,
-  type Git,
   hasNoObjects,
   isUntouchedSince,
   listRepositories,
-} from '@switchyard/git-storage'
+} from '@switchyard/git-storage/list-repositories'
+import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Repeated, repeat } from '../repeat.js'
 

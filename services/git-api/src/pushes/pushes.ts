@@ -2,7 +2,12 @@ import type { Project } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry, Repository } from '@switchyard/git-storage'
+import { commitsBetween } from '@switchyard/git-storage/compare'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import { findCommit, listCommits } from '@switchyard/git-storage/read-commits'
+import { readDiff } from '@switchyard/git-storage/read-diff'
+import type { Repository } from '@switchyard/git-storage/repository'
+import { readTagMessage } from '@switchyard/git-storage/tags'
 import type { HookUser } from '../shapes/hook-parts.js'
 import type { CheckedOut, PushedCommits } from '../shapes/push-hook.js'
 
@@ -48,14 +53,14 @@ export async function pushedCommits(
   const isDefault = ref === `refs/heads/${project.defaultBranch}`
   const base = isZeroId(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
   const newest = (revision: string, take: number) =>
-    repository.listCommits({ revision, topological: true, skip: 0, take })
+    listCommits(repository, { revision, topological: true, skip: 0, take })
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])
   const knownIds = new Set(known.commits.map(({ id }) => id))
   const fresh = since.commits.filter(({ id }) => !knownIds.has(id))
   // When the two lists have no commit in common, the histories may still have a common ancestor further back.
   const mayHaveCommonAncestor = fresh.length === since.commits.length && known.total > 0
   const between = mayHaveCommonAncestor
-    ? await repository.commitsBetween({ from: base, to: after, take: 1 })
+    ? await commitsBetween(repository, { from: base, to: after, take: 1 })
     : null
   const total = between?.total ?? (known.total > 0 ? fresh.length : since.total)
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
@@ -75,7 +80,7 @@ async function withChanges(repository: Repository, shown: readonly Commit[], com
 /** The files of a commit; none when the commit cannot be compared with its parent. */
 async function changesOf(repository: Repository, { id }: Commit): Promise<readonly DiffEntry[]> {
   try {
-    return await repository.readDiff(id)
+    return await readDiff(repository, id)
   } catch (error) {
     if (error instanceof DomainError) return []
     throw error
@@ -87,8 +92,8 @@ export async function findCheckedOut(repository: Repository, { ref, after }: Ref
   if (isZeroId(after)) return { commitId: null, message: null }
   if (!ref.startsWith(tagsFolder)) return { commitId: after, message: null }
   const [commit, message] = await Promise.all([
-    repository.findCommit(after),
-    repository.readTagMessage(after),
+    findCommit(repository, after),
+    readTagMessage(repository, after),
   ])
   return { commitId: commit?.id ?? null, message }
 }

@@ -1,6 +1,9 @@
 import { findProjectForUser } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
-import { fullName, type Repository } from '@switchyard/git-storage'
+import { findMergeBase } from '@switchyard/git-storage/compare'
+import { findTagTarget, fullName } from '@switchyard/git-storage/references'
+import { findBranchTip } from '@switchyard/git-storage/refs'
+import type { Repository } from '@switchyard/git-storage/repository'
 import { z } from 'zod'
 import { type Repeated, repeat } from '../repeat.js'
 import type { Storages } from '../storages/storages.js'
@@ -73,11 +76,11 @@ async function notify(
  */
 async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
   const tags = fullName('tag', '')
-  if (ref.startsWith(tags)) return isNow(await repository.findTagTarget(ref.slice(tags.length)), after)
-  const tip = await repository.findBranchTip(ref.slice(fullName('branch', '').length))
+  if (ref.startsWith(tags)) return isNow(await findTagTarget(repository, ref.slice(tags.length)), after)
+  const tip = await findBranchTip(repository, ref.slice(fullName('branch', '').length))
   if (isNow(tip, after)) return true
   if (tip === null || tip === before || isZeroId(after)) return false
-  return (await repository.findMergeBase([after, tip])) === after
+  return (await findMergeBase(repository, [after, tip])) === after
 }
 
 const isNow = (target: string | null, after: string): boolean =>

@@ -8,7 +8,8 @@ import {
   sqlOf,
 } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
-import type { Git } from '@switchyard/git-storage'
+import type { Git } from '@switchyard/git-storage/git'
+import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import type { Jobs } from '../jobs.js'
@@ -130,7 +131,7 @@ async function deleteReleasesOfTags(
       if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
       for (const release of releases) {
         await enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
-          const commit = await repository.findCommit(targets.get(release.tag) ?? '')
+          const commit = await findCommit(repository, targets.get(release.tag) ?? '')
           return releaseHook(release, { action: 'delete', project, commit, baseUrl })
         })
       }

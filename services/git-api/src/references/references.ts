@@ -8,7 +8,8 @@ import {
 } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
-import { type Foresee, isBranchOfGitAnnex, type Repository } from '@switchyard/git-storage'
+import { findBranchTip, findUsualBranch, isBranchOfGitAnnex, pointHeadTo } from '@switchyard/git-storage/refs'
+import type { Foresee, Repository } from '@switchyard/git-storage/repository'
 import { type Change, eventOf } from '../pushes/pushes.js'
 import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
 import { forgetForeseenChanges, storeForeseenChanges } from './store.js'
@@ -118,7 +119,7 @@ async function adoptDefaultBranch(
     await inTransaction(database, async (transaction) => {
       // HEAD moves last and while the row is locked, so that the two do not differ.
       if (await changeDefaultBranch(transaction, id, { from: changing, to })) {
-        await git.open(changing).pointHeadTo(to.defaultBranch)
+        await pointHeadTo(git.open(changing), to.defaultBranch)
       }
     })
   }
@@ -130,14 +131,14 @@ async function chooseDefaultBranch(
   { defaultBranch, wantedDefaultBranch }: DefaultBranchChoice,
 ): Promise<DefaultBranchChoice> {
   const wanted = wantedDefaultBranch ?? defaultBranch
-  if ((await repository.findBranchTip(wanted)) !== null) {
+  if ((await findBranchTip(repository, wanted)) !== null) {
     return { defaultBranch: wanted, wantedDefaultBranch: null }
   }
   const isUsable = wantedDefaultBranch !== null && !isBranchOfGitAnnex(defaultBranch)
-  if (isUsable && (await repository.findBranchTip(defaultBranch)) !== null) {
+  if (isUsable && (await findBranchTip(repository, defaultBranch)) !== null) {
     return { defaultBranch, wantedDefaultBranch }
   }
-  const substitute = await repository.findUsualBranch()
+  const substitute = await findUsualBranch(repository)
   if (substitute === null) return { defaultBranch, wantedDefaultBranch }
   return { defaultBranch: substitute, wantedDefaultBranch: wanted }
 }

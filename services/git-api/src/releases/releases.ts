@@ -17,7 +17,8 @@ import {
 } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { validateLink, validateRelease } from '@switchyard/domain/release'
-import { fullName } from '@switchyard/git-storage'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findTagTarget, fullName } from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
@@ -82,7 +83,7 @@ async function describe(access: ProjectCall, release: ReleaseWithLinks): Promise
   const { project, repository, caller, memberLevel } = access
   const showsCode =
     decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
-  const commit = showsCode ? await repository.findCommit(fullName('tag', release.tag)) : null
+  const commit = showsCode ? await findCommit(repository, fullName('tag', release.tag)) : null
   return { release, commit, showsCode }
 }
 
@@ -159,7 +160,7 @@ async function planMissingTag(
   access: ProjectCall<Caller>,
   { tag, tagMessage, start }: CreateReleaseCommand,
 ): Promise<RefChange[]> {
-  const exists = async () => isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null
+  const exists = async () => isRefName(tag) && (await findTagTarget(access.repository, tag)) !== null
   if (await exists()) return []
   if (start === undefined) throw unprocessable('Ref is not specified')
   try {
@@ -233,7 +234,7 @@ const storeDeliveries = (
   { release, action, baseUrl }: ReleaseEvent,
 ): Promise<void> =>
   enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
-    const commit = await repository.findCommit(fullName('tag', release.tag))
+    const commit = await findCommit(repository, fullName('tag', release.tag))
     return releaseHook(release, { action, project, commit, baseUrl })
   })
 

@@ -1,7 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DomainError } from '@switchyard/domain'
-import type { ByteRange, GitService } from '@switchyard/git-storage'
+import type { ByteRange } from '@switchyard/git-storage/blobs'
+import type { GitService } from '@switchyard/git-storage/git-session'
 import type { Call } from '@switchyard/service-kit/http'
 
 /**

@@ -7,7 +7,7 @@ import {
   titleOf,
   trailersOf,
 } from '@switchyard/domain/commit'
-import type { DiffEntry } from '@switchyard/git-storage'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { PipelineWithAuthor } from '../pipelines/store.js'

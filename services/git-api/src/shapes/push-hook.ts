@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import type { RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry } from '@switchyard/git-storage'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './hook-parts.js'
 
 /** Options that may be given several times: GitLab shows the count of each value. */

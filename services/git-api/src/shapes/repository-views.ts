@@ -1,5 +1,6 @@
 import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry, StoredBlob } from '@switchyard/git-storage'
+import type { StoredBlob } from '@switchyard/git-storage/blobs'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import type { PipelineWithAuthor } from '../pipelines/store.js'
 import type { ReleaseWithLinks } from '../releases/store.js'
 

@@ -2,6 +2,7 @@ import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
+import { findBranchContaining } from '@switchyard/git-storage/refs'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
@@ -51,7 +52,7 @@ export async function recordStatus(
   const { id: sha } = commit
   const pipeline = await findGivenPipeline(database, project.id, sha, command)
   const given = pipeline ? pipeline.ref : command.ref
-  const ref = given === undefined ? await repository.findBranchContaining(sha, project.defaultBranch) : given
+  const ref = given === undefined ? await findBranchContaining(repository, sha, project.defaultBranch) : given
   const label = { projectId: project.id, sha, ref, name: command.name }
   const about = { project, commit, user: caller.user, baseUrl }
   const { status, changed } = await statuses

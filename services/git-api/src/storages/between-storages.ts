@@ -82,7 +82,7 @@ const uploadPack = (deps: StorageDependencies) =>
 const listObjects = (deps: StorageDependencies) =>
   endpoint({
     input: z.object(project),
-    handle: async ({ id }) => ok(await storage.listLfsObjects(deps, id)),
+    handle: async ({ id }) => ok(await storage.listAllLfsObjects(deps, id)),
   })
 
 const sendObject = (deps: StorageDependencies) =>

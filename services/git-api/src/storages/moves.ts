@@ -5,7 +5,8 @@ import {
   withRepositoryLock,
 } from '@switchyard/db'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { type ArrivingRepository, type Git, receiveRepository } from '@switchyard/git-storage'
+import { type ArrivingRepository, receiveRepository } from '@switchyard/git-storage/arriving-repository'
+import type { Git } from '@switchyard/git-storage/git'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { Counter } from 'prom-client'
 import { type Repeated, repeat } from '../repeat.js'

@@ -2,7 +2,11 @@ import type { Readable, Writable } from 'node:stream'
 import { type Database, findRepositoryPlace } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { advertiseRefs, type Git, type Repository, serveFetch } from '@switchyard/git-storage'
+import type { Git } from '@switchyard/git-storage/git'
+import { findLfsObject, listLfsObjects, writeLfsObject } from '@switchyard/git-storage/lfs-objects'
+import { hasNoBranch } from '@switchyard/git-storage/refs'
+import type { Repository } from '@switchyard/git-storage/repository'
+import { advertiseRefs, serveFetch } from '@switchyard/git-storage/smart-http'
 import type { Storages } from './storages.js'
 
 export interface StorageDependencies {
@@ -59,8 +63,8 @@ const sessionOf = (transferIdleMs: number, path: string, { protocol, signal }: C
   seesAll: true,
 })
 
-export const listLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
-  (await openOwn(deps, projectId)).listLfsObjects()
+export const listAllLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
+  listLfsObjects(await openOwn(deps, projectId))
 
 /** The size of an object, and a function that writes its bytes; the caller ends the output. @throws DomainError not-found */
 export async function openLfsObject(
@@ -70,10 +74,10 @@ export async function openLfsObject(
   signal: AbortSignal,
 ): Promise<{ size: number; write: (output: Writable) => Promise<void> }> {
   const repository = await openOwn(deps, projectId, signal)
-  const size = await repository.findLfsObject(oid)
+  const size = await findLfsObject(repository, oid)
   if (size === null) throw notFound('LFS Object')
   const reading = { range: { start: 0, end: size - 1 }, idleMs: deps.transferIdleMs }
-  return { size, write: (output) => repository.writeLfsObject(oid, output, reading) }
+  return { size, write: (output) => writeLfsObject(repository, oid, output, reading) }
 }
 
 /** Those of the given projects whose repository is in this storage and has no branch yet. */
@@ -84,7 +88,7 @@ export async function findEmptyRepositories(
   const empty: number[] = []
   for (const id of projectIds) {
     const place = await findRepositoryPlace(deps.database, id)
-    if (place?.storage === deps.storages.own && (await deps.git.open(place).hasNoBranch())) empty.push(id)
+    if (place?.storage === deps.storages.own && (await hasNoBranch(deps.git.open(place)))) empty.push(id)
   }
   return empty
 }

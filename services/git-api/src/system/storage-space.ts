@@ -7,7 +7,7 @@ import {
 } from '@switchyard/db'
 import { insufficientStorage, invalid, notFound, unavailable } from '@switchyard/domain'
 import { quotaRefusal, sizeText, storageLimitsOf } from '@switchyard/domain/access'
-import type { CountedRepository } from '@switchyard/git-storage'
+import type { CountedRepository } from '@switchyard/git-storage/git'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'

@@ -9,7 +9,16 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import { isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
-import { fullName, type Reference } from '@switchyard/git-storage'
+import { moveReference } from '@switchyard/git-storage/move-refs'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import {
+  findTagTarget,
+  fullName,
+  listReferences,
+  type Reference,
+  readAnnotations,
+} from '@switchyard/git-storage/references'
+import { writeTag } from '@switchyard/git-storage/tags'
 import type { Call } from '@switchyard/service-kit/http'
 import { findByName } from '../branches/branches.js'
 import { readSignature } from '../commits/commits.js'
@@ -40,7 +49,7 @@ export async function listTags(
   access: Pick<ProjectCall, 'project' | 'repository'>,
   { search, regex, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
-  const all = await access.repository.listReferences({ kind: 'tag', order, descending })
+  const all = await listReferences(access.repository, { kind: 'tag', order, descending })
   const found = await findByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { tags: await describe(database, access, items), total: found.length, next }
@@ -52,7 +61,7 @@ export async function getTag(
   access: Pick<ProjectCall, 'project' | 'repository'>,
   name: string,
 ): Promise<TagView> {
-  const target = isRefName(name) ? await access.repository.findTagTarget(name) : null
+  const target = isRefName(name) ? await findTagTarget(access.repository, name) : null
   const [tag] = target === null ? [] : await describe(database, access, [{ name, target }])
   if (!tag) throw notFound('Tag')
   return tag
@@ -60,10 +69,10 @@ export async function getTag(
 
 /** How a tag is signed. @throws DomainError not-found, also for a signature of an unknown kind */
 export async function readTagSignature({ repository }: ProjectCall, name: string): Promise<SignatureKind> {
-  const target = isRefName(name) ? await repository.findTagTarget(name) : null
+  const target = isRefName(name) ? await findTagTarget(repository, name) : null
   if (target === null) throw notFound('Tag')
   // A lightweight tag has no signature; that of its commit does not count.
-  if ((await repository.findCommit(target))?.id === target) throw notFound('Signature')
+  if ((await findCommit(repository, target))?.id === target) throw notFound('Signature')
   return readSignature(repository, target)
 }
 
@@ -74,7 +83,7 @@ async function describe(
 ): Promise<TagView[]> {
   const names = references.map(({ name }) => name)
   const [annotations, protections, releases] = await Promise.all([
-    repository.readAnnotations(names),
+    readAnnotations(repository, names),
     listProtectedTags(database, project.id),
     findDescriptionsOfTags(database, project.id, names),
   ])
@@ -85,7 +94,7 @@ async function describe(
       return {
         name,
         target,
-        commit: await repository.findCommit(target),
+        commit: await findCommit(repository, target),
         message: message.trimEnd(),
         taggedAt: taggedSeconds === null ? null : new Date(taggedSeconds * 1000),
         isProtected: covering(name).length > 0,
@@ -149,19 +158,19 @@ export async function planTag(
   if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
-  if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${excerpt(name)} already exists`)
-  const commit = await repository.findCommit(start)
+  if ((await findTagTarget(repository, name)) !== null) throw invalid(`Tag ${excerpt(name)} already exists`)
+  const commit = await findCommit(repository, start)
   if (!commit) throw invalid(`Target ${excerpt(start)} is invalid`)
   const isAnnotated = message.trim() !== ''
   const target = isAnnotated
-    ? await repository.writeTag({ name, target: commit.id, tagger: signatureOf(caller.user), message })
+    ? await writeTag(repository, { name, target: commit.id, tagger: signatureOf(caller.user), message })
     : commit.id
   return { ref: fullName('tag', name), before: zeroId, after: target }
 }
 
 /** Creates the reference of a tag. @throws DomainError invalid when it exists */
 export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
-  if (await repository.moveReference({ ref, from: null, to: after })) return
+  if (await moveReference(repository, { ref, from: null, to: after })) return
   throw invalid(`Tag ${excerpt(ref.slice(fullName('tag', '').length))} already exists`)
 }
 
@@ -188,7 +197,7 @@ export async function deleteTag(
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = fullName('tag', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
-  if (!(await repository.moveReference({ ref, from: target, to: null, foresee }))) {
+  if (!(await moveReference(repository, { ref, from: target, to: null, foresee }))) {
     throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   }
   await happened([{ ref, before: target, after: zeroId }])

@@ -1,7 +1,8 @@
 import { DomainError, notFound } from '@switchyard/domain'
 import { type ProjectRight, requireScope } from '@switchyard/domain/access'
 import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
-import { fullName, type ReferenceKind } from '@switchyard/git-storage'
+import { fullName, type ReferenceKind } from '@switchyard/git-storage/references'
+import { findRefs } from '@switchyard/git-storage/refs'
 import { type Call, type Guard, prefersHtml, type Reply } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ProjectCall, type ProjectGuards, projectPathOf } from '../guards.js'
@@ -73,7 +74,10 @@ export async function splitRevision(
   const candidates = beginnings(parts).flatMap(({ name, length }) =>
     kinds.map((each) => ({ ref: fullName(each, name), length })),
   )
-  const found = await repository.findRefs(candidates.map(({ ref }) => ref))
+  const found = await findRefs(
+    repository,
+    candidates.map(({ ref }) => ref),
+  )
   const longest = candidates.find(({ ref }) => found.has(ref))
   if (longest) return { revision: longest.ref, rest: parts.slice(longest.length) }
   const [first = '', ...rest] = parts

@@ -1,7 +1,9 @@
 import type { Database, NewDelivery, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
-import { fullName, type Repository } from '@switchyard/git-storage'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { fullName } from '@switchyard/git-storage/references'
+import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
@@ -71,7 +73,7 @@ async function newestEvent(
     case 'releases': {
       const release = await findNewestRelease(database, project.id)
       if (!release) throw invalid('Ensure the project has releases.')
-      const commit = await repository.findCommit(fullName('tag', release.tag))
+      const commit = await findCommit(repository, fullName('tag', release.tag))
       return releaseHook(release, { ...change, action: 'create', commit })
     }
   }
@@ -79,7 +81,7 @@ async function newestEvent(
 
 async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {
   const branch = `refs/heads/${change.project.defaultBranch}`
-  const commit = await repository.findCommit(branch)
+  const commit = await findCommit(repository, branch)
   if (!commit) throw invalid('Ensure the project has at least one commit.')
   const moved =
     event === 'push'

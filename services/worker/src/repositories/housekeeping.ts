@@ -8,7 +8,8 @@ import {
   noteCountedBytes,
   withRepositoryLock,
 } from '@switchyard/db'
-import { countBytes, tidyRepository } from '@switchyard/git-storage'
+import { countBytes } from '@switchyard/git-storage/repository-files'
+import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
 import { type JobDependencies, jobType } from '../job-type.js'
 
 /**

@@ -30,9 +30,17 @@ export interface GitEngine {
   branchLocks: KeyedMutex
 }
 
-/** One repository for the time of one request. */
-export interface OpenRepository extends GitContext {
+/** One repository for the time of one request. A revision may be any text; malformed text names no commit. */
+export interface Repository extends GitContext {
   engine: GitEngine
   withoutMove: WithoutMove
   takeSpace: TakeSpace
 }
+
+/** The cached or computed value for a key of a repository: see {@link GitCache.getOrCompute}. */
+export const getOrCompute = <Value extends object>(
+  { engine, path }: Pick<Repository, 'engine' | 'path'>,
+  key: string,
+  compute: () => Promise<Value>,
+  bytesOf: (value: Value) => number,
+): Promise<Value> => engine.cache.getOrCompute(path, key, compute, bytesOf)
