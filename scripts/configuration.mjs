@@ -54,7 +54,7 @@ for (const service of readdirSync(join(root, 'services'))) sections[service] = a
 sections.migration = await schemaOf('packages/db/src/migrations/config.ts')
 const { settingsSchema } = await import(join(root, 'packages/dev-env/src/start/settings.ts'))
 sections['npm start'] = settingsSchema.shape
-sections.backup = await schemaOf('packages/backup/src/place.ts')
+sections.backup = await schemaOf('packages/backup/src/data-locations.ts')
 
 const before = readFileSync(file, 'utf8')
 const filled = new Set()

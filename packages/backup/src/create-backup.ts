@@ -2,6 +2,13 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '@switchyard/config'
 import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
+import {
+  type DataLocations,
+  defaultStorage,
+  rootOf,
+  rootOfRepository,
+  secretFiles,
+} from './data-locations.js'
 import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
 import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
 import {
@@ -12,13 +19,12 @@ import {
   runFolderOf,
   writeManifest,
 } from './manifest.js'
-import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { removeFormer } from './remove-former.js'
 import { keepObject, readObjectList, toLine } from './storage/lfs-objects.js'
 import { mirrorRepository } from './storage/mirror.js'
 
 export interface BackupOptions {
-  place: Place
+  locations: DataLocations
   /** Folder of the backup: empty, new, or with an earlier backup of the same installation. */
   folder: string
   /** The version of Switchyard. */
@@ -30,11 +36,16 @@ export interface BackupOptions {
  * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories and LFS objects are
  * copied after it, so that everything that a row names is there. The former backup in the folder is valid until this one is complete.
  */
-export async function createBackup({ place, folder, version, progress }: BackupOptions): Promise<Manifest> {
+export async function createBackup({
+  locations,
+  folder,
+  version,
+  progress,
+}: BackupOptions): Promise<Manifest> {
   const former = await findManifest(folder)
   if (!former) await refuseOtherFiles(folder)
-  const url = place.databaseUrl ?? findEmbedded(place)
-  for (const storage of await listStorages(url)) rootOf(place, storage)
+  const url = locations.databaseUrl ?? findEmbedded(locations)
+  for (const storage of await listStorages(url)) rootOf(locations, storage)
   const now = new Date()
   const run = now.toISOString().replaceAll(/[:.]/g, '-')
   const runFolder = runFolderOf(folder, run)
@@ -42,13 +53,15 @@ export async function createBackup({ place, folder, version, progress }: BackupO
 
   const { cut, stored, ...database } = await progress.step('database', () => dumpDatabase(url, runFolder))
   const repositories = await progress.step('repositories', () =>
-    mirrorAll({ folder, place, run }, stored, former),
+    mirrorAll({ folder, locations, run }, stored, former),
   )
   const mirrored = new Set(repositories.map(({ diskPath }) => diskPath))
   const withoutRepository = stored.map(({ diskPath }) => diskPath).filter((path) => !mirrored.has(path))
   const storages = Object.fromEntries(stored.flatMap(elsewhere))
-  const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, { place, storages }))
-  const secrets = await keepSecrets(place, runFolder)
+  const lfs = await progress.step('LFS objects', () =>
+    keepObjects(folder, runFolder, { locations, storages }),
+  )
+  const secrets = await keepSecrets(locations, runFolder)
   const manifest: Manifest = {
     format: 2,
     version,
@@ -65,7 +78,7 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   await writeManifest(folder, manifest)
   await syncFileSystem(folder)
   await progress.step('files of the former backup', () => removeFormer(folder, manifest))
-  if (place.metricsFile) await writeMetrics(place.metricsFile, cut)
+  if (locations.metricsFile) await writeMetrics(locations.metricsFile, cut)
   reportLosses(progress, withoutRepository, lfs.missing)
   return manifest
 }
@@ -90,7 +103,7 @@ async function refuseOtherFiles(folder: string): Promise<void> {
     throw new SetupProblem(`${folder} holds other files, such as ${other}: choose an empty folder`)
 }
 
-function findEmbedded({ dataDir }: Place): string {
+function findEmbedded({ dataDir }: DataLocations): string {
   const url = dataDir && findPostgres(join(dataDir, 'postgres'))
   if (url) return url
   throw new SetupProblem(
@@ -102,14 +115,14 @@ const elsewhere = ({ diskPath, storage }: StoredRepository) =>
   storage === defaultStorage ? [] : [[diskPath, storage] as const]
 
 async function mirrorAll(
-  { place, ...target }: { place: Place; folder: string; run: string },
+  { locations, ...target }: { locations: DataLocations; folder: string; run: string },
   stored: StoredRepository[],
   former: Manifest | null,
 ): Promise<MirroredRepository[]> {
   const known = new Map(former?.repositories.map((repository) => [repository.diskPath, repository]))
   const mirrored: MirroredRepository[] = []
   for (const { diskPath, storage } of stored) {
-    const source = { ...target, storageRoot: rootOf(place, storage) }
+    const source = { ...target, storageRoot: rootOf(locations, storage) }
     const repository = await mirrorRepository(source, diskPath, known.get(diskPath))
     if (repository) mirrored.push(repository)
   }
@@ -119,13 +132,13 @@ async function mirrorAll(
 async function keepObjects(
   folder: string,
   runFolder: string,
-  { place, storages }: { place: Place } & Pick<Manifest, 'storages'>,
+  { locations, storages }: { locations: DataLocations } & Pick<Manifest, 'storages'>,
 ) {
   const rows = join(runFolder, lfsRowsFile)
   const found = { objects: 0, missing: 0 }
   async function* kept() {
     for await (const object of readObjectList(rows)) {
-      const storageRoot = rootOfRepository(place, storages, object.diskPath)
+      const storageRoot = rootOfRepository(locations, storages, object.diskPath)
       const isThere = await keepObject(folder, storageRoot, object)
       found[isThere ? 'objects' : 'missing'] += 1
       if (isThere) yield toLine(object)
@@ -136,7 +149,7 @@ async function keepObjects(
   return { ...found, sha256 }
 }
 
-async function keepSecrets({ dataDir }: Place, runFolder: string): Promise<Manifest['secrets']> {
+async function keepSecrets({ dataDir }: DataLocations, runFolder: string): Promise<Manifest['secrets']> {
   const secrets: Manifest['secrets'] = []
   for (const name of dataDir ? secretFiles : []) {
     const content = await readFile(join(dataDir ?? '', name)).catch((error: NodeJS.ErrnoException) => {

@@ -1,9 +1,9 @@
 import { createProgress } from '@switchyard/dev-env'
 import { createBackup } from './create-backup.js'
+import { readLocations } from './data-locations.js'
 import { refuseDamage } from './find-damage.js'
 import { isSolvable } from './is-solvable.js'
 import { getManifest, type Manifest } from './manifest.js'
-import { readPlace } from './place.js'
 import { restoreBackup } from './restore-backup.js'
 
 export interface CommandOptions {
@@ -14,13 +14,13 @@ export interface CommandOptions {
   folder: string
 }
 
-const placeOf = (root: string) => readPlace(root, process.env)
+const locationsOf = (root: string) => readLocations(root, process.env)
 
 /** Backs up into a folder. @returns the exit code */
 export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
   run(async () => {
-    const place = placeOf(root)
-    const manifest = await createBackup({ place, folder, version, progress: createProgress() })
+    const locations = locationsOf(root)
+    const manifest = await createBackup({ locations, folder, version, progress: createProgress() })
     return `${folder} has everything up to ${describe(manifest)}`
   })
 
@@ -33,11 +33,11 @@ export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<nu
     return `${folder} is undamaged and has everything up to ${describe(manifest)}`
   })
 
-/** Restores a backup into an empty place. @returns the exit code */
+/** Restores a backup into an empty installation. @returns the exit code */
 export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
   run(async () => {
-    const place = placeOf(root)
-    const manifest = await restoreBackup({ place, folder, progress: createProgress() })
+    const locations = locationsOf(root)
+    const manifest = await restoreBackup({ locations, folder, progress: createProgress() })
     return `restored everything up to ${describe(manifest)}`
   })
 

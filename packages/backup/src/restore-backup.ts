@@ -4,41 +4,47 @@ import { makeFolder } from '@switchyard/config'
 import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage/git'
+import {
+  type DataLocations,
+  defaultStorage,
+  rootOf,
+  rootOfRepository,
+  secretFiles,
+} from './data-locations.js'
 import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
 import { refuseDamage } from './find-damage.js'
 import { getManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
-import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
 export interface RestoreOptions {
   /** An empty installation that is not running. */
-  place: Place
+  locations: DataLocations
   folder: string
   progress: Progress
 }
 
 /**
- * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last, in
+ * Restores a backup into an empty installation. Everything is checked before anything is written. The rows of the database come last, in
  * one transaction, so a restore that was interrupted does not look like a complete one.
  */
-export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
+export async function restoreBackup({ locations, folder, progress }: RestoreOptions): Promise<Manifest> {
   const manifest = await getManifest(folder)
   await refuseOtherSchema(manifest)
-  for (const storage of storagesOf(manifest)) rootOf(place, storage)
-  await refuseFiles(place)
-  if (place.databaseUrl) await refuseTables(place.databaseUrl)
+  for (const storage of storagesOf(manifest)) rootOf(locations, storage)
+  await refuseFiles(locations)
+  if (locations.databaseUrl) await refuseTables(locations.databaseUrl)
   await progress.step('check of the backup', () => refuseDamage(folder, manifest, 'Nothing was restored'))
 
-  await withDatabase(place, progress, async (url) => {
+  await withDatabase(locations, progress, async (url) => {
     await refuseTables(url)
     const runFolder = runFolderOf(folder, manifest.run)
     await progress.step('database schema', () => createSchema(url, manifest.database))
-    await progress.step('repositories', () => restoreRepositories(folder, place, manifest))
-    await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place, manifest))
-    await restoreSecrets(place, manifest, runFolder)
-    for (const storageRoot of place.storageRoots.values()) await syncFileSystem(storageRoot)
+    await progress.step('repositories', () => restoreRepositories(folder, locations, manifest))
+    await progress.step('LFS objects', () => restoreObjects(folder, runFolder, locations, manifest))
+    await restoreSecrets(locations, manifest, runFolder)
+    for (const storageRoot of locations.storageRoots.values()) await syncFileSystem(storageRoot)
     await progress.step('rows of the database', () => loadRows(url, manifest.database, runFolder))
   })
   return manifest
@@ -63,19 +69,19 @@ async function refuseOtherSchema({ version, database }: Manifest): Promise<void>
     )
 }
 
-async function refuseFiles({ dataDir, databaseUrl, storageRoots }: Place): Promise<void> {
+async function refuseFiles({ dataDir, databaseUrl, storageRoots }: DataLocations): Promise<void> {
   const embedded = dataDir && !databaseUrl ? [join(dataDir, 'postgres')] : []
   for (const path of [...storageRoots.values(), ...embedded]) {
     if ((await namesIn(path)).length > 0)
-      throw new SetupProblem(`${path} is not empty: restore into an empty place`)
+      throw new SetupProblem(`${path} is not empty: restore into an empty installation`)
   }
   const kept = dataDir && (await namesIn(dataDir)).find((name) => secretFiles.includes(name))
-  if (kept) throw new SetupProblem(`${dataDir} holds ${kept} already: restore into an empty place`)
+  if (kept) throw new SetupProblem(`${dataDir} holds ${kept} already: restore into an empty installation`)
 }
 
 /** Runs `work` with the URL of the database, which is that of an embedded server for the time of the work. */
 async function withDatabase(
-  { dataDir, databaseUrl }: Place,
+  { dataDir, databaseUrl }: DataLocations,
   progress: Progress,
   work: (url: string) => Promise<void>,
 ): Promise<void> {
@@ -95,28 +101,32 @@ async function withDatabase(
 
 async function restoreRepositories(
   folder: string,
-  place: Place,
+  locations: DataLocations,
   { repositories, withoutRepository, storages }: Manifest,
 ): Promise<void> {
-  for (const storageRoot of place.storageRoots.values()) makeFolder(storageRoot)
+  for (const storageRoot of locations.storageRoots.values()) makeFolder(storageRoot)
   for (const repository of repositories)
-    await restoreRepository(folder, rootOfRepository(place, storages, repository.diskPath), repository)
+    await restoreRepository(folder, rootOfRepository(locations, storages, repository.diskPath), repository)
   // Their projects are in the database and need a repository, if only an empty one.
   for (const diskPath of withoutRepository)
-    await createGit(rootOfRepository(place, storages, diskPath)).createRepository(diskPath, 'main')
+    await createGit(rootOfRepository(locations, storages, diskPath)).createRepository(diskPath, 'main')
 }
 
 async function restoreObjects(
   folder: string,
   runFolder: string,
-  place: Place,
+  locations: DataLocations,
   { storages }: Manifest,
 ): Promise<void> {
   for await (const object of readObjectList(join(runFolder, lfsListFile)))
-    await restoreObject(folder, rootOfRepository(place, storages, object.diskPath), object)
+    await restoreObject(folder, rootOfRepository(locations, storages, object.diskPath), object)
 }
 
-async function restoreSecrets({ dataDir }: Place, { secrets }: Manifest, runFolder: string): Promise<void> {
+async function restoreSecrets(
+  { dataDir }: DataLocations,
+  { secrets }: Manifest,
+  runFolder: string,
+): Promise<void> {
   if (!dataDir) return
   for (const { name } of secrets) {
     await writeFlushed(join(dataDir, name), await readFile(join(runFolder, name)))

@@ -18,7 +18,7 @@ import {
   createInstallation,
   type FilledProject,
   type Installation,
-  placeOf,
+  locationsOf,
   restore,
   restoreInto,
   told,
@@ -133,8 +133,8 @@ it('refuses a database with tables and a folder with repositories', async () => 
   const dataDir = await newFolder()
   await writeFile(join(dataDir, 'root-token'), 'of another installation')
   const storageRoots = new Map([['default', join(dataDir, 'repositories')]])
-  const place = { databaseUrl: target.url, storageRoots, dataDir, metricsFile: null }
-  await expect(restoreInto(place, folder)).rejects.toThrow('holds root-token already')
+  const locations = { databaseUrl: target.url, storageRoots, dataDir, metricsFile: null }
+  await expect(restoreInto(locations, folder)).rejects.toThrow('holds root-token already')
   expect(await tablesIn(target)).toBe(0)
 })
 
@@ -336,7 +336,7 @@ it('a complete backup writes its cut for Prometheus, whole at any moment', async
   const [path, folder] = [await newFolder(), await newFolder()]
   const metricsFile = join(folder, 'backup.prom')
   await writeFile(metricsFile, 'of the former backup')
-  const { cut } = await backUpFrom({ ...placeOf(source), metricsFile }, path)
+  const { cut } = await backUpFrom({ ...locationsOf(source), metricsFile }, path)
   const figure = `switchyard_backup_cut_timestamp_seconds ${Date.parse(cut) / 1000}\n`
   expect(await readFile(metricsFile, 'utf8')).toMatch(new RegExp(`^# HELP .*\n# TYPE .* gauge\n${figure}$`))
   expect(await readdir(folder)).toEqual(['backup.prom'])

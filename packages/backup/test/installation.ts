@@ -15,8 +15,8 @@ import {
   type TestGitRepository,
 } from '@switchyard/testing'
 import { type BackupOptions, createBackup } from '../src/create-backup.js'
+import type { DataLocations } from '../src/data-locations.js'
 import type { Manifest } from '../src/manifest.js'
-import type { Place } from '../src/place.js'
 import { restoreBackup } from '../src/restore-backup.js'
 
 /** What the commands print about themselves. */
@@ -57,7 +57,7 @@ export async function createInstallation({ migrated = true } = {}): Promise<Inst
   }
 }
 
-export const placeOf = ({ url, storageRoot }: Installation): Place => ({
+export const locationsOf = ({ url, storageRoot }: Installation): DataLocations => ({
   databaseUrl: url,
   storageRoots: new Map([['default', storageRoot]]),
   dataDir: null,
@@ -65,16 +65,16 @@ export const placeOf = ({ url, storageRoot }: Installation): Place => ({
 })
 
 export const backUp = (installation: Installation, folder: string): Promise<Manifest> =>
-  backUpFrom(placeOf(installation), folder)
+  backUpFrom(locationsOf(installation), folder)
 
-export const backUpFrom = (place: Place, folder: string): Promise<Manifest> =>
-  createBackup({ place, folder, version: '1.2.3', progress })
+export const backUpFrom = (locations: DataLocations, folder: string): Promise<Manifest> =>
+  createBackup({ locations, folder, version: '1.2.3', progress })
 
-export const restoreInto = (place: Place, folder: string): Promise<Manifest> =>
-  restoreBackup({ place, folder, progress })
+export const restoreInto = (locations: DataLocations, folder: string): Promise<Manifest> =>
+  restoreBackup({ locations, folder, progress })
 
 export const restore = (installation: Installation, folder: string): Promise<Manifest> =>
-  restoreInto(placeOf(installation), folder)
+  restoreInto(locationsOf(installation), folder)
 
 export interface FilledProject {
   id: number

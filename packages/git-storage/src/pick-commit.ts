@@ -12,7 +12,7 @@ import { neutralRepository } from './neutral-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
-import type { Foresee, Repository } from './repository.js'
+import type { RecordIntent, Repository } from './repository.js'
 import { isBranchLocked, withBranchLock } from './writing/branch-lock.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
@@ -31,7 +31,7 @@ export interface PickRequest {
   message: string
   /** Only checks whether the pick is possible, and stores nothing. */
   dryRun: boolean
-  foresee?: Foresee
+  recordIntent?: RecordIntent
 }
 
 /** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the pick would change. */
@@ -84,7 +84,7 @@ async function tryPick(
   request: PickRequest,
   tip: Commit,
 ): Promise<PickResult | null> {
-  const { branch, author, committer, message, foresee } = request
+  const { branch, author, committer, message, recordIntent } = request
   const objects = new NewObjects(repository.path, repository.takeSpace)
   const merged = await withQuarantine(repository, async (quarantine) => {
     const found = await mergeTrees(repository, quarantine, tip, request)
@@ -97,7 +97,7 @@ async function tryPick(
   const id = await objects.add('commit', content)
   await objects.store()
   repository.signal?.throwIfAborted()
-  if (!(await moveBranch(repository, { branch, from: tip.id, to: id, foresee }))) return null
+  if (!(await moveBranch(repository, { branch, from: tip.id, to: id, recordIntent }))) return null
   return { outcome: 'picked', commit: parseCommitObject(id, content) }
 }
 

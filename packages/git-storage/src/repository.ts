@@ -19,7 +19,7 @@ export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Resul
 export type TakeSpace = (bytes: number) => Promise<void>
 
 /** Receives changes of references before they happen, and prevents them by rejecting. */
-export type Foresee = (changes: readonly RefChange[]) => Promise<void>
+export type RecordIntent = (changes: readonly RefChange[]) => Promise<void>
 
 /** The parts that read and write repositories, shared by all requests of this process. */
 export interface GitEngine {

@@ -18,7 +18,7 @@ import { neutralRepository } from './neutral-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit, findLastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
-import type { Foresee, Repository } from './repository.js'
+import type { RecordIntent, Repository } from './repository.js'
 import { isBranchLocked, movedMeanwhile, withBranchLock } from './writing/branch-lock.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
@@ -35,7 +35,7 @@ export interface CommitRequest {
   author: Signature
   committer: Signature
   message: string
-  foresee?: Foresee
+  recordIntent?: RecordIntent
 }
 
 /**
@@ -86,14 +86,14 @@ async function tryWrite(
   objects: NewObjects,
   { tip, parent }: Pick<CommitRequest, 'tip' | 'parent'>,
 ): Promise<Commit | null> {
-  const { branch, edits, foresee } = request
+  const { branch, edits, recordIntent } = request
   const root = await loadBase(repository, parent, edits)
   if (parent !== request.parent) refuseChanged(await loadBase(repository, request.parent, edits), root, edits)
   await plan(repository, root, parent, edits)
   await checkSettingsFiles(repository, root, edits)
   const commit = await store(objects, root, { ...request, parent })
   repository.signal?.throwIfAborted()
-  return (await moveBranch(repository, { branch, from: tip, to: commit.id, foresee })) ? commit : null
+  return (await moveBranch(repository, { branch, from: tip, to: commit.id, recordIntent })) ? commit : null
 }
 
 async function loadBase(

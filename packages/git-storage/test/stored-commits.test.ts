@@ -109,7 +109,7 @@ test('ten writers that never pause hardly ever try a commit to their branch in v
   await commit(0, 'busy', null, [create('start', 's')])
   const [writers, each] = [10, 8]
   let attempts = 0
-  const foresee = async () => {
+  const recordIntent = async () => {
     attempts += 1
   }
   const write = async (writer: number) => {
@@ -123,7 +123,7 @@ test('ten writers that never pause hardly ever try a commit to their branch in v
           author: who,
           committer: who,
           message: `by ${writer}`,
-          foresee,
+          recordIntent,
         },
         edits: readActions([create(`${writer}/${number}`, 'b')]),
       })

@@ -41,7 +41,7 @@ test('a push holds its repository until the references are changed, although its
     findRoom: async () => 1024 ** 3,
     takeSpace: async () => {},
     noteFullDisk: () => {},
-    foresee: async () => {},
+    recordIntent: async () => {},
     async withoutMove(work) {
       isHeld = true
       const result = await work()

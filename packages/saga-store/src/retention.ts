@@ -155,10 +155,10 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Sagas with an event or a flag that webhooks or figures have not processed yet. Figures are not waited for when no
+ * Sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics are not waited for when no
  * process has begun to count.
  */
-const untoldOf = `SELECT given.tenant, given.id FROM ${given}
+const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
       FROM webhook_cursors c WHERE c.name = 'sagas') AS told
   WHERE EXISTS (SELECT FROM saga_events e
@@ -187,7 +187,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
 /**
  * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like recording: an
  * event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga stays until webhooks and
- * figures have processed its last event, because they need its rows.
+ * metrics have processed its last event, because they need its rows.
  *
  * @param isDue asked about the locked rows of a saga
  * @returns the sagas that were deleted
@@ -215,14 +215,14 @@ async function purgeLocked(
   keys: readonly TenantKey[],
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
-  const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
+  const { rows: expected } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
   await client.query('BEGIN')
-  await lockRows(client, { activities: foreseen, sagas: keys })
+  await lockRows(client, { activities: expected, sagas: keys })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
-  const { rows: untold } = await client.query<TenantKey>(untoldOf, tenantKeyArrays(keys))
-  const waiting = new Set(untold.map(keyText))
-  const locked = new Set(foreseen.map(keyText))
+  const { rows: unprocessed } = await client.query<TenantKey>(unprocessedOf, tenantKeyArrays(keys))
+  const waiting = new Set(unprocessed.map(keyText))
+  const locked = new Set(expected.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
     // An activity that was added while this transaction waited is not locked: the next run takes the saga.

@@ -58,12 +58,12 @@ export async function releaseSweep({ pool }: SweepPool, name: string, owner: str
   ])
 }
 
-/** The name of the sweep that counts ended sagas for the figures. */
-export const figuresSweep = 'figures'
+/** The name of the sweep that counts ended sagas for the metrics. */
+export const metricsSweep = 'figures'
 const cursorKey = 'ended'
 
 /** SQL for the id of the log up to which ended sagas are counted; null while no process counts. */
-export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${figuresSweep}')`
+export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${metricsSweep}')`
 
 /** A saga whose end its client has reported. */
 export interface EndedSaga {
@@ -87,7 +87,7 @@ const lastId = `COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::text 
 
 /** The position at which counting continues; the end of the log when no process has counted yet. */
 export async function readEndedCursor(database: SweepPool): Promise<EndedCursor> {
-  const [position, horizon, horizonXid] = (await readSweepPosition(database, figuresSweep))[cursorKey] ?? []
+  const [position, horizon, horizonXid] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
   const known = position !== undefined && horizon !== undefined && horizonXid !== undefined
   return known ? { position, horizon, horizonXid } : readLogEnd(database)
 }
@@ -96,7 +96,7 @@ export const writeEndedCursor = (
   database: SweepPool,
   { position, horizon, horizonXid }: EndedCursor,
 ): Promise<void> =>
-  writeSweepPosition(database, figuresSweep, { [cursorKey]: [position, horizon, horizonXid] })
+  writeSweepPosition(database, metricsSweep, { [cursorKey]: [position, horizon, horizonXid] })
 
 /** The current end of the log: only later events will be counted. */
 async function readLogEnd({ pool }: SweepPool): Promise<EndedCursor> {

@@ -10,7 +10,7 @@ import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 
-export interface RedisFigures {
+export interface RedisInfo {
   version: string
   usedMemoryBytes: number
 }
@@ -22,14 +22,14 @@ export interface Jobs {
   /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
   /** Null without a connection to Redis. */
-  readRedisFigures(): Promise<RedisFigures | null>
+  readRedisInfo(): Promise<RedisInfo | null>
   /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
-  goOn(work: Promise<void>): void
+  runInBackground(work: Promise<void>): void
   /**
    * Waits before work that goes on is tried again; a service that stops waits no longer, for one last try. Rejects after that, and
    * when too much goes on already.
    */
-  pause(): Promise<void>
+  waitBeforeRetry(): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,17 +67,17 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       if (redis.status !== 'ready') return
       redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(report.commandFailed)
     },
-    async readRedisFigures() {
+    async readRedisInfo() {
       if (redis.status !== 'ready') return null
       const info = await redis.info()
       const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? ''
       return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
     },
-    goOn(work) {
+    runInBackground(work) {
       goingOn.add(work)
       void work.then(() => goingOn.delete(work))
     },
-    async pause() {
+    async waitBeforeRetry() {
       if (goingOn.size > goingOnMax) throw new Error('too much work waits for another try')
       stopping.signal.throwIfAborted()
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})

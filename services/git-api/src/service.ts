@@ -35,7 +35,7 @@ import { createStatusRecorder } from './statuses/status-recorder.js'
 import { createForwarding, createForwardingCounters, type Forwarding } from './storages/forwarding.js'
 import { createMovesCounter, type MovingDependencies, startMoves } from './storages/moves.js'
 import { type Storages, storagesOf } from './storages/storages.js'
-import { whileRepositoryStays } from './storages/store.js'
+import { withRepositoryLock } from './storages/store.js'
 import { checkStorage, exposeStorage } from './system/storage.js'
 import { createStorageSpace } from './system/storage-space.js'
 import { createSystemState, type StorageSpace } from './system/system.js'
@@ -174,7 +174,7 @@ function openGit(
   }
   if (isOneOfMany(storages)) {
     options.withoutMove = (diskPath, work) =>
-      whileRepositoryStays(database, { storage: storages.own, diskPath }, work)
+      withRepositoryLock(database, { storage: storages.own, diskPath }, work)
   }
   const git = createGit(config.SWITCHYARD_STORAGE_ROOT, options)
   lifecycle.onClose('git', () => git.close())

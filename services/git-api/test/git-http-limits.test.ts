@@ -161,9 +161,9 @@ test('one user cannot take every session, and others are served in turn once the
     { message: '503 Service Unavailable - too many fetches and pushes are under way' },
   ])
   const { origin } = new URL(full.remote('owner', project))
-  const figures = await (await fetch(`${origin}/metrics`)).text()
-  expect(figures).toMatch(/^git_api_slots\{[^}]*work="stream",state="held"[^}]*\} 4$/m)
-  expect(figures).toMatch(/^git_api_slots\{[^}]*work="stream",state="waiting"[^}]*\} 102$/m)
+  const metrics = await (await fetch(`${origin}/metrics`)).text()
+  expect(metrics).toMatch(/^git_api_slots\{[^}]*work="stream",state="held"[^}]*\} 4$/m)
+  expect(metrics).toMatch(/^git_api_slots\{[^}]*work="stream",state="waiting"[^}]*\} 102$/m)
   for (const { request } of waiting) request.destroy()
   const served = work.git('ls-remote', full.remote('developer', project))
   ofAnother.request.destroy()

@@ -54,7 +54,7 @@ it('says why Redis refused a job, and reports an outage after that', async () =>
   const informed = vi.spyOn(logger, 'info')
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
   const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
-  await waitFor(async () => (await jobs.readRedisFigures()) !== null, { what: 'a connection' })
+  await waitFor(async () => (await jobs.readRedisInfo()) !== null, { what: 'a connection' })
 
   await administrator.config('SET', 'maxmemory', '1')
   jobs.requestHousekeeping(5)
@@ -82,7 +82,7 @@ it('closes while Redis is unreachable', async () => {
 it('closes only when the work that goes on is done', async () => {
   const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   const done: string[] = []
-  jobs.goOn(delay(50).then(() => void done.push('work')))
+  jobs.runInBackground(delay(50).then(() => void done.push('work')))
   await jobs.close()
   expect(done).toEqual(['work'])
 })

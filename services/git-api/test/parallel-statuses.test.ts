@@ -148,8 +148,8 @@ test('any posts, of several processes at once, never fail, leave one newest reco
             anyRef,
             author: user,
             apply,
-            tell: () => ({ event: 'job', dedupeKey: '', payload: '' }),
-            tellPipeline: (pipeline) => {
+            delivery: () => ({ event: 'job', dedupeKey: '', payload: '' }),
+            pipelineDelivery: (pipeline) => {
               told.get(pipeline.ref)?.push(pipeline.status)
               return { event: 'pipeline', dedupeKey: randomUUID(), payload: '' }
             },

@@ -17,14 +17,14 @@ afterAll(() => harness?.close())
 
 const below = (path: string) => `/projects/${project.id}${path}`
 
-async function figure(storage: StorageName, name: string): Promise<number> {
+async function metric(storage: StorageName, name: string): Promise<number> {
   const text = await (await fetch(`${harness.urlOf(storage)}/metrics`)).text()
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? 0)
 }
 
 describe('a git-api answers for a project of another storage', () => {
   test('what reads and writes through the API', async () => {
-    const before = await figure('default', 'git_api_forwarded_requests_total')
+    const before = await metric('default', 'git_api_forwarded_requests_total')
     const actions = [{ action: 'create', file_path: 'src/a b.txt', content: 'one\ntwo\n' }]
     const body = { branch: 'main', commit_message: 'Add', actions }
     const made = await harness.ask('default', 'POST', below('/repository/commits'), { body })
@@ -53,7 +53,7 @@ describe('a git-api answers for a project of another storage', () => {
     // Links have the address that the client asked.
     const direct = JSON.stringify(there?.body).replaceAll(harness.urlOf('second'), harness.urlOf('default'))
     expect(JSON.stringify(forwarded?.body)).toBe(direct)
-    expect(await figure('default', 'git_api_forwarded_requests_total')).toBe(before + 6)
+    expect(await metric('default', 'git_api_forwarded_requests_total')).toBe(before + 6)
   })
 
   test('archives and badges', async () => {
@@ -129,8 +129,8 @@ describe('a git-api answers for a project of another storage', () => {
     const headers = { Authorization: `Basic ${btoa(`any:${harness.tokens.owner}`)}` }
     const init = { method: 'PUT', headers, body, duplex: 'half', signal: going.signal }
     const upload = fetch(url, init as RequestInit).catch(() => 'ended')
-    // The request for the figures counts as one.
-    const underWay = () => figure('second', 'http_requests_in_flight')
+    // The request for the metrics counts as one.
+    const underWay = () => metric('second', 'http_requests_in_flight')
     await waitFor(async () => (await underWay()) === 2, { what: 'the upload to arrive' })
     going.abort()
     expect(await upload).toBe('ended')
@@ -143,7 +143,7 @@ test('a request is forwarded once: where two git-api disagree, the client is ask
   const answer = await harness.ask('default', 'GET', below(''), { headers })
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '2'])
   expect(answer.body.message).toBe('503 Service Unavailable - the project is being moved to another storage')
-  expect(await figure('default', 'git_api_refused_forwards_total')).toBe(1)
+  expect(await metric('default', 'git_api_refused_forwards_total')).toBe(1)
 })
 
 describe('the internal API between storages', () => {

@@ -20,7 +20,7 @@ export const configSchema = z.object({
     .describe(
       "Job systems to report on, as JSON: see [job queues](job-queues.md). Unset: Switchyard's own jobs",
     ),
-  JOBQUEUE_CACHE_MS: integer(0, 10_000).default(1000).describe('How long answers may show the same figures'),
+  JOBQUEUE_CACHE_MS: integer(0, 10_000).default(1000).describe('How long answers may show the same metrics'),
   JOBQUEUE_HISTORY: booleanFlag()
     .default(true)
     .describe('Whether the last day is kept for `GET /jobqueue/history`'),

@@ -21,7 +21,7 @@ import type { Config } from './config.js'
 import { createHistory, createReadHistory } from './history/history.js'
 import { recordHistory } from './history/record-history.js'
 import { createOwnQueues } from './own-jobs/own-queues.js'
-import { createReadFigures, exposeSources } from './prometheus/prometheus.js'
+import { createReadMetrics, exposeSources } from './prometheus/prometheus.js'
 import { jobRoutes, metricRoutes } from './routes.js'
 import { createSnapshots } from './snapshots/snapshots.js'
 import { createStateStreams } from './snapshots/state-streams.js'
@@ -44,7 +44,7 @@ const ownJobs: SourceConfig = {
 }
 
 /**
- * Answers with the figures of background jobs. It only reads its sources, and never writes to them. The failed jobs of this
+ * Answers with the metrics of background jobs. It only reads its sources, and never writes to them. The failed jobs of this
  * Switchyard itself can be retried and removed.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
@@ -78,7 +78,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const ownQueues = createOwnQueues(redis)
   lifecycle.onClose('own queues', () => ownQueues.close())
 
-  const { onRead } = createReadFigures(metrics)
+  const { onRead } = createReadMetrics(metrics)
   const sharing = { cacheMs: config.JOBQUEUE_CACHE_MS, deadlineMs, onRead }
   const snapshots = createSnapshots(sources.map((source) => shareSource({ source, ...sharing })))
   exposeSources(metrics, snapshots)

@@ -35,7 +35,7 @@ const tlsFiles = z.strictObject({
 export type TlsFiles = z.output<typeof tlsFiles>
 
 const connection = {
-  /** Shown in answers and figures. */
+  /** Shown in answers and metrics. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
   /** Unset: REDIS_URL, unless servers are listed. Of listed servers it gives the user, password, database and TLS only. */
   url: url.optional(),

@@ -85,7 +85,7 @@ describe('the search for queues', () => {
     source.close()
   })
 
-  it('is waited for: until the first one has ended, there are no figures, not even noughts', async () => {
+  it('is waited for: until the first one has ended, there are no metrics, not even noughts', async () => {
     await redis.eval("for i = 1, 120000 do redis.call('SET', 'other:' .. i, '1') end", 0)
     await redis.hset('bull:slow:meta', 'field', '1')
     const harness = await startHarness(() => ({

@@ -116,13 +116,13 @@ describe('the history', () => {
     await tick()
     close()
     const stored = await harness.redis.lindexBuffer('{jq}:history:1m', 0)
-    const [, figures] = JSON.parse(String(inflateRawSync(stored ?? Buffer.alloc(0))))
-    expect(figures).toHaveLength(2000)
+    const [, metrics] = JSON.parse(String(inflateRawSync(stored ?? Buffer.alloc(0))))
+    expect(metrics).toHaveLength(2000)
   })
 
   it('of many queues is restored within little memory', async () => {
-    const figures = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
-    const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, figures])
+    const metrics = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
+    const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, metrics])
     const nowMs = Date.now()
     // The service of the harness stores samples of its own in database 0 meanwhile.
     const redis = harness.redis.duplicate({ db: 1 })
@@ -167,13 +167,13 @@ describe('the history', () => {
 })
 
 describe('the history of several sources', () => {
-  const figures = (backlog: number) => ({ backlog, latency: 0, processed: backlog, failed: 0, busy: 0 })
+  const metrics = (backlog: number) => ({ backlog, latency: 0, processed: backlog, failed: 0, busy: 0 })
   const sample = (atMs: number, sources: Record<string, number>) => ({
     atMs,
-    figures: new Map(
+    metrics: new Map(
       Object.entries(sources).flatMap(([name, backlog]) => [
-        [`${name}\n`, figures(backlog)] as const,
-        [`${name}\n${name}-queue`, figures(backlog)] as const,
+        [`${name}\n`, metrics(backlog)] as const,
+        [`${name}\n${name}-queue`, metrics(backlog)] as const,
       ]),
     ),
   })
@@ -192,9 +192,9 @@ describe('the history of several sources', () => {
 
   it('has the whole of each, however many queues another has', () => {
     const history = createHistory(['mail', 'shop'])
-    const queues = Array.from({ length: 3000 }, (_each, index) => [`mail\n${index}`, figures(1)] as const)
-    const wholes = [['mail\n', figures(3000)] as const, ['shop\n', figures(5)] as const]
-    history.add({ atMs: 10_000, figures: new Map([...queues, ...wholes]) })
+    const queues = Array.from({ length: 3000 }, (_each, index) => [`mail\n${index}`, metrics(1)] as const)
+    const wholes = [['mail\n', metrics(3000)] as const, ['shop\n', metrics(5)] as const]
+    history.add({ atMs: 10_000, metrics: new Map([...queues, ...wholes]) })
     expect(backlogs(history)).toEqual([3005])
   })
 })

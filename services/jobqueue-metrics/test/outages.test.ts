@@ -50,7 +50,7 @@ it('answers 503 within its deadline while Redis hangs', async () => {
   await expect.poll(status).toBe(200)
 })
 
-it('answers 503 instead of wrong figures when a part cannot be read', async () => {
+it('answers 503 instead of wrong metrics when a part cannot be read', async () => {
   await harness.redis.sadd(keys.queues, 'odd')
   await harness.redis.set('{switchyard}:odd:wait', 'not a list')
   await expectUnavailable()

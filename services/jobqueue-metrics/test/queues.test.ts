@@ -12,7 +12,7 @@ beforeEach(() => harness.redis.flushall())
 
 const agedMs = (seconds: number) => ({ timestamp: Date.now() - seconds * 1000 - 100 })
 
-async function figuresOf(name: string) {
+async function metricsOf(name: string) {
   const { queues } = await harness.metrics('/jobqueue/queue_metrics')
   return queues[name]
 }
@@ -20,9 +20,9 @@ async function figuresOf(name: string) {
 describe('the backlog and latency of a queue', () => {
   it('count waiting jobs, and the age of the oldest in whole seconds', async () => {
     const queue = await harness.queue('mail')
-    expect(await figuresOf('mail')).toEqual({ backlog: 0, latency: 0 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 0, latency: 0 })
     for (const seconds of [90, 40, 3]) await queue.add('job', {}, agedMs(seconds))
-    expect(await figuresOf('mail')).toEqual({ backlog: 3, latency: 90 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 3, latency: 90 })
   })
 
   it('stay when the queue is paused', async () => {
@@ -30,14 +30,14 @@ describe('the backlog and latency of a queue', () => {
     await queue.add('job', {}, agedMs(20))
     await queue.pause()
     await queue.add('job', {}, agedMs(10))
-    expect(await figuresOf('mail')).toEqual({ backlog: 2, latency: 20 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 20 })
   })
 
   it('see prioritized jobs, whichever priority the oldest has', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, { ...agedMs(5), priority: 1 })
     await queue.add('job', {}, { ...agedMs(70), priority: 9 })
-    expect(await figuresOf('mail')).toEqual({ backlog: 2, latency: 70 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 70 })
   })
 
   it('see the oldest job of each of several priorities, and of the highest of very many', async () => {
@@ -45,7 +45,7 @@ describe('the backlog and latency of a queue', () => {
     const ages = [10, 30, 20, 80, 40]
     for (const [index, seconds] of ages.entries())
       await queue.add('job', {}, { ...agedMs(seconds), priority: 1 + index * 2 })
-    expect(await figuresOf('mail')).toEqual({ backlog: 5, latency: 80 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 5, latency: 80 })
     await queue.addBulk(
       Array.from({ length: 60 }, (_each, index) => ({
         name: 'job',
@@ -53,20 +53,20 @@ describe('the backlog and latency of a queue', () => {
         opts: { ...agedMs(index === 59 ? 200 : 5), priority: 1000 + index * 3000 },
       })),
     )
-    expect(await figuresOf('mail')).toEqual({ backlog: 65, latency: 200 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 65, latency: 200 })
   })
 
   it('follow a queue whose jobs come and go in another way than the last time', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(30))
-    expect(await figuresOf('mail')).toEqual({ backlog: 1, latency: 30 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 1, latency: 30 })
     await queue.drain()
     await queue.add('job', {}, { ...agedMs(50), priority: 2 })
-    expect(await figuresOf('mail')).toEqual({ backlog: 1, latency: 50 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 1, latency: 50 })
     await queue.obliterate()
-    expect(await figuresOf('mail')).toEqual({ backlog: 0, latency: 0 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 0, latency: 0 })
     await queue.add('job', {}, { ...agedMs(0), delay: 60_000 })
-    expect(await figuresOf('mail')).toEqual({ backlog: 0, latency: 0 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 0, latency: 0 })
     expect(await harness.metrics('/jobqueue/job_stats')).toMatchObject({ jobs: { enqueued: 0 } })
   })
 
@@ -74,7 +74,7 @@ describe('the backlog and latency of a queue', () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(60))
     await queue.add('job', {}, { ...agedMs(1), lifo: true })
-    expect(await figuresOf('mail')).toEqual({ backlog: 2, latency: 60 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 60 })
   })
 
   it('see older jobs behind one that a worker gave back', async () => {
@@ -89,7 +89,7 @@ describe('the backlog and latency of a queue', () => {
     await job?.moveToWait('token')
     await worker.close()
     expect(await queue.getWaiting()).toMatchObject([{ id: '1' }, { id: '2' }])
-    expect(await figuresOf('mail')).toEqual({ backlog: 2, latency: 40 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 40 })
   })
 
   it('leave out jobs for later, and count them as scheduled', async () => {
@@ -112,7 +112,7 @@ describe('the backlog and latency of a queue', () => {
     const queue = await harness.queue('mail')
     const job = await queue.add('job', {}, { ...agedMs(3615), delay: 3_600_000 })
     await job.promote()
-    expect(await figuresOf('mail')).toEqual({ backlog: 1, latency: 15 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 1, latency: 15 })
   })
 
   it('skip a job whose hash is gone', async () => {
@@ -120,7 +120,7 @@ describe('the backlog and latency of a queue', () => {
     const job = await queue.add('job', {}, agedMs(50))
     await queue.add('job', {}, agedMs(8))
     await harness.redis.del(`${jobKeyPrefix}:mail:${job.id}`)
-    expect(await figuresOf('mail')).toEqual({ backlog: 2, latency: 8 })
+    expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 8 })
   })
 
   it('leave out jobs under way, done and dead', async () => {

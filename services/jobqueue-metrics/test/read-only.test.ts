@@ -85,10 +85,10 @@ it('finds what is there', async () => {
   source.close()
   for (const { latencySeconds } of queues)
     expect(Math.abs((latencySeconds ?? 0) - 100)).toBeLessThanOrEqual(10)
-  const figures = { backlog: 4, latencySeconds: expect.any(Number), busy: 0, processed: 0, failed: 0 }
+  const metrics = { backlog: 4, latencySeconds: expect.any(Number), busy: 0, processed: 0, failed: 0 }
   expect(queues).toEqual([
-    { name: 'mail', paused: false, ...figures },
-    { name: 'reports', paused: true, ...figures },
+    { name: 'mail', paused: false, ...metrics },
+    { name: 'reports', paused: true, ...metrics },
   ])
 })
 

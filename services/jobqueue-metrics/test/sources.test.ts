@@ -82,7 +82,7 @@ it('adds what the contract does not know only when it is asked to, behind what i
   expect((await harness.get('admin', '/jobqueue/job_stats?extended=maybe')).status).toBe(400)
 })
 
-it('says how old its figures are', async () => {
+it('says how old its metrics are', async () => {
   const response = await harness.get('scraper', '/sidekiq/compound_metrics')
   const ageMs = Number(response.headers.get('X-Snapshot-Age-Ms'))
   expect(ageMs).toBeGreaterThanOrEqual(0)

@@ -42,7 +42,7 @@ async function follow(query: string) {
   }
 }
 
-it('goes on with the figures of one source while another is unreachable', async () => {
+it('goes on with the metrics of one source while another is unreachable', async () => {
   const stream = await follow('by_source=true')
   await expect.poll(stream.last).toMatchObject([
     { name: 'mails', queues: {}, processes: [], jobs: { enqueued: 0 } },

@@ -85,7 +85,7 @@ it.each(['/jobqueue', '/sidekiq'])(
   },
 )
 
-it('tells when the figures cannot be had, and goes on when they can again', async () => {
+it('tells when the metrics cannot be had, and goes on when they can again', async () => {
   const stream = listen(await harness.get('admin', '/jobqueue/stream'))
   await expect.poll(() => stream.events.at(-1)?.event).toBe('metrics')
   await harness.testRedis.kill()

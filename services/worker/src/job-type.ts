@@ -5,7 +5,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { Producer } from './queues/producer.js'
 import type { SagaSettings } from './saga-config.js'
-import type { SagaFigures } from './sagas/metrics.js'
+import type { SagaMetrics } from './sagas/metrics.js'
 import type { WebhookTools } from './webhooks/webhooks.js'
 
 /** Everything that the jobs of this service use, made once in the composition root. */
@@ -21,7 +21,7 @@ export interface JobDependencies {
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
   sagas: SagaSettings
-  sagaFigures: SagaFigures
+  sagaMetrics: SagaMetrics
   webhooks: WebhookTools
 }
 

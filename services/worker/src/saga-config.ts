@@ -19,7 +19,7 @@ export const sagaFields = {
   SAGA_SWEEP_SECONDS: integer(1, 3600)
     .default(15)
     .describe(
-      'Interval of the sweep that sets and clears the flags overdue, stuck, settled, parked and inconsistent, and of the figures of sagas',
+      'Interval of the sweep that sets and clears the flags overdue, stuck, settled, parked and inconsistent, and of the metrics of sagas',
     ),
   SAGA_GRACE_SECONDS: integer(0, 86_400)
     .default(5)
@@ -52,7 +52,7 @@ export const sagaFields = {
     ),
   SAGA_METRIC_SERVICES_MAX: integer(1, 10_000)
     .default(100)
-    .describe('Services that have their own label in the figures of sagas; the rest share `other`'),
+    .describe('Services that have their own label in the metrics of sagas; the rest share `other`'),
 }
 
 type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>

@@ -9,16 +9,16 @@ import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { queueOf } from './job-type.js'
 import { jobTypes } from './job-types.js'
-import { createJobFigures } from './queues/job-figures.js'
+import { createJobMetrics } from './queues/job-metrics.js'
 import { createProducer } from './queues/producer.js'
 import { keepSchedules } from './queues/schedules.js'
 import { startWorkers } from './queues/workers.js'
 import { sagaSettingsOf } from './saga-config.js'
-import { keepFigures } from './sagas/keep-metrics.js'
-import { createSagaFigures } from './sagas/metrics.js'
+import { keepMetrics } from './sagas/keep-metrics.js'
+import { createSagaMetrics } from './sagas/metrics.js'
 import { createWebhookTools } from './webhooks/webhooks.js'
 
-/** Runs background jobs. Its HTTP port is for probes and figures only. */
+/** Runs background jobs. Its HTTP port is for probes and metrics only. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({
     url: config.DATABASE_URL.reveal(),
@@ -49,9 +49,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => server.close())
 
   const sagas = sagaSettingsOf(config)
-  const sagaFigures = createSagaFigures(metrics.registry, config.SAGA_METRIC_SERVICES_MAX)
-  const kept = keepFigures({ database, figures: sagaFigures, logger, everyMs: sagas.sweepEveryMs })
-  lifecycle.onClose('saga-figures', () => kept.stop())
+  const sagaMetrics = createSagaMetrics(metrics.registry, config.SAGA_METRIC_SERVICES_MAX)
+  const kept = keepMetrics({ database, metrics: sagaMetrics, logger, everyMs: sagas.sweepEveryMs })
+  lifecycle.onClose('saga-metrics', () => kept.stop())
 
   const producer = createProducer(redis)
   lifecycle.onClose('producer', () => producer.close())
@@ -68,7 +68,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
-    sagaFigures,
+    sagaMetrics,
     webhooks,
   })
   keepSchedules(types, redis, logger)
@@ -81,7 +81,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     types,
     redisUrl: config.REDIS_URL.reveal(),
     logger,
-    figures: createJobFigures(metrics, types.map(queueOf)),
+    metrics: createJobMetrics(metrics, types.map(queueOf)),
     heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
     isRedisReady: () => redis.status === 'ready',

@@ -10,7 +10,7 @@ import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type JobContext, jobType } from '../src/job-type.js'
-import { createJobFigures } from '../src/queues/job-figures.js'
+import { createJobMetrics } from '../src/queues/job-metrics.js'
 import { startWorkers } from '../src/queues/workers.js'
 import { silent, startHarness } from './harness.js'
 
@@ -95,7 +95,7 @@ function startJob(
     types,
     redisUrl: harness.testRedis.urlOf('worker'),
     logger: silent,
-    figures: createJobFigures(metrics, [queue]),
+    metrics: createJobMetrics(metrics, [queue]),
     heartbeat,
     graceMs,
     isRedisReady: () => redis.status === 'ready',
@@ -103,8 +103,8 @@ function startJob(
   })
   return {
     busy: heartbeat.busy,
-    /** A figure by its name and labels as Prometheus reads them. */
-    async figure(series: string) {
+    /** A metric by its name and labels as Prometheus reads them. */
+    async metric(series: string) {
       const text = await metrics.registry.metrics()
       const line = text
         .split('\n')
@@ -132,9 +132,9 @@ describe('jobs', () => {
     const job = await queue.add('expired-token-cleanup', {}, { attempts: 3, backoff: 1 })
     await expect.poll(() => job.getState(), { timeout: 20_000 }).toBe('completed')
     const outcome = (name: string) =>
-      worker.figure(`worker_job_attempts_total{queue="expired-token-cleanup",outcome="${name}"}`)
+      worker.metric(`worker_job_attempts_total{queue="expired-token-cleanup",outcome="${name}"}`)
     expect([await outcome('done'), await outcome('failed')]).toEqual([1, 2])
-    expect(await worker.figure('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(0)
+    expect(await worker.metric('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(0)
     await worker.close()
     expect(await totals()).toEqual(['3', '2'])
     const day = new Date().toISOString().slice(0, 10)
@@ -160,10 +160,10 @@ describe('jobs', () => {
     await expect.poll(() => job.getState()).toBe('failed')
     const dead = await queue.getJob(job.id ?? '')
     expect([dead?.attemptsMade, dead?.failedReason]).toEqual([2, 'never'])
-    await expect.poll(() => worker.figure('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(1)
+    await expect.poll(() => worker.metric('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(1)
     const duration = 'worker_job_duration_seconds_count{queue="expired-token-cleanup"}'
     const wait = 'worker_job_wait_seconds_count{queue="expired-token-cleanup"}'
-    expect([await worker.figure(duration), await worker.figure(wait)]).toEqual([2, 1])
+    expect([await worker.metric(duration), await worker.metric(wait)]).toEqual([2, 1])
     await worker.close()
   })
 

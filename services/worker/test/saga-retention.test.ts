@@ -27,13 +27,13 @@ const sagasOf = async (tenant: string) => {
   return rows.map(({ id }) => id)
 }
 
-/** Waits until webhooks and figures have come to the end of the log: no saga goes before. */
+/** Waits until webhooks and metrics have come to the end of the log: no saga goes before. */
 const everythingIsTold = () =>
   expect
     .poll(async () => {
       const { rows } = await harness.database.pool.query<{ told: boolean }>(
         `SELECT LEAST(c.position, (s.position -> 'ended' ->> 0)::bigint) >= (SELECT max(id) FROM saga_events) AS told
-         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'figures'`,
+         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'metrics'`,
       )
       return rows[0]?.told
     }, poll)

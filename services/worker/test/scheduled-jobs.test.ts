@@ -27,11 +27,11 @@ it('are planned once, however many workers there are', async () => {
 
 it('leave no dead job when a run failed that the next one makes up for', async () => {
   const attempts = async (outcome: string) => {
-    const figures = await Promise.all(
+    const metrics = await Promise.all(
       workers.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/metrics`)).text()),
     )
     const name = `worker_job_attempts_total{queue="webhook-dispatch",outcome="${outcome}"`
-    const lines = figures.flatMap((text) => text.split('\n').filter((line) => line.startsWith(name)))
+    const lines = metrics.flatMap((text) => text.split('\n').filter((line) => line.startsWith(name)))
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
   }
   const { pool } = harness.database

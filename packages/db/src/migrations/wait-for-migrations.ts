@@ -9,18 +9,18 @@ const connectTimeoutMs = 3000
  * Resolves when the database answers and has every migration of this version, however long that takes: a role that the
  * migration makes may not exist yet.
  *
- * @param onWait is told what is missing, whenever that changes
+ * @param onWait receives what is missing, whenever that changes
  */
 export async function waitForMigrations(url: string, onWait: (reason: string) => void): Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: connectTimeoutMs })
   pool.on('error', () => {})
-  let told = ''
+  let reported = ''
   try {
     for (;;) {
       const reason = await checkDatabase({ pool }).then(() => null, reasonOf)
       if (reason === null) return
-      if (reason !== told) onWait(reason)
-      told = reason
+      if (reason !== reported) onWait(reason)
+      reported = reason
       await delay(askAgainMs)
     }
   } finally {

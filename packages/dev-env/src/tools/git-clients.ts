@@ -14,7 +14,7 @@ type Log = (line: string) => void
 
 /**
  * A Python that has the library dulwich: with the system's packages, else with a copy below `toolsDir`, which apt fetches
- * without root. Null, with the reason told, when there is none: only tests against a real dulwich need it.
+ * without root. Null, with the reason reported, when there is none: only tests against a real dulwich need it.
  */
 export async function findDulwich(toolsDir: string, log: Log): Promise<Command | null> {
   const python = ['/usr/bin/python3', findOnPath('python3') ?? ''].find(existsSync)

@@ -8,7 +8,7 @@ const library = { name: 'go-gitlab', packages: ['golang-github-xanzy-go-gitlab-d
 
 /**
  * The command that compiles and runs a file of Go which uses go-gitlab, from the packages of Debian in folders below
- * `toolsDir`, where apt fetches them without root. Null, with the reason told, when they cannot be had.
+ * `toolsDir`, where apt fetches them without root. Null, with the reason reported, when they cannot be had.
  */
 export async function findGitlabGo(toolsDir: string, log: (line: string) => void): Promise<string[] | null> {
   try {

@@ -9,7 +9,7 @@ const kustomizeMajorMin = 5
 
 /**
  * A kubectl with a Kustomize that reads our files: the system's, else a copy below `toolsDir`, which apt fetches without root.
- * Null, with the reason told, when there is none: only tests of the Kubernetes manifests need it.
+ * Null, with the reason reported, when there is none: only tests of the Kubernetes manifests need it.
  */
 export async function findKubectl(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {

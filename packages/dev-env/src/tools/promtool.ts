@@ -4,7 +4,7 @@ import { findOnPath } from './find-on-path.js'
 const tool: AptTool = { name: 'promtool', packages: ['prometheus'], binaries: ['usr/bin/promtool'] }
 
 /**
- * Prometheus' promtool: the system's, else a copy below `toolsDir`, which apt fetches without root. Null, with the reason told,
+ * Prometheus' promtool: the system's, else a copy below `toolsDir`, which apt fetches without root. Null, with the reason reported,
  * when there is none: only tests of the alerts need it.
  */
 export async function findPromtool(toolsDir: string, log: (line: string) => void): Promise<string | null> {

@@ -15,7 +15,7 @@ const tool = {
 /**
  * An nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the one on PATH, else that of
  * Debian 14 in a folder below `toolsDir`, where apt fetches it on older Debian systems too, without root. Null, with the reason
- * told, when there is none.
+ * reported, when there is none.
  */
 export async function findRecentNginx(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {

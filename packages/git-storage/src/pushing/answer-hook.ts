@@ -27,7 +27,7 @@ export interface PushRules {
    * Receives the changes that git is about to make, and the options of the push. When it rejects with a DomainError, git refuses
    * the changes with the message of the error.
    */
-  foresee: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
+  recordIntent: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
 }
 
 /**
@@ -78,7 +78,7 @@ export async function answerHook(
     const options = (hasOptions ? ((await packets.readList()) ?? []) : []).map(utf8)
     const judged = await judgeAll(path, commands, rules)
     if (offered.includes('atomic')) refuseAllOrNone(judged)
-    await foreseeChanges(judged, options, rules)
+    await recordIntents(judged, options, rules)
     await answerWithoutMove(hook, judged, rules, gitEnded)
   } finally {
     // When no answer was written, the hook fails and git refuses every reference.
@@ -87,14 +87,14 @@ export async function answerHook(
   }
 }
 
-async function foreseeChanges(
+async function recordIntents(
   judged: readonly Judged[],
   options: readonly string[],
-  { foresee }: PushRules,
+  { recordIntent }: PushRules,
 ): Promise<void> {
   const accepted = judged.filter(({ refusal }) => refusal === null)
   try {
-    await foresee(
+    await recordIntent(
       accepted.map(({ change }) => change),
       options,
     )

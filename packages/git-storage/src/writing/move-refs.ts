@@ -5,7 +5,7 @@ import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
 import { branchRef, findRefs, keptPrefix } from '../refs.js'
-import type { Foresee, Repository } from '../repository.js'
+import type { RecordIntent, Repository } from '../repository.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
 
@@ -18,7 +18,7 @@ export interface BranchMove {
   /** The commit that the branch must point to; null: the branch must not exist. */
   from: string | null
   to: string
-  foresee?: Foresee
+  recordIntent?: RecordIntent
 }
 
 export interface ReferenceMove {
@@ -28,7 +28,7 @@ export interface ReferenceMove {
   from: string | null
   /** Null: the reference is deleted. */
   to: string | null
-  foresee?: Foresee
+  recordIntent?: RecordIntent
 }
 
 /**
@@ -45,11 +45,11 @@ export const moveBranch = (repository: Repository, { branch, ...move }: BranchMo
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason, and when the repository has been moved to another storage; insufficient-storage when the disk is full; what `foresee` throws
+ *   another reason, and when the repository has been moved to another storage; insufficient-storage when the disk is full; what `recordIntent` throws
  */
 export async function moveReference(repository: Repository, asked: ReferenceMove): Promise<boolean> {
-  const { ref, from, to, foresee } = asked
-  await foresee?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
+  const { ref, from, to, recordIntent } = asked
+  await recordIntent?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
   return repository.withoutMove(() => moveWhileInStorage(repository, asked))
 }
 

@@ -26,7 +26,7 @@ interface Watcher {
 /** The board answers from memory for this time while it is notified of changes. */
 const rememberedMs = 1000
 /** Intervals of reading the table while there are watchers, with and without notifications. */
-const lookMs = { told: 5000, untold: 1000 }
+const lookMs = { subscribed: 5000, polling: 1000 }
 /** The board applies a turn by its own clock this long after its instant, when no notice has come. */
 const patienceMs = 80
 /** The clock of another machine counts as at most this far ahead. */
@@ -45,7 +45,7 @@ export class MessageBoard {
   #loadedAtMs = Number.NEGATIVE_INFINITY
   /** Time of the last query of the table, also of a failed one. */
   #askedAtMs = Number.NEGATIVE_INFINITY
-  #told = false
+  #subscribed = false
   /** The latest time seen. Time never goes back, so that a message that disappeared does not reappear for a moment. */
   #floorMs = 0
   #loading: Promise<void> | null = null
@@ -57,10 +57,10 @@ export class MessageBoard {
     this.#options = options
   }
 
-  /** @param told whether every change is reported by `refresh` and every turn by `turn` from now on */
-  setTold(told: boolean): void {
-    if (told === this.#told) return
-    this.#told = told
+  /** @param subscribed whether every change is reported by `refresh` and every turn by `turn` from now on */
+  setSubscribed(subscribed: boolean): void {
+    if (subscribed === this.#subscribed) return
+    this.#subscribed = subscribed
     this.#loadedAtMs = Number.NEGATIVE_INFINITY
     this.#arm()
   }
@@ -125,7 +125,7 @@ export class MessageBoard {
   }
 
   #isFresh(): boolean {
-    return this.#told && performance.now() - this.#loadedAtMs < rememberedMs
+    return this.#subscribed && performance.now() - this.#loadedAtMs < rememberedMs
   }
 
   #now(): Date {
@@ -158,7 +158,7 @@ export class MessageBoard {
 
   /** Counts from the last query, so that setting the timer again does not delay the next query. */
   #nextLookInMs(): number {
-    return this.#askedAtMs + (this.#told ? lookMs.told : lookMs.untold) - performance.now()
+    return this.#askedAtMs + (this.#subscribed ? lookMs.subscribed : lookMs.polling) - performance.now()
   }
 
   #look(): void {

@@ -80,12 +80,12 @@ function listenForNews(redisUrl: string, board: MessageBoard, logger: Logger): (
     'no connection to Redis: this replica finds the changes of others up to a second late',
   )
   const subscriber = createRedis({ url: redisUrl, onError: report.disconnected, autoResubscribe: false })
-  const refresh = () => board.refresh().catch(() => board.setTold(false))
+  const refresh = () => board.refresh().catch(() => board.setSubscribed(false))
   subscriber.on('ready', async () => {
     report.connected()
     try {
       await subscriber.subscribe(broadcastChannel)
-      board.setTold(true)
+      board.setSubscribed(true)
       await refresh()
     } catch (error) {
       report.commandFailed(error)
@@ -93,7 +93,7 @@ function listenForNews(redisUrl: string, board: MessageBoard, logger: Logger): (
       subscriber.disconnect(true)
     }
   })
-  subscriber.on('close', () => board.setTold(false))
+  subscriber.on('close', () => board.setSubscribed(false))
   subscriber.on('message', (_channel, text) => {
     const notice = readNotice(text)
     if (notice?.at === undefined) void refresh()

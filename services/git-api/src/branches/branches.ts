@@ -14,7 +14,7 @@ import { moveReference } from '@switchyard/git-storage/move-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/references'
 import { findBranchTip } from '@switchyard/git-storage/refs'
-import type { Foresee, Repository } from '@switchyard/git-storage/repository'
+import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -133,10 +133,10 @@ export async function createBranch(
   if (!commit)
     throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = fullName('branch', name)
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
-  if (!(await moveReference(repository, { ref, from: null, to: commit.id, foresee })))
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent })))
     throw invalid('Branch already exists')
-  const changed = await happened([{ ref, before: zeroId, after: commit.id }])
+  const changed = await publish([{ ref, before: zeroId, after: commit.id }])
   return getBranch(database, { ...access, project: changed }, name)
 }
 
@@ -163,11 +163,11 @@ export async function deleteBranch(
     )
   }
   requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
-  const change = await removeBranch(repository, { name, target: branch.commit.id }, foresee)
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const change = await removeBranch(repository, { name, target: branch.commit.id }, recordIntent)
   if (!change)
     throw conflict(`The branch ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
-  await happened([change])
+  await publish([change])
 }
 
 /** Deletes every branch that is merged into the default branch, except protected ones. */
@@ -188,23 +188,23 @@ export async function deleteMergedBranches(
   const covering = compileProtections(await listProtectedBranches(database, project.id))
   const isDeletable = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const changes: RefChange[] = []
   try {
     for (const branch of all.filter(isDeletable)) {
       signal.throwIfAborted()
-      const change = await removeBranch(repository, branch, foresee)
+      const change = await removeBranch(repository, branch, recordIntent)
       if (change) changes.push(change)
     }
   } finally {
     // Webhooks are notified of the deleted branches, however the work ends.
-    await happened(changes)
+    await publish(changes)
   }
 }
 
 /** @returns null, with nothing deleted, when the branch has moved */
-async function removeBranch(repository: Repository, { name, target }: Reference, foresee: Foresee) {
+async function removeBranch(repository: Repository, { name, target }: Reference, recordIntent: RecordIntent) {
   const ref = fullName('branch', name)
-  const isGone = await moveReference(repository, { ref, from: target, to: null, foresee })
+  const isGone = await moveReference(repository, { ref, from: target, to: null, recordIntent })
   return isGone ? { ref, before: target, after: zeroId } : null
 }

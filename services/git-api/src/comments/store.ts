@@ -49,12 +49,12 @@ type NewCommitComment = Pick<
 /**
  * Adds a comment and the webhook deliveries about it in one transaction.
  *
- * @param tell makes the delivery; called only when a webhook subscribes to comments
+ * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(
   { pool }: Pick<Database, 'pool'>,
   { author, ...given }: Omit<NewCommitComment, 'authorId'> & { author: Omit<CommentAuthor, 'createdAt'> },
-  tell: (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>,
+  makeDelivery: (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>,
 ): Promise<CommentWithAuthor> {
   const { projectId, sha, note, path, line, lineType } = given
   return inPoolTransaction(pool, async (client) => {
@@ -78,7 +78,7 @@ export async function createCommitComment(
       author: { ...author, createdAt: authorSince },
       createdAt,
     }
-    await enqueueForProject(client, projectId, 'note', () => tell(comment))
+    await enqueueForProject(client, projectId, 'note', () => makeDelivery(comment))
     return comment
   })
 }

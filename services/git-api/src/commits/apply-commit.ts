@@ -81,7 +81,7 @@ async function applyCommit(
   const committer = signatureOf(caller.user)
   const description = describe(pick)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
-  const { foresee } = change
+  const { recordIntent } = change
   const result = await pickCommit(repository, {
     branch,
     tip,
@@ -89,7 +89,7 @@ async function applyCommit(
     committer,
     dryRun,
     ...description,
-    foresee,
+    recordIntent,
   })
   const words = description.isRevert ? revertWords : pickWords
   const failed = dryRun ? { dry_run: 'error' } : {}
@@ -105,7 +105,7 @@ async function applyCommit(
     case 'possible':
       return { diffs: result.diffs }
     case 'picked':
-      await change.happened([
+      await change.publish([
         { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
       ])
       return describeCommit(deps.statusLookup, access, result.commit, true)

@@ -289,7 +289,7 @@ export async function createCommit(
   const { edits, tip, parent, forced } = await planCommit(deps.database, access, command)
   const signatures = signaturesOf(caller, command)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
-  const { foresee } = change
+  const { recordIntent } = change
   const commit = await writeCommit(repository, {
     branch,
     tip,
@@ -297,11 +297,11 @@ export async function createCommit(
     edits,
     message,
     ...signatures,
-    foresee,
+    recordIntent,
   })
   // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
-  await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
+  await change.publish([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
   return describeCommit(deps.statusLookup, access, commit, command.withStats)
 }
 

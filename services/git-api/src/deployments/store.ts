@@ -147,7 +147,7 @@ export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 't
 }
 
 /** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
-type Tell = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
+type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
 
 /**
  * Adds a deployment, its environment when that is missing, and the webhook deliveries in one transaction. A successful deployment
@@ -159,7 +159,7 @@ type Tell = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
 export const recordDeployment = (
   { pool }: Pick<Database, 'pool'>,
   given: NewDeployment,
-  tell: Tell,
+  makeDelivery: MakeDelivery,
 ): Promise<{ deployment: DeploymentView; isNew: boolean }> =>
   inPoolTransaction(pool, async (client) => {
     const { projectId, environment: name } = given
@@ -172,7 +172,7 @@ export const recordDeployment = (
     const added = await insertDeployment(client, environment, given)
     await startAgain(client, added)
     const deployment = await withParts(client, added)
-    await enqueueForProject(client, projectId, 'deployment', () => tell(deployment))
+    await enqueueForProject(client, projectId, 'deployment', () => makeDelivery(deployment))
     return { deployment, isNew: true }
   })
 
@@ -251,7 +251,7 @@ export const changeDeployment = (
   { pool }: Pick<Database, 'pool'>,
   { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
   apply: (current: DeploymentProgress) => DeploymentProgress,
-  tell: Tell,
+  makeDelivery: MakeDelivery,
 ): Promise<{ deployment: DeploymentView; isChanged: boolean }> =>
   inPoolTransaction(pool, async (client) => {
     await lockProject(client, projectId)
@@ -263,7 +263,7 @@ export const changeDeployment = (
     await client.query(queryOf(updateProgress, [changed]))
     await startAgain(client, changed)
     const deployment = await withParts(client, changed)
-    await enqueueForProject(client, projectId, 'deployment', () => tell(deployment))
+    await enqueueForProject(client, projectId, 'deployment', () => makeDelivery(deployment))
     return { deployment, isChanged: true }
   })
 

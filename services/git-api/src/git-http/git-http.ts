@@ -82,7 +82,7 @@ export const takePush: ServeExchange = async (
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const pushOptions: string[] = []
-  const { foresee, happened } = beginChange(deps, { project, user: caller.user, baseUrl, pushOptions })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl, pushOptions })
   const changes = await servePush(session, input, output, {
     judge,
     locks,
@@ -91,12 +91,12 @@ export const takePush: ServeExchange = async (
     findRoom: deps.storageSpace.findRoom,
     takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
     noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
-    async foresee(foreseen, options) {
+    async recordIntent(intended, options) {
       pushOptions.push(...options)
-      await foresee(foreseen).catch(refuseWithoutDatabase)
+      await recordIntent(intended).catch(refuseWithoutDatabase)
     },
   })
-  if (changes.length > 0) await happened(changes)
+  if (changes.length > 0) await publish(changes)
 }
 
 /** The client of a push sees the message. */

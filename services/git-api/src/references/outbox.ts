@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { type Repeated, repeat } from '../repeat.js'
 import type { Storages } from '../storages/storages.js'
 import { type StoringDependencies, storeDeliveries } from './publish.js'
-import { type ClaimedForeseenChange, claimForeseenChanges, forgetForeseenChanges } from './store.js'
+import { type ClaimedIntent, claimIntents, forgetIntents } from './store.js'
 
 interface Needs extends StoringDependencies {
   storages: Storages
@@ -36,24 +36,24 @@ const aboutSchema = z.object({
  */
 export const startNotifying = (needs: Needs): Repeated =>
   repeat(
-    (signal) => notifyOfForeseenChanges(needs, signal),
+    (signal) => publishInterrupted(needs, signal),
     pauseMs,
     (err) =>
       needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; tried again in 5 s'),
   )
 
-async function notifyOfForeseenChanges(needs: Needs, signal: AbortSignal): Promise<void> {
+async function publishInterrupted(needs: Needs, signal: AbortSignal): Promise<void> {
   const { database, storages, logger } = needs
   const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
-  for (const change of await claimForeseenChanges(database, claim)) {
+  for (const change of await claimIntents(database, claim)) {
     if (signal.aborted) return
     try {
-      if ((await notify(needs, change)) || change.foreseenMsAgo > undecidedMsMax) {
-        await forgetForeseenChanges(database, [change.id])
+      if ((await notify(needs, change)) || change.recordedMsAgo > undecidedMsMax) {
+        await forgetIntents(database, [change.id])
       }
     } catch (err) {
       logger.warn({ err, project_id: change.projectId }, 'could not find out whether a reference has changed')
-      if (change.foreseenMsAgo > unreadableMsMax) await forgetForeseenChanges(database, [change.id])
+      if (change.recordedMsAgo > unreadableMsMax) await forgetIntents(database, [change.id])
     }
   }
 }
@@ -61,7 +61,7 @@ async function notifyOfForeseenChanges(needs: Needs, signal: AbortSignal): Promi
 /** @returns whether the change has happened and its deliveries are stored */
 async function notify(
   needs: Needs,
-  { id, projectId, about: stored, ref, before, after }: ClaimedForeseenChange,
+  { id, projectId, about: stored, ref, before, after }: ClaimedIntent,
 ): Promise<boolean> {
   const change = { ref, before, after }
   const found = await findProjectForUser(needs.database, String(projectId), null)

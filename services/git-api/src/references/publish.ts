@@ -46,7 +46,7 @@ const awaitedMs = 500
 /** Time after which storing a delivery is no longer tried again. */
 const storedWithinMs = 10 * 60_000
 /** The changes that were stored before they happened. */
-interface Foreseen {
+interface Intents {
   /** Identifies the event of a change; undefined for one that was not stored. */
   idOf: (change: RefChange) => string | undefined
   /** Called when the deliveries of every change are stored. */
@@ -62,7 +62,7 @@ export async function referencesChanged(
   dependencies: ReferenceDependencies,
   about: Change,
   changes: readonly RefChange[],
-  foreseen: Foreseen,
+  intended: Intents,
 ): Promise<void> {
   const { jobs, logger } = dependencies
   jobs.requestHousekeeping(about.project.id)
@@ -76,12 +76,12 @@ export async function referencesChanged(
     dependencies,
     jobs,
     about,
-    notified.map(({ change }) => ({ change, id: foreseen.idOf(change) })),
+    notified.map(({ change }) => ({ change, id: intended.idOf(change) })),
   )
   const forget = async () => {
-    if (await stored) await foreseen.forget()
+    if (await stored) await intended.forget()
   }
-  jobs.goOn(
+  jobs.runInBackground(
     forget().catch((err: unknown) =>
       logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
     ),
@@ -154,7 +154,7 @@ async function deleteReleasesOfTags(
  */
 export async function storeDeliveries(
   { database, git, logger }: StoringDependencies,
-  jobs: Pick<Jobs, 'pause'> | null,
+  jobs: Pick<Jobs, 'waitBeforeRetry'> | null,
   about: Change,
   changes: readonly { change: RefChange; id: string | undefined }[],
 ): Promise<boolean> {
@@ -187,7 +187,7 @@ export async function storeDeliveries(
 
 /** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
 async function storeWhenPossible(
-  jobs: Pick<Jobs, 'pause'> | null,
+  jobs: Pick<Jobs, 'waitBeforeRetry'> | null,
   store: () => Promise<void>,
 ): Promise<void> {
   const untilMs = performance.now() + storedWithinMs
@@ -196,7 +196,7 @@ async function storeWhenPossible(
       return await store()
     } catch (error) {
       if (!jobs || !isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
-      await jobs.pause()
+      await jobs.waitBeforeRetry()
     }
   }
 }

@@ -9,60 +9,60 @@ import {
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
 import { findBranchTip, findUsualBranch, isBranchOfGitAnnex, pointHeadTo } from '@switchyard/git-storage/refs'
-import type { Foresee, Repository } from '@switchyard/git-storage/repository'
+import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import { type Change, eventOf } from '../pushes/pushes.js'
 import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
-import { forgetForeseenChanges, storeForeseenChanges } from './store.js'
+import { forgetIntents, storeIntents } from './store.js'
 
 export type { ReferenceDependencies } from './publish.js'
 
 /** A change of references by one request. */
 interface ReferenceChange {
   /** Stores the changes that webhooks have to be notified of, before the references change. */
-  foresee: Foresee
+  recordIntent: RecordIntent
   /** Does the work that follows from the changes that happened. @returns the project, which may have another default branch now */
-  happened: (changes: readonly RefChange[]) => Promise<Project>
+  publish: (changes: readonly RefChange[]) => Promise<Project>
 }
 
 /**
- * Time after which another process checks whether a change has happened. It is longer than most changes take from `foresee`
+ * Time after which another process checks whether a change has happened. It is longer than most changes take from `recordIntent`
  * until their deliveries are stored.
  */
 const lookInMs = 10_000
 
 /**
- * Begins a change of references. When this process ends between `foresee` and the end of `happened`, another one finds out
+ * Begins a change of references. When this process ends between `recordIntent` and the end of `publish`, another one finds out
  * whether the references have changed, and notifies webhooks: see outbox.ts.
  */
 export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
   const { database } = dependencies
   const { project, user, baseUrl, pushOptions = [] } = about
   const { id, name, username, email } = user
-  // The options of a push are added to this array between `beginChange` and `foresee`.
+  // The options of a push are added to this array between `beginChange` and `recordIntent`.
   const row = {
     projectId: project.id,
     about: { user: { id, name, username, email }, baseUrl, pushOptions },
     lookInMs,
   }
-  const foreseen = new Map<string, string>()
+  const intended = new Map<string, string>()
   const keyOf = ({ ref, after }: RefChange) => `${ref} ${after}`
 
   return {
-    async foresee(changes) {
-      const notified = changes.slice(0, notifiedChangesMax - foreseen.size).flatMap((change) => {
+    async recordIntent(changes) {
+      const notified = changes.slice(0, notifiedChangesMax - intended.size).flatMap((change) => {
         const event = eventOf(change.ref)
         return event === null ? [] : [{ ...change, event, id: randomUUID() as string }]
       })
       if (notified.length === 0) return
-      const stored = new Set(await storeForeseenChanges(database, notified, row))
-      for (const change of notified) if (stored.has(change.id)) foreseen.set(keyOf(change), change.id)
+      const stored = new Set(await storeIntents(database, notified, row))
+      for (const change of notified) if (stored.has(change.id)) intended.set(keyOf(change), change.id)
     },
-    async happened(changes) {
+    async publish(changes) {
       const changed = { ...about, project: await settleDefaultBranch(dependencies, project, changes) }
       await referencesChanged(dependencies, changed, changes, {
-        idOf: (change) => foreseen.get(keyOf(change)),
+        idOf: (change) => intended.get(keyOf(change)),
         async forget() {
-          if (foreseen.size > 0) await forgetForeseenChanges(database, [...foreseen.values()])
+          if (intended.size > 0) await forgetIntents(database, [...intended.values()])
         },
       })
       return changed.project

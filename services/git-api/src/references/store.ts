@@ -4,20 +4,20 @@ import type { RefChange } from '@switchyard/domain/access'
 type Pool = Pick<Database, 'pool'>
 
 /** A change of a reference that may happen. */
-interface ForeseenChange extends RefChange {
+interface Intent extends RefChange {
   /** A UUID, which also identifies the event among deliveries. */
   id: string
 }
 
-export interface ClaimedForeseenChange extends ForeseenChange {
+export interface ClaimedIntent extends Intent {
   projectId: number
   /** What the deliveries show beside the change. */
   about: unknown
-  foreseenMsAgo: number
+  recordedMsAgo: number
 }
 
 const insert = {
-  name: 'foresee-changes',
+  name: 'record-intents',
   text: `INSERT INTO foreseen_changes (id, project_id, ref, before, after, about, look_at)
     SELECT id, $6, ref, before, after, $7, now() + $8 * interval '1 ms'
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) AS given (id, ref, before, after, event)
@@ -31,12 +31,12 @@ const insert = {
  *
  * @param changes `event`: `push` or `tag_push`
  * @param about what the deliveries show beside the change
- * @param lookInMs time after which {@link claimForeseenChanges} finds the changes that are not forgotten before
+ * @param lookInMs time after which {@link claimIntents} finds the changes that are not forgotten before
  * @returns ids of the stored changes
  */
-export async function storeForeseenChanges(
+export async function storeIntents(
   { pool }: Pool,
-  changes: readonly (ForeseenChange & { event: string })[],
+  changes: readonly (Intent & { event: string })[],
   { projectId, about, lookInMs }: { projectId: number; about: object; lookInMs: number },
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
@@ -55,26 +55,26 @@ export async function storeForeseenChanges(
   return rows.map(({ id }) => id)
 }
 
-export async function forgetForeseenChanges({ pool }: Pool, ids: readonly string[]): Promise<void> {
+export async function forgetIntents({ pool }: Pool, ids: readonly string[]): Promise<void> {
   const text = 'DELETE FROM foreseen_changes WHERE id = ANY ($1::uuid[])'
-  await pool.query({ name: 'forget-foreseen-changes', text, values: [ids] })
+  await pool.query({ name: 'forget-intents', text, values: [ids] })
 }
 
 /**
  * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found again after
  * `againInMs`.
  */
-export async function claimForeseenChanges(
+export async function claimIntents(
   { pool }: Pool,
   { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
-): Promise<ClaimedForeseenChange[]> {
-  const { rows } = await pool.query<ClaimedForeseenChange>(
+): Promise<ClaimedIntent[]> {
+  const { rows } = await pool.query<ClaimedIntent>(
     `UPDATE foreseen_changes SET look_at = now() + $3 * interval '1 ms'
      WHERE id IN (
        SELECT c.id FROM foreseen_changes c JOIN projects p ON p.id = c.project_id
        WHERE p.storage = $1 AND c.look_at <= now() ORDER BY c.look_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
      RETURNING id, project_id AS "projectId", ref, before, after, about,
-       (extract(epoch FROM now() - foreseen_at) * 1000)::float8 AS "foreseenMsAgo"`,
+       (extract(epoch FROM now() - foreseen_at) * 1000)::float8 AS "recordedMsAgo"`,
     [storage, rowsMax, againInMs],
   )
   return rows

@@ -129,9 +129,9 @@ export async function createRelease(
     releasedAt,
     links,
   }
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const missing = await planMissingTag(access, command)
-  await foresee(missing)
+  await recordIntent(missing)
   const made: RefChange[] = []
   try {
     // The tag comes last, so that a release that cannot be stored leaves no tag behind.
@@ -151,7 +151,7 @@ export async function createRelease(
     throw conflict('Release already exists', { cause: error })
   } finally {
     // Webhooks are notified of a tag that was created, also when the database is unreachable afterwards.
-    if (made.length > 0) await happened(made)
+    if (made.length > 0) await publish(made)
   }
 }
 

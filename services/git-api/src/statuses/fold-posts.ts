@@ -16,9 +16,9 @@ export interface StatusPosting {
   /** Computes the fields after the post. @param current the active record; null when there is none */
   apply(current: StatusFields | null, now: Date): StatusFields
   /** Makes the webhook delivery about a changed state. Called only when a webhook subscribes to it. */
-  tell(status: StatusWithAuthor): Omit<NewDelivery, 'webhookId'>
+  delivery(status: StatusWithAuthor): Omit<NewDelivery, 'webhookId'>
   /** Makes the webhook delivery about a changed state of the pipeline. */
-  tellPipeline(pipeline: PipelineWithJobs): Omit<NewDelivery, 'webhookId'>
+  pipelineDelivery(pipeline: PipelineWithJobs): Omit<NewDelivery, 'webhookId'>
 }
 
 /** The records that posts to one commit and name can change, and the webhooks of the project that subscribe to changes. */

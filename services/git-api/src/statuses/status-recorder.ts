@@ -23,7 +23,13 @@ import {
   type StatusPosting,
 } from './fold-posts.js'
 import type { StatusWithAuthor } from './store.js'
-import { addStatuses, beginAlone, changeStatuses, readGroups, type StatusEvents } from './write-statuses.js'
+import {
+  addStatuses,
+  beginWithGroupLocks,
+  changeStatuses,
+  readGroups,
+  type StatusEvents,
+} from './write-statuses.js'
 
 /**
  * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and name are applied
@@ -106,7 +112,7 @@ async function recordPosts(
     ])
     return recorded
   }
-  return inPoolTransaction(pool, work, beginAlone(postings.map(({ label }) => groupKey(label))))
+  return inPoolTransaction(pool, work, beginWithGroupLocks(postings.map(({ label }) => groupKey(label))))
 }
 
 async function writeFolded(
@@ -142,7 +148,7 @@ function deliveriesOf(
     const posting = postings[index] as StatusPosting
     const webhookIds = states.get(groupKey(posting.label))?.webhookIds ?? []
     if (!changed || webhookIds.length === 0) return []
-    const delivery = posting.tell(status)
+    const delivery = posting.delivery(status)
     return webhookIds.map((webhookId) => ({ ...delivery, webhookId }))
   })
 }
@@ -160,20 +166,20 @@ export async function pipelineDeliveries(
   open: OpenPipelines,
   after: ReadonlyMap<string, string>,
 ): Promise<NewDelivery[]> {
-  const told = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhookIds: number[] }>()
+  const moved = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhookIds: number[] }>()
   for (const [index, { status }] of recorded.entries()) {
     const posting = postings[index] as StatusPosting
     const webhookIds = states.get(groupKey(posting.label))?.pipelineWebhookIds ?? []
     const key = pipelineKey(status)
     const pipeline = open.get(key)
     if (!pipeline || webhookIds.length === 0 || after.get(key) === pipeline.before) continue
-    told.set(key, { pipeline, posting, webhookIds })
+    moved.set(key, { pipeline, posting, webhookIds })
   }
   const deliveries: NewDelivery[] = []
-  for (const { pipeline, posting, webhookIds } of told.values()) {
+  for (const { pipeline, posting, webhookIds } of moved.values()) {
     const found = await findPipelineWithJobs(client, pipeline.projectId, pipeline.id)
     if (!found) continue
-    const delivery = posting.tellPipeline(found)
+    const delivery = posting.pipelineDelivery(found)
     deliveries.push(...webhookIds.map((webhookId) => ({ ...delivery, webhookId })))
   }
   return deliveries

@@ -61,8 +61,8 @@ export async function recordStatus(
       anyRef: given === undefined,
       author: caller.user,
       apply: (current, now) => applyPost(current, command, now),
-      tell: (recorded) => jobHook(recorded, about),
-      tellPipeline: (pipeline) => pipelineHook(pipeline, about),
+      delivery: (recorded) => jobHook(recorded, about),
+      pipelineDelivery: (pipeline) => pipelineHook(pipeline, about),
     })
     // Also after a failure: the status may be recorded although its confirmation was lost.
     .finally(() => statusLookup.invalidate(project))

@@ -17,7 +17,7 @@ import {
  * The statement that begins a transaction and locks these groups until its end. Locks are taken in the order of their
  * numbers, so writers with several groups cannot deadlock.
  */
-export function beginAlone(groupKeys: readonly string[]): string {
+export function beginWithGroupLocks(groupKeys: readonly string[]): string {
   const numbers = [...new Set(groupKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
   return `BEGIN; SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
 }

@@ -17,7 +17,7 @@ import {
   markMoveFailed,
   markMoveStarted,
   markSourceRemoved,
-  moveWhileStill,
+  moveUnderExclusiveLock,
 } from './store.js'
 
 export interface MovingDependencies {
@@ -145,7 +145,7 @@ async function moveRepository(
     for (let round = 0; round < roundsBefore; round += 1) await copyChanges(copy, original, move, signal)
     await copy.checkObjects(signal)
     const startedMs = performance.now()
-    await moveWhileStill(database, move, {
+    await moveUnderExclusiveLock(database, move, {
       async complete() {
         const inTime = AbortSignal.any([signal, AbortSignal.timeout(lastRoundMs)])
         await copyChanges(copy, original, move, inTime)

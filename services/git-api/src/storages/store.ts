@@ -114,7 +114,7 @@ const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
  * @throws DomainError unavailable, without running `work`, when the repository lies elsewhere by now, or a move takes too long;
  *   not-found when the project was deleted; also when the lock was lost during `work`
  */
-export async function whileRepositoryStays<Result>(
+export async function withRepositoryLock<Result>(
   { pool }: Pick<Database, 'pool'>,
   { storage, diskPath }: RepositoryPlace,
   work: () => Promise<Result>,
@@ -145,7 +145,7 @@ export const repositoryMoved = () =>
   unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
 
 /** What a move does while changes of the repository wait. */
-interface StillWork {
+interface ExclusiveWork {
   /** Brings the copy up to date. Nobody changes the original until the move has ended. */
   complete: () => Promise<void>
   /** Puts the copy in its place. */
@@ -158,10 +158,10 @@ interface StillWork {
  *
  * @throws Error when the project is gone or no longer in the source; every error of the work
  */
-export async function moveWhileStill(
+export async function moveUnderExclusiveLock(
   { pool }: Pick<Database, 'pool'>,
   move: { id: number; projectId: number; diskPath: string; source: string; destination: string },
-  { complete, settle }: StillWork,
+  { complete, settle }: ExclusiveWork,
 ): Promise<void> {
   const begin = `BEGIN; SET LOCAL lock_timeout = ${changesMsMax};
     SET LOCAL idle_in_transaction_session_timeout = ${stillMsMax}`

@@ -17,7 +17,7 @@ export async function checkStorage(storageRoot: string): Promise<void> {
   }
 }
 
-/** Figures of the file system of the repositories; they are left out while it does not answer. */
+/** Metrics of the file system of the repositories; they are left out while it does not answer. */
 export function exposeStorage({ registry }: Metrics, storageRoot: string, freeBytesMin: number): void {
   const expose = (name: string, help: string, read: (space: DiskSpace) => number) =>
     new Gauge({

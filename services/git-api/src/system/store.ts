@@ -1,6 +1,6 @@
 import { type Database, inPoolTransaction, sqlStateOf } from '@switchyard/db'
 
-export interface DatabaseFigures {
+export interface DatabaseMetrics {
   /** Version of PostgreSQL. */
   version: string
   sizeBytes: number
@@ -11,10 +11,10 @@ export interface DatabaseFigures {
   users: number
   projects: number
   /** The largest tables first, each with its partitions, indexes and long values. */
-  tables: TableFigures[]
+  tables: TableMetrics[]
 }
 
-interface TableFigures {
+interface TableMetrics {
   name: string
   sizeBytes: number
   /** As PostgreSQL has estimated it. */
@@ -39,13 +39,13 @@ const statement = `
     (SELECT coalesce(json_agg(json_build_object('name', name, 'sizeBytes', bytes, 'rowsEstimate', rows::bigint)
       ORDER BY bytes DESC, name), '[]') FROM sized) AS tables`
 
-interface Row extends Omit<DatabaseFigures, 'sizeBytes'> {
+interface Row extends Omit<DatabaseMetrics, 'sizeBytes'> {
   /** As text, because the driver reads large integers as text. */
   size: string
 }
 
 /** The size and use of the database; null when it takes longer than two seconds to find out. */
-export async function readDatabaseFigures({ pool }: Database): Promise<DatabaseFigures | null> {
+export async function readDatabaseMetrics({ pool }: Database): Promise<DatabaseMetrics | null> {
   try {
     return await inPoolTransaction(
       pool,
@@ -53,8 +53,8 @@ export async function readDatabaseFigures({ pool }: Database): Promise<DatabaseF
         const { rows } = await client.query<Row>({ text: statement, query_timeout: 2 * timeoutMs } as never)
         const [row] = rows
         if (!row) return null
-        const { size, ...figures } = row
-        return { ...figures, sizeBytes: Number(size) }
+        const { size, ...metrics } = row
+        return { ...metrics, sizeBytes: Number(size) }
       },
       `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`,
     )

@@ -5,8 +5,8 @@ import type { Database } from '@switchyard/db'
 import type { StorageLimits } from '@switchyard/domain/access'
 import type { CountedRepository, Git } from '@switchyard/git-storage/git'
 import pTimeout from 'p-timeout'
-import type { Jobs, RedisFigures } from '../jobs.js'
-import { type DatabaseFigures, readDatabaseFigures } from './store.js'
+import type { Jobs, RedisInfo } from '../jobs.js'
+import { type DatabaseMetrics, readDatabaseMetrics } from './store.js'
 
 /** What this installation runs on. A part is null when it did not answer within two seconds. */
 export interface SystemState {
@@ -16,8 +16,8 @@ export interface SystemState {
   startedAt: Date
   at: Date
   gitVersion: string | null
-  database: DatabaseFigures | null
-  redis: RedisFigures | null
+  database: DatabaseMetrics | null
+  redis: RedisInfo | null
   /** The file system of the repositories. */
   storage: DiskSpace | null
 }
@@ -71,13 +71,13 @@ export function createSystemState(parts: Parts): () => Promise<SystemState> {
 }
 
 async function readParts({ database, jobs, git, storageRoot }: Parts) {
-  const [gitVersion, databaseFigures, redis, storage] = await Promise.all([
+  const [gitVersion, databaseMetrics, redis, storage] = await Promise.all([
     inTime(git.readVersion()),
-    readDatabaseFigures(database),
-    inTime(jobs.readRedisFigures()),
+    readDatabaseMetrics(database),
+    inTime(jobs.readRedisInfo()),
     readStorage(storageRoot),
   ])
-  return { gitVersion, database: databaseFigures, redis, storage }
+  return { gitVersion, database: databaseMetrics, redis, storage }
 }
 
 /** @returns null when the file system does not answer in time */

@@ -126,11 +126,11 @@ export async function createTag(
 ): Promise<TagView> {
   const { project, caller } = access
   if (!(await mayCreateTag(dependencies.database, access, command.name))) throw invalid(protectedTagRefusal)
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const change = await planTag(access, command)
-  await foresee([change])
+  await recordIntent([change])
   await addTag(access, change)
-  await happened([change])
+  await publish([change])
   return getTag(dependencies.database, access, command.name)
 }
 
@@ -196,9 +196,9 @@ export async function deleteTag(
   }
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = fullName('tag', name)
-  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
-  if (!(await moveReference(repository, { ref, from: target, to: null, foresee }))) {
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  if (!(await moveReference(repository, { ref, from: target, to: null, recordIntent }))) {
     throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   }
-  await happened([{ ref, before: target, after: zeroId }])
+  await publish([{ ref, before: target, after: zeroId }])
 }

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 import type { Redis } from 'ioredis'
 import { coarseRows, fineRows, type Resolution } from './history.js'
-import type { Figures, Sample } from './sample.js'
+import type { Metrics, Sample } from './sample.js'
 
 const deflate = promisify(deflateRaw)
 const inflate = promisify(inflateRaw)
@@ -27,7 +27,7 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
     async save(sample, resolutions) {
       const tick = `{jq}:history:tick:${Math.floor(sample.atMs / tickMs)}`
       if ((await redis.set(tick, '1', 'EX', 60, 'NX')) === null) return
-      const packed = await deflate(JSON.stringify([sample.atMs, [...sample.figures]]))
+      const packed = await deflate(JSON.stringify([sample.atMs, [...sample.metrics]]))
       const multi = redis.multi()
       for (const resolution of resolutions) {
         multi.lpush(keys[resolution], packed).ltrim(keys[resolution], 0, rows[resolution] - 1)
@@ -41,8 +41,8 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
         const packed = await redis.lrangeBuffer(keys[resolution], start, start + loadedAtOnce - 1)
         if (packed.length === 0) return
         for (const each of packed) {
-          const [atMs, figures] = JSON.parse(String(await inflate(each))) as [number, [string, Figures][]]
-          yield { atMs, figures: new Map(figures) }
+          const [atMs, metrics] = JSON.parse(String(await inflate(each))) as [number, [string, Metrics][]]
+          yield { atMs, metrics: new Map(metrics) }
         }
       }
     },

@@ -1,7 +1,7 @@
 import type { Clock } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
 import { Ring, SeriesNumbers } from './ring.js'
-import { type Figures, mergeFigures, type Sample, seriesKey } from './sample.js'
+import { type Metrics, mergeMetrics, type Sample, seriesKey } from './sample.js'
 
 interface PointsQuestion {
   /** Unset: all sources together. */
@@ -13,8 +13,8 @@ interface PointsQuestion {
   resolutionSeconds: Resolution
 }
 
-/** Figures at one moment; null where nothing is known. */
-export interface Point extends Figures {
+/** Metrics at one moment; null where nothing is known. */
+export interface Point extends Metrics {
   atMs: number
 }
 
@@ -69,7 +69,7 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * Figures of the sources together. When a source did not answer, the point is unknown, because the figures of the other
+ * Metrics of the sources together. When a source did not answer, the point is unknown, because the metrics of the other
  * sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(
@@ -83,11 +83,11 @@ function pointsOf(
   const asked = sources.map((name) => seriesKey(name, queue))
   const wholeSince = wholes.map((key) => ring.firstSeenMs(key))
   const askedSince = asked.map((key) => ring.firstSeenMs(key))
-  return [...ring.between([...wholes, ...asked], fromMs, toMs)].map(({ atMs, figures }) => {
+  return [...ring.between([...wholes, ...asked], fromMs, toMs)].map(({ atMs, metrics }) => {
     const isMissing = (index: number) =>
-      figures[index] === null && atMs > (wholeSince[index] as number) && Number.isFinite(askedSince[index])
-    const known = figures.slice(sources.length).filter((each) => each !== null)
-    return { atMs, ...mergeFigures(sources.some((_name, index) => isMissing(index)) ? [] : known) }
+      metrics[index] === null && atMs > (wholeSince[index] as number) && Number.isFinite(askedSince[index])
+    const known = metrics.slice(sources.length).filter((each) => each !== null)
+    return { atMs, ...mergeMetrics(sources.some((_name, index) => isMissing(index)) ? [] : known) }
   })
 }
 

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { Snapshots } from '../snapshots/snapshots.js'
 import type { History, Resolution } from './history.js'
 import { createHistoryStore } from './history-store.js'
-import { figuresOf, type Sample } from './sample.js'
+import { metricsOf, type Sample } from './sample.js'
 
 interface RecordHistoryOptions {
   snapshots: Snapshots
@@ -52,8 +52,8 @@ export function recordHistory({ snapshots, history, redis, clock, logger }: Reco
 
 async function takeSample(snapshots: Snapshots, atMs: number): Promise<Sample> {
   const outcomes = await Promise.allSettled(snapshots.names.map((name) => snapshots.read(name)))
-  const figures = outcomes.flatMap((outcome, index) =>
-    outcome.status === 'fulfilled' ? figuresOf(snapshots.names[index] ?? '', outcome.value) : [],
+  const metrics = outcomes.flatMap((outcome, index) =>
+    outcome.status === 'fulfilled' ? metricsOf(snapshots.names[index] ?? '', outcome.value) : [],
   )
-  return { atMs, figures: new Map(figures) }
+  return { atMs, metrics: new Map(metrics) }
 }

@@ -1,4 +1,4 @@
-import type { Figures, Sample } from './sample.js'
+import type { Metrics, Sample } from './sample.js'
 
 /** Gives each series a number that is the same in every ring. Their number is limited, because that of queues is not. */
 export class SeriesNumbers {
@@ -19,14 +19,14 @@ export class SeriesNumbers {
   }
 
   /** The part of a sample whose series have a number. A new series gets one until all are given. */
-  known({ atMs, figures }: Sample): Sample {
-    return { atMs, figures: new Map([...figures].filter(([key]) => this.numberOf(key) !== undefined)) }
+  known({ atMs, metrics }: Sample): Sample {
+    return { atMs, metrics: new Map([...metrics].filter(([key]) => this.numberOf(key) !== undefined)) }
   }
 }
 
-const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Figures)[]
+const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Metrics)[]
 
-/** A sample: five numbers for each series, NaN where a figure is not known. */
+/** A sample: five numbers for each series, NaN where a metric is not known. */
 interface Row {
   atMs: number
   values: Float64Array
@@ -69,18 +69,18 @@ export class Ring {
     this.#rows = [...older, ...this.#rows].slice(-this.rowsMax)
   }
 
-  /** The figures of each series at every moment of a span; null for a series that was not seen then. */
+  /** The metrics of each series at every moment of a span; null for a series that was not seen then. */
   *between(
     keys: string[],
     fromMs: number,
     toMs: number,
-  ): Generator<{ atMs: number; figures: (Figures | null)[] }> {
+  ): Generator<{ atMs: number; metrics: (Metrics | null)[] }> {
     const wanted = keys.map((key) => this.numbers.find(key))
     for (const { atMs, values } of this.#rows) {
       if (atMs < fromMs || atMs > toMs) continue
       yield {
         atMs,
-        figures: wanted.map((number) => (number === undefined ? null : unpack(values, number))),
+        metrics: wanted.map((number) => (number === undefined ? null : unpack(values, number))),
       }
     }
   }
@@ -92,8 +92,8 @@ export class Ring {
     return first?.atMs ?? Number.POSITIVE_INFINITY
   }
 
-  #pack({ atMs, figures }: Sample): Row {
-    const numbered = [...figures].flatMap(([key, each]) => {
+  #pack({ atMs, metrics }: Sample): Row {
+    const numbered = [...metrics].flatMap(([key, each]) => {
       const number = this.numbers.numberOf(key)
       return number === undefined ? [] : [{ number, each }]
     })
@@ -108,12 +108,12 @@ export class Ring {
   }
 }
 
-/** Null when no figure of a series is known: the series was not sampled at that moment. */
-function unpack(values: Float64Array, number: number): Figures | null {
+/** Null when no metric of a series is known: the series was not sampled at that moment. */
+function unpack(values: Float64Array, number: number): Metrics | null {
   const own = parts.map((_part, index) => {
     const value = values[number * parts.length + index]
     return value === undefined || Number.isNaN(value) ? null : value
   })
   if (own.every((value) => value === null)) return null
-  return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as unknown as Figures
+  return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as unknown as Metrics
 }

@@ -2,7 +2,7 @@ import { endpoint, ok, text, time, timeText } from '@switchyard/service-kit/http
 import { z } from 'zod'
 import type { Point, ReadHistory, Resolution } from './history.js'
 
-const figure = z.int().nullable()
+const metric = z.int().nullable()
 
 const historyShape = z
   .object({
@@ -12,15 +12,15 @@ const historyShape = z
     points: z.array(
       z.object({
         at: timeText(),
-        backlog: figure,
-        latency: figure,
-        processed: figure,
-        failed: figure,
-        busy: figure,
+        backlog: metric,
+        latency: metric,
+        processed: metric,
+        failed: metric,
+        busy: metric,
       }),
     ),
   })
-  .meta({ id: 'JobHistory', description: 'Figures over time; null where nothing is known' })
+  .meta({ id: 'JobHistory', description: 'Metrics over time; null where nothing is known' })
 
 const presentHistory = (
   { source, queue }: { source?: string; queue?: string },
@@ -29,13 +29,13 @@ const presentHistory = (
   source: source ?? null,
   queue: queue ?? null,
   resolution: resolutionSeconds,
-  points: points.map(({ atMs, ...figures }) => ({ at: new Date(atMs).toISOString(), ...figures })),
+  points: points.map(({ atMs, ...metrics }) => ({ at: new Date(atMs).toISOString(), ...metrics })),
 })
 
-/** The figures of the last hour every ten seconds, or of the last day every minute. */
+/** The metrics of the last hour every ten seconds, or of the last day every minute. */
 export const getHistory = (readHistory: ReadHistory) =>
   endpoint({
-    summary: 'Figures of the last hour or the last day',
+    summary: 'Metrics of the last hour or the last day',
     replies: { 200: historyShape },
     input: z.object({
       source: text().optional(),

@@ -1,7 +1,7 @@
 import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 
-/** Figures of a queue, or of a whole source, at one moment; null where a figure is not known. */
-export interface Figures {
+/** Metrics of a queue, or of a whole source, at one moment; null where a metric is not known. */
+export interface Metrics {
   backlog: number | null
   /** Whole seconds. */
   latency: number | null
@@ -11,19 +11,19 @@ export interface Figures {
   busy: number | null
 }
 
-/** Figures of every source that answered at one moment, and of its queues. */
+/** Metrics of every source that answered at one moment, and of its queues. */
 export interface Sample {
   atMs: number
-  figures: Map<string, Figures>
+  metrics: Map<string, Metrics>
 }
 
 /** Key of the series of a queue; without a queue, of the whole source. */
 export const seriesKey = (source: string, queue: string | null) => `${source}\n${queue ?? ''}`
 
-/** The figures of one source as entries of a sample: the whole source, then each queue. */
-export function figuresOf(source: string, snapshot: SourceSnapshot): [string, Figures][] {
+/** The metrics of one source as entries of a sample: the whole source, then each queue. */
+export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Metrics][] {
   const { queues, jobs } = snapshot
-  const whole: Figures = {
+  const whole: Metrics = {
     backlog: queues.reduce((sum, { backlog }) => sum + backlog, 0),
     latency: queues.reduce((max, { latencySeconds }) => Math.max(max, latencySeconds), 0),
     processed: jobs.processed,
@@ -33,7 +33,7 @@ export function figuresOf(source: string, snapshot: SourceSnapshot): [string, Fi
   return [
     [seriesKey(source, null), whole],
     ...queues.map(
-      ({ name, backlog, latencySeconds: latency, processed, failed, busy }): [string, Figures] => [
+      ({ name, backlog, latencySeconds: latency, processed, failed, busy }): [string, Metrics] => [
         seriesKey(source, name),
         { backlog, latency, processed, failed, busy },
       ],
@@ -41,10 +41,10 @@ export function figuresOf(source: string, snapshot: SourceSnapshot): [string, Fi
   ]
 }
 
-/** Figures of several sources as one: the longest latency, and the sums of the other figures. */
-export function mergeFigures(all: Figures[]): Figures {
-  const known = (part: keyof Figures) => all.map((each) => each[part]).filter((value) => value !== null)
-  const sum = (part: keyof Figures) => {
+/** Metrics of several sources as one: the longest latency, and the sums of the other metrics. */
+export function mergeMetrics(all: Metrics[]): Metrics {
+  const known = (part: keyof Metrics) => all.map((each) => each[part]).filter((value) => value !== null)
+  const sum = (part: keyof Metrics) => {
     const values = known(part)
     return values.length < all.length || values.length === 0 ? null : values.reduce((a, b) => a + b)
   }

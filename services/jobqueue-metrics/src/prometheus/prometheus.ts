@@ -2,11 +2,11 @@ import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Snapshots } from '../snapshots/snapshots.js'
 import type { TakenSnapshot } from '../sources/sources.js'
-import { type Figure, queueFigures, type ServedQueue, servedQueues, sourceFigures } from './source-figures.js'
+import { type Metric, queueMetrics, type ServedQueue, servedQueues, sourceMetrics } from './source-metrics.js'
 
 const readBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2]
 
-export function createReadFigures({ registry }: Metrics) {
+export function createReadMetrics({ registry }: Metrics) {
   const duration = new Histogram({
     name: 'jobqueue_snapshot_duration_seconds',
     help: 'Time a read of a whole source took.',
@@ -39,12 +39,12 @@ interface Exposing {
 }
 
 /**
- * Figures of the sources themselves, read when Prometheus asks. Those of a source that does not answer are left
- * out, because its last known figures would look current.
+ * Metrics of the sources themselves, read when Prometheus asks. Those of a source that does not answer are left
+ * out, because its last known metrics would look current.
  */
 export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void {
   let refreshing: Promise<void> | null = null
-  /** Prometheus' client collects each figure separately and at the same time; all of them share one read. */
+  /** Prometheus' client collects each metric separately and at the same time; all of them share one read. */
   const collect = () => {
     refreshing ??= refresh().finally(() => {
       refreshing = null
@@ -59,8 +59,8 @@ export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void
     registers: [registry],
     collect,
   })
-  const ofSources = sourceFigures.map((figure) => expose(figure, ['source'], exposing))
-  const ofQueues = queueFigures.map((figure) => expose(figure, ['source', 'queue'], exposing))
+  const ofSources = sourceMetrics.map((metric) => expose(metric, ['source'], exposing))
+  const ofQueues = queueMetrics.map((metric) => expose(metric, ['source', 'queue'], exposing))
 
   async function refresh(): Promise<void> {
     const outcomes = await Promise.allSettled(snapshots.names.map((source) => snapshots.read(source)))
@@ -86,7 +86,7 @@ function show(
 }
 
 function expose<Of>(
-  { name, help, type, read }: Figure<Of>,
+  { name, help, type, read }: Metric<Of>,
   labelNames: string[],
   { registry, collect }: Exposing,
 ): Exposed<Of> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
+import type { QueueMetrics, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
 import { mergeSnapshots } from './merge-snapshots.js'
 
-const queue = (name: string, figures: Partial<QueueFigures> = {}): QueueFigures => ({
+const queue = (name: string, metrics: Partial<QueueMetrics> = {}): QueueMetrics => ({
   name,
   backlog: 0,
   latencySeconds: 0,
@@ -10,7 +10,7 @@ const queue = (name: string, figures: Partial<QueueFigures> = {}): QueueFigures 
   busy: 0,
   processed: 0,
   failed: 0,
-  ...figures,
+  ...metrics,
 })
 const jobs = { processed: 10, failed: 1, scheduled: 2, retry: 3, dead: 4, approximate: false }
 

@@ -1,11 +1,11 @@
-import type { JobTotals, QueueFigures, SourceSnapshot } from '../sources/sources.js'
+import type { JobTotals, QueueMetrics, SourceSnapshot } from '../sources/sources.js'
 
 /**
  * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the same name
  * in two sources are one queue.
  */
 export function mergeSnapshots(parts: SourceSnapshot[]): SourceSnapshot {
-  const queues = new Map<string, QueueFigures>()
+  const queues = new Map<string, QueueMetrics>()
   for (const queue of parts.flatMap((part) => part.queues)) {
     const known = queues.get(queue.name)
     queues.set(queue.name, known ? mergeQueues(known, queue) : queue)
@@ -17,7 +17,7 @@ export function mergeSnapshots(parts: SourceSnapshot[]): SourceSnapshot {
   }
 }
 
-const mergeQueues = (a: QueueFigures, b: QueueFigures): QueueFigures => ({
+const mergeQueues = (a: QueueMetrics, b: QueueMetrics): QueueMetrics => ({
   name: a.name,
   backlog: a.backlog + b.backlog,
   latencySeconds: Math.max(a.latencySeconds, b.latencySeconds),
@@ -27,7 +27,7 @@ const mergeQueues = (a: QueueFigures, b: QueueFigures): QueueFigures => ({
   failed: addKnown(a.failed, b.failed),
 })
 
-/** Null when either figure is null, because a sum of the known part would look complete. */
+/** Null when either metric is null, because a sum of the known part would look complete. */
 const addKnown = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
 
 const mergeTotals = (a: JobTotals, b: JobTotals): JobTotals => ({

@@ -10,14 +10,14 @@ import {
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
+import type { QueueMetrics, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
 import type { Snapshots } from './snapshots.js'
 import type { StateStreams } from './state-streams.js'
 
 /** Turns a snapshot into the answer of one of the endpoints. */
 type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
 
-const figure = z.int().nullable()
+const metric = z.int().nullable()
 
 /** The optional fields are in extended answers only. */
 const queueShape = z
@@ -25,9 +25,9 @@ const queueShape = z
     backlog: z.int(),
     latency: z.int(),
     paused: z.boolean().optional(),
-    busy: figure.optional(),
-    processed: figure.optional(),
-    failed: figure.optional(),
+    busy: metric.optional(),
+    processed: metric.optional(),
+    failed: metric.optional(),
   })
   .meta({ id: 'QueueMetrics', description: 'Jobs that wait, and seconds that the oldest of them has waited' })
 
@@ -44,7 +44,7 @@ const processShape = z
     identity: z.string().optional(),
     quiet: z.boolean().optional(),
     heartbeat_age: z.number().nullable().optional(),
-    rss: figure.optional(),
+    rss: metric.optional(),
   })
   .meta({ id: 'ProcessMetrics', description: 'A process that works on jobs' })
 
@@ -66,14 +66,14 @@ export const partShapes = {
   jobs: jobsShape,
 }
 
-/** Queues by name, with GitLab's two figures; an extended answer has Switchyard's after them. */
+/** Queues by name, with GitLab's two metrics; an extended answer has Switchyard's after them. */
 export const presentQueues = (
   { queues }: SourceSnapshot,
   extended: boolean,
 ): z.output<typeof partShapes.queues> =>
   Object.fromEntries(queues.map((queue) => [queue.name, presentQueue(queue, extended)]))
 
-const presentQueue = (queue: QueueFigures, extended: boolean) => ({
+const presentQueue = (queue: QueueMetrics, extended: boolean) => ({
   backlog: queue.backlog,
   latency: queue.latencySeconds,
   ...(extended
@@ -120,7 +120,7 @@ export const presentJobs = (
   ...(extended ? { approximate: jobs.approximate } : {}),
 })
 
-/** Every source by itself; `message` says why one has no figures. */
+/** Every source by itself; `message` says why one has no metrics. */
 const presentSources = (
   sources: ({ name: string } & ({ snapshot: SourceSnapshot } | { message: string }))[],
   extended: boolean,
@@ -149,7 +149,7 @@ export const getMetrics = (
   endpoint({
     summary,
     replies: { 200: shape },
-    headers: { 'X-Snapshot-Age-Ms': 'Milliseconds since the figures were read' },
+    headers: { 'X-Snapshot-Age-Ms': 'Milliseconds since the metrics were read' },
     input: z.object({
       /** Narrows the answer to one source. */
       source: text().optional(),
@@ -166,7 +166,7 @@ export const getMetrics = (
 /** The names that `source` of the other endpoints takes, in the order of the configuration. */
 export const listSources = ({ names }: Snapshots) =>
   endpoint({
-    summary: 'The sources of figures',
+    summary: 'The sources of metrics',
     replies: { 200: z.array(z.object({ name: z.string() })) },
     input: z.object({}),
     handle: async () => ok(names.map((name) => ({ name }))),

@@ -7,7 +7,7 @@ export interface Snapshots {
   /** Names of all sources. */
   names: string[]
   /**
-   * One snapshot of all sources, or of one. Every endpoint answers from it, so that their figures agree.
+   * One snapshot of all sources, or of one. Every endpoint answers from it, so that their metrics agree.
    *
    * @throws DomainError invalid-parameters for a name that no source has; unavailable, with the names of the sources
    *   that do not answer

@@ -111,7 +111,7 @@ class Listener {
   }
 }
 
-/** A failed read is an event, because old figures must not look like new ones. Its message has no internal text. */
+/** A failed read is an event, because old metrics must not look like new ones. Its message has no internal text. */
 async function eventOf(read: ReadState): Promise<string> {
   try {
     return eventText({ event: 'metrics', data: await read() })

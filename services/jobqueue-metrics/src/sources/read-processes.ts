@@ -20,7 +20,7 @@ const inexactMs = 5000
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
 /** Processes whose JSON is parsed in one turn of the event loop. */
-const understoodAtOnce = 100
+const parsedAtOnce = 100
 
 /** The field `info`, as Sidekiq 5 to 8 and the heartbeat write it. */
 const processInfo = z.object({
@@ -55,8 +55,8 @@ export async function readProcesses(
   clock: SourceClock,
 ): Promise<WorkerProcess[]> {
   const processes: WorkerProcess[] = []
-  for (let start = 0; start < identities.length; start += understoodAtOnce) {
-    const some = identities.slice(start, start + understoodAtOnce)
+  for (let start = 0; start < identities.length; start += parsedAtOnce) {
+    const some = identities.slice(start, start + parsedAtOnce)
     const commands = some.map((id): ReadCommand => ['hmget', keyOf(id), ...processFields])
     const hashes = (await redis.read(commands)) as (string | null)[][]
     processes.push(...some.flatMap((id, index) => processOf(id, hashes[index] ?? [], clock) ?? []))

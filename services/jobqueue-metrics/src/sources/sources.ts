@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout'
 
-/** A job system whose figures can be read. Reading changes nothing in it. */
+/** A job system whose metrics can be read. Reading changes nothing in it. */
 export interface JobSource {
   /** Shown to clients; narrows their questions. */
   name: string
@@ -11,7 +11,7 @@ export interface JobSource {
 
 export interface SourceSnapshot {
   /** Sorted by name. */
-  queues: QueueFigures[]
+  queues: QueueMetrics[]
   /** Sorted by identity. */
   processes: WorkerProcess[]
   jobs: JobTotals
@@ -27,7 +27,7 @@ export function runningJobs({ queues, processes }: SourceSnapshot): number {
   return (isOfQueues ? known : processes.map(({ busy }) => busy)).reduce((sum, busy) => sum + busy, 0)
 }
 
-export interface QueueFigures {
+export interface QueueMetrics {
   name: string
   /** Jobs that could run now. */
   backlog: number
@@ -86,7 +86,7 @@ interface SharedSourceOptions {
   onRead?: (source: string, seconds: number, hasFailed: boolean) => void
 }
 
-/** The figures of a source, and when their read began (`performance.now()`). */
+/** The metrics of a source, and when their read began (`performance.now()`). */
 export interface TakenSnapshot extends SourceSnapshot {
   takenMs: number
 }
@@ -100,7 +100,7 @@ export interface SharedSource {
 
 /**
  * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`. A failed
- * read is not kept, and older figures never stand in for it.
+ * read is not kept, and older metrics never stand in for it.
  *
  * A request gives up after `deadlineMs`, but the read goes on and serves later requests: a second read beside it would
  * make a slow source slower still.

@@ -15,10 +15,10 @@ import { tenantParameter } from '../shapes/parameters.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** `GET /sagas/stats`: figures of the sagas created in a range of time, by default the last 24 hours. */
+/** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
 export const sagaStats = (database: Readable, clock: Clock) =>
   endpoint({
-    summary: 'Figures of the sagas that were created in a time',
+    summary: 'Metrics of the sagas that were created in a time',
     replies: { 200: statsShape },
     input: z.object({
       ...tenantParameter,
@@ -78,9 +78,9 @@ const statsShape = z
       }),
     ),
   })
-  .meta({ id: 'SagaStats', description: 'Figures of the sagas that were created in a time' })
+  .meta({ id: 'SagaStats', description: 'Metrics of the sagas that were created in a time' })
 
-/** Figures of the sagas that were created in a time. */
+/** Metrics of the sagas that were created in a time. */
 const presentStats = (
   { from, to }: StatsRange,
   { counts, durations, failures }: SagaStats,

@@ -65,8 +65,8 @@ it('counts what was reported, by operation and what became of it', async () => {
   await harness.grpc.report('SagaStarted', started, { metadata })
   await harness.grpc.report('ActivityRevoked', { activityId: 'nobodys' }, { metadata })
   await harness.grpc.report('SagaStarted', { sagaId: '' }, { metadata })
-  const figures = await (await fetch(`${harness.baseUrl}/metrics`)).text()
-  const of = (name: string) => figures.split('\n').filter((line) => line.startsWith(`${name}{`))
+  const metrics = await (await fetch(`${harness.baseUrl}/metrics`)).text()
+  const of = (name: string) => metrics.split('\n').filter((line) => line.startsWith(`${name}{`))
   expect(of('saga_events_total').toSorted()).toEqual([
     'saga_events_total{op="ActivityRevoked",result="parked",service="saga-reporter"} 1',
     'saga_events_total{op="SagaStarted",result="duplicate",service="saga-reporter"} 1',

@@ -2,11 +2,11 @@ import { jobPayloads } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq'
 import type { JobType } from '../job-type.js'
-import type { JobFigures } from './job-figures.js'
+import type { JobMetrics } from './job-metrics.js'
 
 interface RunJobOptions {
   logger: Logger
-  figures: JobFigures
+  metrics: JobMetrics
   /** Aborted when jobs still under way have to be given back, because the process stops. */
   stopping: AbortSignal
 }
@@ -15,11 +15,11 @@ interface RunJobOptions {
  * Makes the function that BullMQ calls for each attempt at a job: checks the payload, limits the time, counts the attempt
  * however it ends. A job that is interrupted because the process stops goes back to its queue without using up an attempt.
  */
-export function createProcessor(type: JobType, { logger, figures, stopping }: RunJobOptions) {
+export function createProcessor(type: JobType, { logger, metrics, stopping }: RunJobOptions) {
   return async (job: Job, token?: string): Promise<void> => {
     let outcome: 'done' | 'failed' | 'returned' = 'failed'
     const startedMs = performance.now()
-    figures.started(job)
+    metrics.started(job)
     try {
       await runOnce(type, job, logger, stopping)
       outcome = 'done'
@@ -29,7 +29,7 @@ export function createProcessor(type: JobType, { logger, figures, stopping }: Ru
       await job.moveToWait(token)
       throw new WaitingError('the worker stops')
     } finally {
-      figures.ended(job, outcome, (performance.now() - startedMs) / 1000)
+      metrics.ended(job, outcome, (performance.now() - startedMs) / 1000)
     }
   }
 }

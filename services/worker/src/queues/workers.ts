@@ -5,14 +5,14 @@ import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
 import { type JobType, queueOf } from '../job-type.js'
 import { closeWorkers } from './close-workers.js'
-import type { JobFigures } from './job-figures.js'
+import type { JobMetrics } from './job-metrics.js'
 import { createProcessor } from './run-job.js'
 
 interface WorkersOptions {
   types: JobType[]
   redisUrl: string
   logger: Logger
-  figures: JobFigures
+  metrics: JobMetrics
   /** Counts the attempts at jobs; started here. */
   heartbeat: Heartbeat
   /** How long running jobs may continue once closing has begun; then they go back to their queues. */
@@ -37,7 +37,7 @@ const kept = {
 
 /** Works on the queue of every job type. While Redis is unreachable, it goes on trying to connect. */
 export function startWorkers(options: WorkersOptions): Workers {
-  const { types, redisUrl, logger, figures, heartbeat, graceMs, isRedisReady, onCommandFailed } = options
+  const { types, redisUrl, logger, metrics, heartbeat, graceMs, isRedisReady, onCommandFailed } = options
   const stopping = new AbortController()
   const connection = {
     ...redisOptions(redisUrl),
@@ -52,7 +52,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     const queue = queueOf(type)
     const worker = new Worker(
       queue,
-      heartbeat.count(createProcessor(type, { logger, figures, stopping: stopping.signal })),
+      heartbeat.count(createProcessor(type, { logger, metrics, stopping: stopping.signal })),
       {
         connection,
         prefix: jobKeyPrefix,
@@ -71,7 +71,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     worker.on('failed', (job, error) => {
       // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
-      if (dead) figures.died(queue)
+      if (dead) metrics.died(queue)
       const fields = { queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
       logger.warn({ err: error, ...fields }, 'job failed')
     })

@@ -31,14 +31,14 @@ const rowsMax = 1000
  */
 const overlapMs = 5 * 60_000
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaMetrics'>
 
 /**
  * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
  * sagas and activities that have come due since the last run, and those that are flagged. A run whose time is up stores its
  * position, and the next run continues from there.
  */
-export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependencies) =>
+export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependencies) =>
   jobType({
     queue: 'saga-flag-sweep',
     concurrency: 1,
@@ -48,13 +48,13 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependenc
       withSweepHeld(database, 'flags', 60_000, async () => {
         const untilMs = Date.now() + sagas.sweepBudgetMs
         const mayGoOn = () => Date.now() < untilMs && !signal.aborted
-        const sweep = { database, sagaFigures, rules: sagas.flagRules, now: clock(), mayGoOn }
+        const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayGoOn }
         const changed = await sweepFlags(sweep)
         if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
       }),
   })
 
-interface Sweep extends Pick<JobDependencies, 'database' | 'sagaFigures'> {
+interface Sweep extends Pick<JobDependencies, 'database' | 'sagaMetrics'> {
   rules: FlagRules
   now: Date
   mayGoOn: () => boolean
@@ -62,7 +62,7 @@ interface Sweep extends Pick<JobDependencies, 'database' | 'sagaFigures'> {
 
 async function sweepFlags({
   database,
-  sagaFigures,
+  sagaMetrics,
   rules,
   now,
   mayGoOn,
@@ -80,7 +80,7 @@ async function sweepFlags({
       const after = position[source.name] ?? null
       const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
       const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)
-      sagaFigures.found(anomalies)
+      sagaMetrics.found(anomalies)
       changed.set += set
       changed.cleared += cleared
       position[source.name] = next ?? beginning(source, cutoffs)

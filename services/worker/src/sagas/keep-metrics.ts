@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
 import {
-  figuresSweep,
   holdSweep,
+  metricsSweep,
   readEndedCursor,
   readNewlyEnded,
   readSagaGauges,
@@ -10,26 +10,26 @@ import {
   writeEndedCursor,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { SagaFigures } from './metrics.js'
+import type { SagaMetrics } from './metrics.js'
 
-interface KeepFiguresOptions {
+interface KeepMetricsOptions {
   database: Database
-  figures: SagaFigures
+  metrics: SagaMetrics
   logger: Logger
   everyMs: number
 }
 
-interface KeptFigures {
-  /** Hides the figures and releases the lease, so that another process shows them. */
+interface KeptMetrics {
+  /** Hides the metrics and releases the lease, so that another process shows them. */
   stop(): Promise<void>
 }
 
 /**
- * Shows the figures of sagas in one worker alone: the one that holds a lease. It renews the lease until it
- * stops, so that the series stay with one process. When it fails to renew in time it hides the figures by its own clock,
+ * Shows the metrics of sagas in one worker alone: the one that holds a lease. It renews the lease until it
+ * stops, so that the series stay with one process. When it fails to renew in time it hides the metrics by its own clock,
  * before the lease runs out for another worker to take.
  */
-export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresOptions): KeptFigures {
+export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsOptions): KeptMetrics {
   const owner = randomUUID()
   const heldMs = everyMs * 3
   let hiding: NodeJS.Timeout | undefined
@@ -37,17 +37,17 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
 
   async function run(): Promise<void> {
     const askedMs = Date.now()
-    if (!(await holdSweep(database, figuresSweep, owner, heldMs))) return figures.hideGauges()
+    if (!(await holdSweep(database, metricsSweep, owner, heldMs))) return metrics.hideGauges()
     clearTimeout(hiding)
     // The lease was granted after it was asked for, so that this timer ends before the lease.
-    hiding = setTimeout(figures.hideGauges, heldMs - (Date.now() - askedMs)).unref()
-    figures.showGauges(await readSagaGauges(database))
-    await countEnded(database, figures)
+    hiding = setTimeout(metrics.hideGauges, heldMs - (Date.now() - askedMs)).unref()
+    metrics.showGauges(await readSagaGauges(database))
+    await countEnded(database, metrics)
   }
 
   const tick = () => {
     running ??= run()
-      .catch((error: unknown) => logger.warn({ err: error }, 'could not read the figures of sagas'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not read the metrics of sagas'))
       .finally(() => {
         running = null
       })
@@ -60,18 +60,18 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
       clearInterval(timer)
       await running
       clearTimeout(hiding)
-      figures.hideGauges()
+      metrics.hideGauges()
       // When the database is unreachable, the lease runs out without this.
-      await releaseSweep(database, figuresSweep, owner).catch((error: unknown) =>
-        logger.debug({ err: error }, 'could not release the lease of the figures of sagas'),
+      await releaseSweep(database, metricsSweep, owner).catch((error: unknown) =>
+        logger.debug({ err: error }, 'could not release the lease of the metrics of sagas'),
       )
     },
   }
 }
 
 /** Counts the sagas that have ended since the last run. The first run ever counts none. */
-async function countEnded(database: Database, figures: SagaFigures): Promise<void> {
+async function countEnded(database: Database, metrics: SagaMetrics): Promise<void> {
   const { ended, cursor } = await readNewlyEnded(database, await readEndedCursor(database))
   await writeEndedCursor(database, cursor)
-  for (const saga of ended) figures.ended(saga)
+  for (const saga of ended) metrics.ended(saga)
 }

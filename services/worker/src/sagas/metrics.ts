@@ -2,7 +2,7 @@ import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/saga-store'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
 
-export interface SagaFigures {
+export interface SagaMetrics {
   showGauges(gauges: SagaGauges): void
   /** Removes the gauges: another process shows them, or their values are not known. */
   hideGauges(): void
@@ -16,7 +16,7 @@ export interface SagaFigures {
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
 /** @param servicesMax services that are named by a label; further ones share the label `other` */
-export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
+export function createSagaMetrics(registry: Registry, servicesMax: number): SagaMetrics {
   const labelOf = createBoundedLabels(servicesMax)
   const gauges = createGauges(registry)
   const { ended, duration, purged, anomalies } = createCounters(registry)

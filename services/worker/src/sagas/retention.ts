@@ -20,7 +20,7 @@ const rowsMax = 500
 const purgedAtOnce = 50
 const name = 'retention'
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaMetrics'>
 
 /**
  * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of deleted sagas. A run
@@ -93,7 +93,7 @@ function sourcesOf({ database, sagas }: Dependencies, now: Date): Source[] {
 }
 
 async function purgeCandidates(
-  { database, sagas, sagaFigures }: Dependencies,
+  { database, sagas, sagaMetrics }: Dependencies,
   candidates: readonly RetentionCandidate[],
   now: Date,
 ): Promise<number> {
@@ -106,7 +106,7 @@ async function purgeCandidates(
   let count = 0
   for (let index = 0; index < likely.length; index += purgedAtOnce) {
     const purged = await purgeSagas(database, likely.slice(index, index + purgedAtOnce), isDue)
-    for (const { serviceName } of purged) sagaFigures.purged(serviceName)
+    for (const { serviceName } of purged) sagaMetrics.purged(serviceName)
     count += purged.length
   }
   return count

@@ -31,14 +31,14 @@ export function createWebhookTools(
     sender,
     secretBox: createSecretBox(config),
     externalUrl: config.EXTERNAL_URL,
-    count: createDeliveryFigures(metrics),
+    count: createDeliveryMetrics(metrics),
   }
 }
 
 const targetsMax = 100
 
 /** Counts delivery attempts by target host. Hosts after the first hundred share the label `other`. */
-function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
+function createDeliveryMetrics({ registry }: Pick<Metrics, 'registry'>) {
   const attempts = new Counter({
     name: 'saga_webhook_deliveries_total',
     help: 'Attempts to deliver a webhook of a saga, by target host and result.',

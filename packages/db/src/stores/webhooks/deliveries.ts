@@ -74,12 +74,12 @@ export async function enqueueForProject(
     values: [projectId, event],
   })
   const accepted = await Promise.all(rows.map(accepts))
-  const told = rows.filter((_, index) => accepted[index])
-  if (told.length === 0) return
+  const subscribed = rows.filter((_, index) => accepted[index])
+  if (subscribed.length === 0) return
   const delivery = await make()
   await enqueueDeliveries(
     client,
-    told.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) })),
+    subscribed.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) })),
   )
 }
 

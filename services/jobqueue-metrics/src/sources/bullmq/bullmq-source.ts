@@ -8,7 +8,7 @@ import type { JobSource, SourceSnapshot, WorkerProcess } from '../sources.js'
 import { createDiscovery } from './discovery.js'
 import { readOldestJobs } from './oldest-jobs.js'
 import { type QueueCounts, readQueueCounts } from './queue-counts.js'
-import { queueFigures, type ReadQueue, totalsOf } from './queue-figures.js'
+import { queueMetrics, type ReadQueue, totalsOf } from './queue-metrics.js'
 import { beatingIds, readRegistry } from './read-registry.js'
 import { processesOf, type WorkerConnection } from './worker-connections.js'
 
@@ -39,21 +39,21 @@ export function createBullmqSource(
       const nowMs = ownNowMs + aheadMs
       const served = new Set(registry.names)
       const names = new Set([...served, ...configured, ...found, ...connections.map(({ queue }) => queue)])
-      const [queues, beating] = await Promise.all([
+      const [queues, withHeartbeat] = await Promise.all([
         readQueues(redis, prefix, [...names].sort(), served, nowMs),
         readProcesses(redis, beatingIds(registry, nowMs), keys.process, { nowMs, aheadMs }),
       ])
       const busy = new Map(queues.map((queue) => [queue.name, queue.counts.active]))
-      const unbeating = processesOf(
-        withoutHeartbeat(connections, beating),
+      const noHeartbeat = processesOf(
+        withoutHeartbeat(connections, withHeartbeat),
         ownNowMs,
         startsMs,
         (queue) => busy.get(queue) ?? 0,
       )
-      startsMs = new Map(unbeating.map(({ identity, startedAt }) => [identity, startedAt.getTime()]))
+      startsMs = new Map(noHeartbeat.map(({ identity, startedAt }) => [identity, startedAt.getTime()]))
       return {
-        queues: queues.map((queue) => queueFigures(queue, registry, nowMs)),
-        processes: [...beating, ...unbeating].sort(byIdentity),
+        queues: queues.map((queue) => queueMetrics(queue, registry, nowMs)),
+        processes: [...withHeartbeat, ...noHeartbeat].sort(byIdentity),
         jobs: totalsOf(queues, registry),
       }
     },
@@ -83,7 +83,10 @@ async function readQueues(
 }
 
 /** Once a process with a heartbeat serves a queue, all processes of the queue are assumed to have a heartbeat. */
-function withoutHeartbeat(connections: WorkerConnection[], beating: WorkerProcess[]): WorkerConnection[] {
-  const known = new Set(beating.flatMap(({ queues }) => queues))
+function withoutHeartbeat(
+  connections: WorkerConnection[],
+  withHeartbeat: WorkerProcess[],
+): WorkerConnection[] {
+  const known = new Set(withHeartbeat.flatMap(({ queues }) => queues))
   return connections.filter(({ queue }) => !known.has(queue))
 }

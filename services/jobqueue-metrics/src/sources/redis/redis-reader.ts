@@ -24,7 +24,7 @@ export interface RedisReader {
   /**
    * Answers in the order of the commands.
    *
-   * @throws Error of the first command that failed: figures with holes would be wrong figures
+   * @throws Error of the first command that failed: metrics with holes would be wrong metrics
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**

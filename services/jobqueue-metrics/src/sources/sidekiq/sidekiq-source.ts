@@ -2,7 +2,7 @@ import type { Clock } from '@switchyard/domain'
 import type { SidekiqSourceConfig } from '../../source-config.js'
 import { readProcesses } from '../read-processes.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
-import type { JobSource, QueueFigures, SourceSnapshot } from '../sources.js'
+import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
 import { latencySeconds } from '../values.js'
 import { enqueuedAtMs } from './job-age.js'
 
@@ -28,7 +28,7 @@ export function createSidekiqSource(
         redis.read(names.flatMap((queue) => commandsAbout(keyOf(`queue:${queue}`)))),
         readProcesses(redis, identities, keyOf, { nowMs, aheadMs }),
       ])
-      const queues = names.map((queue, index): QueueFigures => {
+      const queues = names.map((queue, index): QueueMetrics => {
         const [length, oldest] = answers.slice(index * 2, index * 2 + 2)
         return {
           name: queue,

@@ -4,7 +4,7 @@ import { SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 
 /** Where an installation keeps the data that a backup copies. */
-export interface Place {
+export interface DataLocations {
   /** Null: the embedded PostgreSQL of `npm start`. */
   databaseUrl: string | null
   /** Folder of the repositories of each storage, by the name of the storage. */
@@ -73,7 +73,7 @@ export const configSchema = z
  *
  * @throws ConfigError naming every variable that does not fit
  */
-export function readPlace(root: string, env: NodeJS.ProcessEnv): Place {
+export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocations {
   const config = loadConfig('the backup', configSchema, env)
   const url = config.DATABASE_URL?.reveal() ?? null
   const metricsFile = config.BACKUP_METRICS_FILE ? resolve(root, config.BACKUP_METRICS_FILE) : null
@@ -90,7 +90,7 @@ export function readPlace(root: string, env: NodeJS.ProcessEnv): Place {
 }
 
 /** The folder of a storage. @throws SetupProblem when the environment names none */
-export function rootOf({ storageRoots }: Pick<Place, 'storageRoots'>, storage: string): string {
+export function rootOf({ storageRoots }: Pick<DataLocations, 'storageRoots'>, storage: string): string {
   const folder = storageRoots.get(storage)
   if (folder !== undefined) return folder
   throw new SetupProblem(
@@ -100,7 +100,7 @@ export function rootOf({ storageRoots }: Pick<Place, 'storageRoots'>, storage: s
 
 /** The folder of the storage that holds a repository. @param storages those of repositories that are not in `default` */
 export const rootOfRepository = (
-  place: Pick<Place, 'storageRoots'>,
+  locations: Pick<DataLocations, 'storageRoots'>,
   storages: Record<string, string>,
   diskPath: string,
-): string => rootOf(place, storages[diskPath] ?? defaultStorage)
+): string => rootOf(locations, storages[diskPath] ?? defaultStorage)

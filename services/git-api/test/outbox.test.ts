@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { zeroId } from '@switchyard/domain/access'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { storeForeseenChanges } from '../src/references/store.js'
+import { storeIntents } from '../src/references/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { startGitProcess } from './git-process.js'
 
@@ -110,7 +110,7 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
     baseUrl: 'http://x',
     pushOptions: [],
   }
-  const stored = await storeForeseenChanges(harness.database, ids, {
+  const stored = await storeIntents(harness.database, ids, {
     projectId: project.id,
     about,
     lookInMs: 0,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readPlace } from './place.js'
+import { readLocations } from './data-locations.js'
 
-it('takes the data folder of npm start unless another place is named', () => {
-  expect(readPlace('/checkout', {})).toEqual({
+it('takes the data folder of npm start unless another one is named', () => {
+  expect(readLocations('/checkout', {})).toEqual({
     databaseUrl: null,
     storageRoots: new Map([['default', '/checkout/.switchyard/repositories']]),
     dataDir: '/checkout/.switchyard',
@@ -16,14 +16,14 @@ it('takes the data folder of npm start unless another place is named', () => {
     SWITCHYARD_DATA: '/data',
     BACKUP_METRICS_FILE: '/m/b.prom',
   }
-  expect(readPlace('/checkout', env)).toEqual({
+  expect(readLocations('/checkout', env)).toEqual({
     databaseUrl: 'postgresql://db/x',
     storageRoots: new Map([['default', '/data/repositories']]),
     dataDir: '/data',
     metricsFile: '/m/b.prom',
   })
   expect(
-    readPlace('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOT: '/storage' }),
+    readLocations('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOT: '/storage' }),
   ).toEqual({
     databaseUrl: 'postgresql://db/x',
     storageRoots: new Map([['default', '/storage']]),
@@ -34,34 +34,34 @@ it('takes the data folder of npm start unless another place is named', () => {
 
 it('takes a folder for each of several storages', () => {
   const env = { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOTS: 'default=/a, second=b=c' }
-  expect(readPlace('/checkout', env).storageRoots).toEqual(
+  expect(readLocations('/checkout', env).storageRoots).toEqual(
     new Map([
       ['default', '/a'],
       ['second', '/checkout/b=c'],
     ]),
   )
   for (const roots of ['/a', 'default=', 'Second=/a', 'default=/a,']) {
-    expect(() => readPlace('/checkout', { ...env, SWITCHYARD_STORAGE_ROOTS: roots })).toThrow(
+    expect(() => readLocations('/checkout', { ...env, SWITCHYARD_STORAGE_ROOTS: roots })).toThrow(
       'must be storages such as second=/srv/second',
     )
   }
 })
 
 it('takes the URL of the database from a file, as services do', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-place-'))
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-locations-'))
   const file = join(folder, 'url')
   writeFileSync(file, 'postgresql://db/x\n')
   const env = { DATABASE_URL_FILE: file }
-  expect(readPlace('/checkout', env)).toMatchObject({ databaseUrl: 'postgresql://db/x' })
+  expect(readLocations('/checkout', env)).toMatchObject({ databaseUrl: 'postgresql://db/x' })
   rmSync(folder, { recursive: true })
-  expect(() => readPlace('/checkout', env)).toThrow(/DATABASE_URL_FILE/)
+  expect(() => readLocations('/checkout', env)).toThrow(/DATABASE_URL_FILE/)
 })
 
-it('refuses half a place, and tells no password', () => {
-  expect(() => readPlace('/checkout', { SWITCHYARD_STORAGE_ROOT: '/storage' })).toThrow(
+it('refuses half of the locations, and tells no password', () => {
+  expect(() => readLocations('/checkout', { SWITCHYARD_STORAGE_ROOT: '/storage' })).toThrow(
     'DATABASE_URL is required: set it together with SWITCHYARD_STORAGE_ROOT',
   )
-  expect(() => readPlace('/checkout', { SWITCHYARD_STORAGE_ROOTS: 'default=/storage' })).toThrow(
+  expect(() => readLocations('/checkout', { SWITCHYARD_STORAGE_ROOTS: 'default=/storage' })).toThrow(
     'set it together with SWITCHYARD_STORAGE_ROOTS',
   )
   const both = {
@@ -69,6 +69,8 @@ it('refuses half a place, and tells no password', () => {
     SWITCHYARD_STORAGE_ROOT: '/a',
     SWITCHYARD_STORAGE_ROOTS: 'default=/a',
   }
-  expect(() => readPlace('/checkout', both)).toThrow('replaces SWITCHYARD_STORAGE_ROOT')
-  expect(() => readPlace('/checkout', { DATABASE_URL: 'mysql://u:hidden@db/x' })).toThrow(/^(?!.*hidden)/s)
+  expect(() => readLocations('/checkout', both)).toThrow('replaces SWITCHYARD_STORAGE_ROOT')
+  expect(() => readLocations('/checkout', { DATABASE_URL: 'mysql://u:hidden@db/x' })).toThrow(
+    /^(?!.*hidden)/s,
+  )
 })

@@ -1,31 +1,31 @@
-import { type JobTotals, type QueueFigures, runningJobs, type TakenSnapshot } from '../sources/sources.js'
+import { type JobTotals, type QueueMetrics, runningJobs, type TakenSnapshot } from '../sources/sources.js'
 
-/** A figure of a source or of a queue; null when the source does not have it. */
-export interface Figure<Of> {
+/** A metric of a source or of a queue; null when the source does not have it. */
+export interface Metric<Of> {
   name: string
   help: string
   type: 'gauge' | 'counter'
   read: (of: Of) => number | null
 }
 
-const figure =
+const metric =
   <Of>(type: 'gauge' | 'counter') =>
-  (name: string, help: string, read: Figure<Of>['read']): Figure<Of> => ({ name, help, type, read })
+  (name: string, help: string, read: Metric<Of>['read']): Metric<Of> => ({ name, help, type, read })
 
 /** Null when any of the values is: a sum of the others would look complete. */
 const sumOfKnown = (values: (number | null)[]) =>
   values.reduce((total, value) => (total === null || value === null ? null : total + value), 0)
 
-const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
+const ofSource = { gauge: metric<TakenSnapshot>('gauge'), counter: metric<TakenSnapshot>('counter') }
 
 /** The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that restarted, so such a total is left out. */
 const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
 
 /** Labelled with the source. */
-export const sourceFigures: Figure<TakenSnapshot>[] = [
+export const sourceMetrics: Metric<TakenSnapshot>[] = [
   ofSource.gauge(
     'jobqueue_snapshot_age_seconds',
-    'Age of the snapshot that these figures are from.',
+    'Age of the snapshot that these metrics are from.',
     ({ takenMs }) => (performance.now() - takenMs) / 1000,
   ),
   ofSource.counter('jobqueue_processed_total', 'Attempts ever made, failed ones included.', ({ jobs }) =>
@@ -61,14 +61,14 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
 ]
 
 /** A queue, and how many processes serve it. */
-export interface ServedQueue extends QueueFigures {
+export interface ServedQueue extends QueueMetrics {
   processes: number
 }
 
-const ofQueue = { gauge: figure<ServedQueue>('gauge'), counter: figure<ServedQueue>('counter') }
+const ofQueue = { gauge: metric<ServedQueue>('gauge'), counter: metric<ServedQueue>('counter') }
 
 /** Labelled with the source and the queue. */
-export const queueFigures: Figure<ServedQueue>[] = [
+export const queueMetrics: Metric<ServedQueue>[] = [
   ofQueue.gauge('jobqueue_queue_backlog', 'Jobs that could run now.', ({ backlog }) => backlog),
   ofQueue.gauge(
     'jobqueue_queue_latency_seconds',

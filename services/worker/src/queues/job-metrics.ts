@@ -5,8 +5,8 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 
 const secondsBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800]
 
-/** Prometheus figures of the jobs that this process runs. */
-export interface JobFigures {
+/** Prometheus metrics of the jobs that this process runs. */
+export interface JobMetrics {
   /** An attempt begins. */
   started(job: Job): void
   ended(job: Job, outcome: Outcome, seconds: number): void
@@ -14,8 +14,8 @@ export interface JobFigures {
   died(queue: string): void
 }
 
-/** @param queues every queue, because the figures of a queue are 0 from the start */
-export function createJobFigures({ registry }: Metrics, queues: string[]): JobFigures {
+/** @param queues every queue, because the metrics of a queue are 0 from the start */
+export function createJobMetrics({ registry }: Metrics, queues: string[]): JobMetrics {
   const registers = [registry]
   const attempts = new Counter({
     name: 'worker_job_attempts_total',

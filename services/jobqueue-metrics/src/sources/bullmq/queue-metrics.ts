@@ -1,4 +1,4 @@
-import type { JobTotals, QueueFigures } from '../sources.js'
+import type { JobTotals, QueueMetrics } from '../sources.js'
 import { latencySeconds } from '../values.js'
 import type { QueueCounts } from './queue-counts.js'
 import type { Registry } from './read-registry.js'
@@ -17,11 +17,11 @@ export interface ReadQueue {
  * The backlog is what could run now: waiting, paused and prioritized jobs, and delayed jobs that are overdue, which only
  * a running worker would move.
  */
-export function queueFigures(
+export function queueMetrics(
   { name, counts, oldestMs, hasHeartbeat }: ReadQueue,
   { processedBy, failedBy }: Registry,
   nowMs: number,
-): QueueFigures {
+): QueueMetrics {
   const { processed, failed, approximate } = endedOf(counts)
   return {
     name,

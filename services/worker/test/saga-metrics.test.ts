@@ -1,8 +1,8 @@
 import { createDatabase } from '@switchyard/db'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { keepFigures } from '../src/sagas/keep-metrics.js'
-import { createSagaFigures } from '../src/sagas/metrics.js'
+import { keepMetrics } from '../src/sagas/keep-metrics.js'
+import { createSagaMetrics } from '../src/sagas/metrics.js'
 import { silent, startHarness } from './harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
 
@@ -24,8 +24,8 @@ afterAll(async () => {
 const names =
   /^(sagas_open|sagas_error|sagas_stuck|activities_overdue|activities_parked|pole_sagas_server_failed_sagas|sagas_ended_total)[ {]/
 
-/** `name{labels} value` of our figures that a worker shows, without the label of the worker itself. */
-async function figuresOf(worker: { baseUrl: string }): Promise<string[]> {
+/** `name{labels} value` of our metrics that a worker shows, without the label of the worker itself. */
+async function metricsOf(worker: { baseUrl: string }): Promise<string[]> {
   const text = await (await fetch(`${worker.baseUrl}/metrics`)).text()
   return text
     .split('\n')
@@ -34,7 +34,7 @@ async function figuresOf(worker: { baseUrl: string }): Promise<string[]> {
     .sort()
 }
 
-const all = async () => (await Promise.all(workers.map(figuresOf))).flat().sort()
+const all = async () => (await Promise.all(workers.map(metricsOf))).flat().sort()
 
 it('shows in one worker how many sagas are how', async () => {
   await report(harness.database, [
@@ -110,7 +110,7 @@ it('names no more services than allowed', async () => {
 
 it('moves to another worker when the one that shows them stops, and shows nothing twice', async () => {
   const gauges = async (worker: { baseUrl: string }) =>
-    (await figuresOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')).length
+    (await metricsOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')).length
   const counts = await Promise.all(workers.map(gauges))
   expect(counts.filter((count) => count > 0)).toHaveLength(1)
   const holder = counts[0] ? 0 : 1
@@ -122,24 +122,24 @@ it('moves to another worker when the one that shows them stops, and shows nothin
 it('vanishes when another worker holds them', async () => {
   const [worker] = workers as [(typeof workers)[0]]
   await harness.database.pool.query(
-    "UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = 'figures'",
+    "UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = 'metrics'",
   )
   await expect
-    .poll(async () => (await figuresOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')), poll)
+    .poll(async () => (await metricsOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')), poll)
     .toEqual([])
 })
 
 it('vanishes when the database cannot be asked any more', async () => {
   const registry = new Registry()
-  const figures = createSagaFigures(registry, 10)
+  const metrics = createSagaMetrics(registry, 10)
   const database = createDatabase({
     url: harness.environment.DATABASE_URL,
     poolSizeMax: 1,
     applicationName: 'test',
   })
-  await harness.database.pool.query("DELETE FROM saga_sweeps WHERE name = 'figures'")
+  await harness.database.pool.query("DELETE FROM saga_sweeps WHERE name = 'metrics'")
   await Promise.all(workers.splice(0).map((worker) => worker.close()))
-  const kept = keepFigures({ database, figures, logger: silent, everyMs: 300 })
+  const kept = keepMetrics({ database, metrics, logger: silent, everyMs: 300 })
   const shown = async () =>
     (await registry.getSingleMetricAsString('activities_parked')).includes('activities_parked 1')
   await expect.poll(shown, poll).toBe(true)
