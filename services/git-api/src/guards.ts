@@ -17,7 +17,7 @@ import type { Git } from '@switchyard/git-storage/git'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { type Call, documented, type Guard, readingScopes, senderKey } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
-import { repositoryMoved } from './storages/store.js'
+import { repositoryMoved } from './storages/storages.js'
 
 /** What the routes below a project take at least, such as those of members and environments. */
 export interface ProjectResourceDependencies {

@@ -25,7 +25,6 @@ import { releaseRoutes } from './releases/routes.js'
 import { savedViewRoutes } from './saved-views/routes.js'
 import { sessionRoutes } from './sessions/routes.js'
 import { statusRoutes } from './statuses/routes.js'
-import { betweenStoragesRoutes } from './storages/between-storages.js'
 import { storageMoveRoutes } from './storages/routes.js'
 import { systemRoutes } from './system/routes.js'
 import { tagRoutes } from './tags/routes.js'
@@ -72,7 +71,6 @@ const subjects = [
   freezePeriodRoutes,
   emptyListRoutes,
   storageMoveRoutes,
-  betweenStoragesRoutes,
   gitHttpRoutes,
   lfsRoutes,
   badgeRoutes,
@@ -83,5 +81,5 @@ const subjects = [
 /** The parts that all subjects together ask for. */
 type RouteDependencies = typeof subjects extends ((deps: infer Asked) => Route[])[] ? Asked : never
 
-/** Every route of this service, each with its method, path, guard and endpoint. */
+/** The routes of this service, each with its method, path, guard and endpoint. Those between several storages: storages/several.ts. */
 export const routes = (deps: RouteDependencies): Route[] => subjects.flatMap((routesOf) => routesOf(deps))

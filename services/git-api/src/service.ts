@@ -32,10 +32,7 @@ import { startNotifying } from './references/outbox.js'
 import { routes } from './routes.js'
 import { createStatusLookup } from './statuses/status-lookup.js'
 import { createStatusRecorder } from './statuses/status-recorder.js'
-import { createForwarding, createForwardingCounters, type Forwarding } from './storages/forwarding.js'
-import { createMovesCounter, type MovingDependencies, startMoves } from './storages/moves.js'
-import { type Storages, storagesOf } from './storages/storages.js'
-import { withRepositoryLock } from './storages/store.js'
+import { createStorageMetrics, storagesOf } from './storages/storages.js'
 import { checkStorage, exposeStorage } from './system/storage.js'
 import { createStorageSpace } from './system/storage-space.js'
 import { createSystemState, type StorageSpace } from './system/system.js'
@@ -55,6 +52,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   const database = openDatabase(config, { metrics, health, lifecycle })
 
   const storages = storagesOf(config)
+  const storageMetrics = createStorageMetrics(metrics)
+  const several = storages.others.size > 0 ? await import('./storages/several.js') : null
   const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
   lifecycle.onClose('jobs', () => jobs.close())
 
@@ -63,10 +62,13 @@ export async function createService(config: Config, { logger, metrics, health, l
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
-  const git = openGit(config, storages, database, storageSpace, { lifecycle, metrics })
+  const withoutMove = several?.withoutMoveIn(database, storages.own)
+  const git = openGit(config, storageSpace, withoutMove, { lifecycle, metrics })
   const guards = createGuards(database, git, storages.own)
-  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
-  startMakingUp({ database, git, storages, storageRoot, logger }, lifecycle)
+  const transfers = transfersOf(config)
+  const shared = { database, git, storages, storageRoot, logger, ...transfers }
+  const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
+  startMakingUp(shared, lifecycle)
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -75,7 +77,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: authenticator.authenticate,
     findSession: authentication.findSession,
-    ...forward,
+    forward: joined?.forward,
     routes: routes({
       ...authenticator,
       database,
@@ -92,10 +94,10 @@ export async function createService(config: Config, { logger, metrics, health, l
       storages,
       storageSpace,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
-      ...transfersOf(config),
+      ...transfers,
       revision: config.SWITCHYARD_REVISION,
       logger,
-    }),
+    }).concat(joined?.routes ?? []),
     isUnavailable: isDatabaseUnavailable,
     refusalOf: (error) => (isMissingProject(error) ? notFound('Project', { cause: error }) : null),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
@@ -154,47 +156,24 @@ const administratorOf = (config: Config) => ({
   tokenFile: config.SWITCHYARD_ROOT_TOKEN_KEPT_IN,
 })
 
-const isOneOfMany = ({ others }: Storages) => others.size > 0
-
-/** With several storages, a repository is not moved while it changes. */
 function openGit(
   config: Config,
-  storages: Storages,
-  database: Database,
   storageSpace: StorageSpace,
+  withoutMove: GitOptions['withoutMove'] | undefined,
   { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
 ): Git {
-  const options: GitOptions = {
+  const git = createGit(config.SWITCHYARD_STORAGE_ROOT, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
     memoryBytesMax: config.GIT_MEMORY_BYTES_MAX,
     streamsMax: config.GIT_SESSIONS_MAX,
     streamsPerSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
     takeSpace: storageSpace.take,
-  }
-  if (isOneOfMany(storages)) {
-    options.withoutMove = (diskPath, work) =>
-      withRepositoryLock(database, { storage: storages.own, diskPath }, work)
-  }
-  const git = createGit(config.SWITCHYARD_STORAGE_ROOT, options)
+    ...(withoutMove && { withoutMove }),
+  })
   lifecycle.onClose('git', () => git.close())
   exposeGit(metrics, git)
   return git
-}
-
-/** With several storages: carries out moves of repositories to this one, and forwards requests to the others. */
-function joinStorages(
-  moving: MovingDependencies,
-  { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
-): Pick<Forwarding, 'forward'> | undefined {
-  const moved = createMovesCounter(metrics)
-  const forwarded = createForwardingCounters(metrics)
-  if (!isOneOfMany(moving.storages)) return undefined
-  const moves = startMoves(moving, moved)
-  lifecycle.onClose('moves', () => moves.close())
-  const forwarding = createForwarding(moving.database, moving.storages, forwarded)
-  lifecycle.onClose('forwarding', () => forwarding.close())
-  return { forward: forwarding.forward }
 }
 
 const openLimiters = (config: Config, context: Pick<ServiceContext, 'logger' | 'lifecycle'>) =>

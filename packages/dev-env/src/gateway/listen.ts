@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { SetupProblem } from '../problem.js'
 
@@ -14,14 +15,13 @@ export async function listen(
   server: Server,
   { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
 ): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const hint = hints[error.code ?? '']?.(port, variable)
-      reject(new SetupProblem(`Cannot listen on ${host}: ${hint ?? error.message}`))
-    })
-    server.listen(port, host, resolve)
-  })
-  server.removeAllListeners('error')
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    throw new SetupProblem(`Cannot listen on ${host}: ${hints[code]?.(port, variable) ?? message}`)
+  }
 }
 
 /** Checks that a child process can listen on a port. Rejects as `listen` does. */

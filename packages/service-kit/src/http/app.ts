@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
-import { type Logger, type Metrics, tracing } from '../observability/index.js'
+import type { Logger, Metrics } from '../observability/index.js'
 import { Slots } from '../slots.js'
 import { createAnswerMemory, holdAnswer } from './answer-memory.js'
 import { type Authenticate, type FindCaller, hashToken } from './authentication.js'
@@ -15,11 +15,12 @@ import { openMemory } from './body/sender-memory.js'
 import { crossOrigin } from './cors.js'
 import { boundPath, declaredNames, refuseSudo, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
-import { streamed } from './endpoint.js'
+import { pathOf, streamed } from './endpoint.js'
 import { sendError } from './errors.js'
+import { type Forward, forwardingRouter } from './forwarding-router.js'
 import { type CreateLimiter, limitersOfProcess } from './limiters.js'
 import { recheckWhileOpen } from './long-lived.js'
-import { observe, observedOf } from './observe.js'
+import { nameRoute, observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
@@ -49,12 +50,8 @@ export interface HttpAppOptions {
   externalUrl?: string
   /** Origins whose pages may call the service from a browser. Unset: none. */
   corsAllowedOrigins?: string[]
-  /**
-   * Answers a request, before anything else is done for it, when another process has to answer it. Unset: none has.
-   *
-   * @returns whether it has answered, or the client went away
-   */
-  forward?: (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
+  /** Answers requests that another process has to answer. Unset: none has. */
+  forward?: Forward | undefined
   /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
   bodyPace?: Pace
 }
@@ -76,8 +73,6 @@ const bodyRefusals = {
 }
 
 const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
-
-const apiPrefix = '/api/v4'
 
 /**
  * The HTTP side of a service: every route of its list, the operators' pages, and the documented answers
@@ -107,6 +102,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
     memory: new Slots(bodyMemory, bodyRefusals),
     answers: createAnswerMemory(),
   }
+  if (options.forward) app.use(forwardingRouter(options.routes, options.forward))
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   const add = (route: Route, wrap: (handle: RequestHandler) => RequestHandler) => {
     const handle = wrap(handler(route, pathOf(route), options, needs))
@@ -143,8 +139,6 @@ const forSome =
 
 /** Whether a request comes from a browser that opens a page. */
 export const prefersHtml = (request: Request): boolean => request.accepts(['json', 'html']) === 'html'
-
-const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
 
 function methodsByPath(routes: Route[]): Map<string, string[]> {
   const methods = new Map<string, string[]>()
@@ -193,11 +187,7 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
 function handler(route: Route, path: string, options: HttpAppOptions, needs: Needs): RequestHandler {
   const parameterNames = declaredNames(route.endpoint.input)
   return async (request, response) => {
-    const observed = observedOf(response)
-    observed.route = path
-    tracing()?.nameRequest(path)
-    observed.answerForm = route.answerForm
-    if (await isForwarded(route, request, response, options)) return
+    nameRoute(response, path, route)
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
     // header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
@@ -241,17 +231,6 @@ function readGiven(
   if (route.streamsBody) return { ...readQuery(request), ...request.params }
   const { bodyBytesMax: bytesMax = bodyBytesDefault, parseLargeBody, jsonOnly, keptTexts } = route
   return readInput(request, { ...receiving, bytesMax, parseLargeBody, jsonOnly, keptTexts })
-}
-
-async function isForwarded(
-  route: Route,
-  request: Request,
-  response: Response,
-  { forward }: HttpAppOptions,
-): Promise<boolean> {
-  if (!forward) return false
-  const params = request.params as Record<string, string>
-  return forward(route, { params, requestId: observedOf(response).requestId, raw: { request, response } })
 }
 
 /** Finds the sender of a request and counts the request. @throws DomainError unauthenticated, forbidden, rate-limited */

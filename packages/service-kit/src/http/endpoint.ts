@@ -142,6 +142,10 @@ export function route<Input extends z.ZodType, Access>(
   return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
 }
 
+/** The express pattern of the whole path of a route. */
+export const pathOf = ({ path, outsideApi }: Pick<Route, 'path' | 'outsideApi'>): string =>
+  outsideApi ? path : `/api/v4${path}`
+
 /** Routes whose questions refuse parameters that they do not declare. */
 export const refusingUnknown = (routes: Route[]): Route[] =>
   routes.map((each) => (each.method === 'GET' ? { ...each, refusesUnknown: true } : each))

@@ -34,7 +34,7 @@ export {
 } from './endpoint.js'
 export type { AnswerForm } from './errors.js'
 export { answerHead, EventStream, EventStreams, eventText } from './event-stream.js'
-export { createForwarder, type Forwarder, forwardedHeader, forwardRetryMs } from './forwarder.js'
+export type { Forward } from './forwarding-router.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type CreateLimiter, limitersOfProcess, limitersOfReplicas } from './limiters.js'
 export { type HttpServer, listen } from './listen.js'

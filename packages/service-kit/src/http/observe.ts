@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler, Response } from 'express'
-import type { Logger, Metrics } from '../observability/index.js'
+import { type Logger, type Metrics, tracing } from '../observability/index.js'
 import type { AnswerForm } from './errors.js'
 
 /** Headers of every answer. Answers that are pages replace the policy by one of their own. */
@@ -39,6 +39,18 @@ export class Observed {
 }
 
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
+
+/** Tells the log, the metrics, the trace and the error handler which route a request is for. */
+export function nameRoute(
+  response: Response,
+  path: string,
+  { answerForm }: { answerForm?: AnswerForm | undefined },
+): void {
+  const observed = observedOf(response)
+  observed.route = path
+  observed.answerForm = answerForm
+  tracing()?.nameRequest(path)
+}
 
 /**
  * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the headers that keep browsers

@@ -37,7 +37,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { ProjectStatistics } from '../shapes/repository-views.js'
-import { otherStorage, type Storages } from '../storages/storages.js'
+import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
 
 export interface ProjectDependencies extends ProjectResourceDependencies {
@@ -98,7 +98,7 @@ async function findEmptyElsewhere(
   const found = [...names].map(async (name) => {
     const ids = projects.filter(({ storage }) => storage === name).map(({ id }) => id)
     try {
-      return await otherStorage(storages, name).findEmptyRepositories(ids, signal)
+      return await findEmptyRepositoriesIn(storages, name, ids, signal)
     } catch (error) {
       // A storage that is unreachable must not hide a whole list of projects. Its projects are
       // shown as empty, like those whose repository cannot be read.

@@ -6,6 +6,7 @@ import {
   isDatabaseUnavailable,
   type NewDelivery,
 } from '@switchyard/db'
+import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import {
   findPipelineWithJobs,
   type OpenPipeline,
@@ -36,59 +37,25 @@ import {
  * one after the other across all processes, so parallel posts neither fail nor create a second record.
  */
 export interface StatusRecorder {
+  /** @throws DomainError unavailable when too many posts wait */
   record(posting: StatusPosting): Promise<RecordedStatus>
 }
 
-interface Waiting {
-  posting: StatusPosting
-  resolve(recorded: RecordedStatus): void
-  reject(error: unknown): void
-}
-
-const batchPostsMax = 200
-
-/**
- * Posts that arrive during a transaction are written together in the next one.
- */
+/** Records posts by group commit. A post may fail alone, for example because its project was deleted. */
 export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: StatusEvents): StatusRecorder {
-  const waiting: Waiting[] = []
-  let writing = false
-
-  async function write() {
-    writing = true
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, batchPostsMax)
-      await settle(batch)
-    }
-    writing = false
-  }
-
-  async function settle(batch: Waiting[]): Promise<void> {
-    try {
-      const postings = batch.map(({ posting }) => posting)
-      const recorded = await recordPosts(pool, postings, events)
-      for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
-    } catch (error) {
-      // When the database is unavailable, single posts would fail as well, one after the other.
-      if (batch.length === 1 || isDatabaseUnavailable(error)) {
-        for (const { reject } of batch) reject(error)
-        return
-      }
-      // A post may fail alone, for example because its project was deleted. The rest of the batch is recorded.
-      for (const one of batch) await settle([one])
-    }
-  }
-
+  const { commit } = createGroupCommit<StatusPosting, RecordedStatus>({
+    write: (postings) => recordPosts(pool, postings, events),
+    failsEveryCall: isDatabaseUnavailable,
+    transactionsMax: 1,
+    batch: { itemsMax: 200 },
+    queue: { itemsMax: 10_000 },
+    refusal: 'too many statuses wait',
+  })
   return {
-    record: (posting) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ posting, resolve, reject })
-        // Posts that arrive in the same turn of the event loop share the first transaction.
-        if (!writing) {
-          writing = true
-          setImmediate(() => void write())
-        }
-      }),
+    async record(posting) {
+      const [recorded] = await commit([posting])
+      return recorded as RecordedStatus
+    },
   }
 }
 

@@ -1,22 +1,23 @@
+import { Agent } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
 import { type Database, findProjectStorage } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import {
-  type Call,
-  createForwarder,
-  forwardedHeader,
-  forwardRetryMs,
-  type Route,
-} from '@switchyard/service-kit/http'
-import type { Metrics } from '@switchyard/service-kit/observability'
-import { Counter } from 'prom-client'
+import type { Call, Forward, Route } from '@switchyard/service-kit/http'
+import { createProxyServer } from 'http-proxy-3'
 import { projectPathOf } from '../guards.js'
-import type { Storages } from './storages.js'
+import type { StorageMetrics, Storages } from './storages.js'
 
-type ForwardedCall = Pick<Call, 'params' | 'requestId' | 'raw'>
+/** A request with this header was forwarded once, and is not forwarded again. */
+const forwardedHeader = 'x-switchyard-forwarded-by'
+
+/** Time after which a client may repeat a request that could not be forwarded. */
+const forwardRetryMs = 2_000
+
+const connectMsMax = 5_000
 
 export interface Forwarding {
   /** Forwards a request unchanged to the git-api whose storage holds the project. @returns true when it was forwarded */
-  forward: (route: Route, call: ForwardedCall) => Promise<boolean>
+  forward: Forward
   close: () => void
 }
 
@@ -27,7 +28,7 @@ export interface Forwarding {
 export function createForwarding(
   database: Database,
   storages: Storages,
-  counters: ForwardingCounters,
+  metrics: StorageMetrics,
 ): Forwarding {
   const forwarder = createForwarder(storages.own)
 
@@ -46,13 +47,13 @@ export function createForwarding(
       const { headers } = call.raw.request
       if (headers[forwardedHeader] !== undefined) {
         if (route.path === '/projects') return false
-        counters.refused.inc()
+        metrics.refused.inc()
         throw unavailable('the project is being moved to another storage', { retryAfterMs: forwardRetryMs })
       }
       const address = storages.others.get(storage)
       if (address === undefined)
         throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs: forwardRetryMs })
-      counters.forwarded.inc({ storage })
+      metrics.forwarded.inc({ storage })
       await forwarder.forward(call, { name: `the storage ${storage}`, address })
       return true
     },
@@ -66,21 +67,67 @@ function referenceOf({ path }: Route, params: Record<string, string>): string | 
   return path.startsWith('/:namespace/:project/') ? projectPathOf(params) : null
 }
 
-type ForwardingCounters = ReturnType<typeof createForwardingCounters>
+/** Another process that answers a request. */
+interface Upstream {
+  /** In answers, such as `the storage second`. */
+  name: string
+  /** `http://host:port` */
+  address: string
+}
 
-/** An installation without other storages has them, too, so that the alert about them can be tried. */
-export function createForwardingCounters({ registry }: Pick<Metrics, 'registry'>) {
+interface Forwarder {
+  /**
+   * Forwards a request to another process, unchanged, and its answer to the client.
+   *
+   * @throws DomainError unavailable when the upstream does not answer
+   */
+  forward: (call: Pick<Call, 'requestId' | 'raw'>, upstream: Upstream) => Promise<void>
+  close: () => void
+}
+
+/** @param own name of this process, which the upstream gets in `forwardedHeader` */
+function createForwarder(own: string): Forwarder {
+  const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) }
+  const proxy = createProxyServer({ toProxy: true })
+  proxy.on('proxyReq', (forwarded, request, response, _options, socket) => {
+    if (socket.connecting) {
+      const timer = setTimeout(() => forwarded.destroy(new Error('no connection in time')), connectMsMax)
+      socket.once('connect', () => clearTimeout(timer))
+      forwarded.once('close', () => clearTimeout(timer))
+    }
+    // The rest of a body that arrives after the answer is read and discarded in this process.
+    response.once('close', () => {
+      if (!request.complete || !response.writableFinished) forwarded.destroy()
+    })
+  })
+  // An incomplete answer must not look complete to the client.
+  proxy.on('proxyRes', (answer, _request, response) => {
+    answer.once('error', () => response.destroy())
+    answer.once('aborted', () => response.destroy())
+  })
+
   return {
-    forwarded: new Counter({
-      name: 'git_api_forwarded_requests_total',
-      help: 'Requests that were forwarded to the git-api of another storage.',
-      labelNames: ['storage'],
-      registers: [registry],
-    }),
-    refused: new Counter({
-      name: 'git_api_refused_forwards_total',
-      help: 'Forwarded requests that were refused because the project is not here either.',
-      registers: [registry],
-    }),
+    forward({ raw: { request, response }, requestId }, { name, address }) {
+      const target = new URL(address)
+      const { headers, socket } = request
+      headers[forwardedHeader] = own
+      headers['x-request-id'] = requestId
+      headers['x-forwarded-for'] = [headers['x-forwarded-for'], socket.remoteAddress]
+        .filter(Boolean)
+        .join(', ')
+      // The client has received `100 Continue` already.
+      delete headers.expect
+      return new Promise<void>((resolve, reject) => {
+        response.once('close', resolve)
+        const agent = agents[target.protocol as keyof typeof agents]
+        proxy.web(request, response, { target, agent }, (cause) => {
+          if (response.headersSent) response.destroy()
+          else reject(unavailable(`${name} does not answer`, { cause, retryAfterMs: forwardRetryMs }))
+        })
+      })
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy()
+    },
   }
 }

@@ -7,17 +7,17 @@ import {
 import type { LfsObject } from '@switchyard/domain/commit'
 import { type ArrivingRepository, receiveRepository } from '@switchyard/git-storage/arriving-repository'
 import type { Git } from '@switchyard/git-storage/git'
-import type { Logger, Metrics } from '@switchyard/service-kit/observability'
-import { Counter } from 'prom-client'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { type Repeated, repeat } from '../repeat.js'
-import { type OtherStorage, otherStorage, type Storages } from './storages.js'
+import { type OtherStorage, otherStorage } from './other-storage.js'
+import { moveUnderExclusiveLock } from './repository-lock.js'
+import type { StorageMetrics, Storages } from './storages.js'
 import {
   listActiveMoves,
   listLeftCopies,
   markMoveFailed,
   markMoveStarted,
   markSourceRemoved,
-  moveUnderExclusiveLock,
 } from './store.js'
 
 export interface MovingDependencies {
@@ -35,7 +35,7 @@ const pauseMs = 2_000
  * away from it. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
  * anew in the next process.
  */
-export function startMoves(dependencies: MovingDependencies, ended: MovesCounter): Repeated {
+export function startMoves(dependencies: MovingDependencies, ended: StorageMetrics['moved']): Repeated {
   const { logger } = dependencies
   const work = async (signal: AbortSignal) => {
     await runMoves(dependencies, ended, signal)
@@ -46,23 +46,9 @@ export function startMoves(dependencies: MovingDependencies, ended: MovesCounter
   )
 }
 
-type MovesCounter = Counter<'result'>
-
-/** An installation without other storages has the counter, too, so that the alert about it can be tried. */
-export function createMovesCounter({ registry }: Pick<Metrics, 'registry'>): MovesCounter {
-  const counter = new Counter({
-    name: 'git_api_repository_moves_total',
-    help: 'Moves of repositories to this storage that are over, by result.',
-    labelNames: ['result'],
-    registers: [registry],
-  })
-  for (const result of ['moved', 'failed']) counter.inc({ result }, 0)
-  return counter
-}
-
 async function runMoves(
   dependencies: MovingDependencies,
-  ended: MovesCounter,
+  ended: StorageMetrics['moved'],
   signal: AbortSignal,
 ): Promise<void> {
   const { database, storages } = dependencies
@@ -77,7 +63,7 @@ async function runMoves(
 
 async function runMove(
   dependencies: MovingDependencies,
-  ended: MovesCounter,
+  ended: StorageMetrics['moved'],
   move: RepositoryStorageMove,
   signal: AbortSignal,
 ): Promise<void> {

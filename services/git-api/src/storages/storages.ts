@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { unavailable } from '@switchyard/domain'
-import type { LfsObject } from '@switchyard/domain/commit'
 import type { Secret } from '@switchyard/service-kit/config'
-import { z } from 'zod'
+import type { Metrics } from '@switchyard/service-kit/observability'
+import { Counter } from 'prom-client'
 import type { Config } from '../config.js'
 
 type StorageConfig = Pick<
@@ -58,67 +58,47 @@ const isEqual = (value: string | undefined, secret: Secret | undefined) =>
   secret !== undefined &&
   timingSafeEqual(hash('sha256', value, 'buffer'), hash('sha256', secret.reveal(), 'buffer'))
 
-/** Time limit for answers that are not streams. */
-const answerMsMax = 15_000
+export const repositoryMoved = () =>
+  unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
 
-const objects = z.array(z.object({ oid: z.string(), size: z.int() }))
-const emptiness = z.object({ empty: z.array(z.int()) })
-
-/** Requests to the git-api of another storage about its repositories; see routes/between-storages.ts. */
-export interface OtherStorage {
-  /** Where git fetches a repository from. @returns the header has the form `Name: value` */
-  originalOf(projectId: number): { url: string; header: string }
-  listLfsObjects(projectId: number, signal: AbortSignal): Promise<LfsObject[]>
-  /** The bytes of an object as they arrive; null when it is gone. */
-  openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
-  /** Those of the given projects whose repository has no branch yet. */
-  findEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
+/**
+ * Those of the given projects of another storage whose repository has no branch yet. What asks other storages is loaded here.
+ *
+ * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should
+ */
+export async function findEmptyRepositoriesIn(
+  storages: Storages,
+  name: string,
+  projectIds: readonly number[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const { otherStorage } = await import('./other-storage.js')
+  return otherStorage(storages, name).findEmptyRepositories(projectIds, signal)
 }
 
-/** @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should */
-export function otherStorage({ others, header }: Storages, name: string): OtherStorage {
-  const address = others.get(name)
-  if (address === undefined || header === null) throw unavailable(`the storage ${name} is not known here`)
-  const base = `${address}/-/storages`
+export type StorageMetrics = ReturnType<typeof createStorageMetrics>
 
-  async function ask(path: string, signal: AbortSignal, body?: object): Promise<Response | null> {
-    const headers = { [header?.name ?? '']: header?.value ?? '', 'Content-Type': 'application/json' }
-    const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-    const failed = (cause?: unknown) => unavailable(`the storage ${name} does not answer`, { cause })
-    const response = await fetch(`${base}${path}`, { ...init, headers, signal, redirect: 'error' }).catch(
-      (cause: unknown) => {
-        throw failed(cause)
-      },
-    )
-    if (response.ok) return response
-    await response.body?.cancel()
-    if (response.status === 404) return null
-    throw failed(new Error(`status ${response.status}`))
-  }
-  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)])
-
+/** An installation with one storage has these counters, too, so that the alerts about them can be tried. */
+export function createStorageMetrics({ registry }: Pick<Metrics, 'registry'>) {
+  const moved = new Counter({
+    name: 'git_api_repository_moves_total',
+    help: 'Moves of repositories to this storage that are over, by result.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  for (const result of ['moved', 'failed']) moved.inc({ result }, 0)
   return {
-    originalOf: (projectId) => ({
-      url: `${base}/projects/${projectId}/repository.git`,
-      header: `${header.name}: ${header.value}`,
+    moved,
+    forwarded: new Counter({
+      name: 'git_api_forwarded_requests_total',
+      help: 'Requests that were forwarded to the git-api of another storage.',
+      labelNames: ['storage'],
+      registers: [registry],
     }),
-    async listLfsObjects(projectId, signal) {
-      const response = await ask(`/projects/${projectId}/lfs_objects`, inTime(signal))
-      if (!response) throw unavailable(`the repository is not in the storage ${name}`)
-      return objects.parse(await response.json())
-    },
-    async openLfsObject(projectId, oid, signal) {
-      const response = await ask(`/projects/${projectId}/lfs_objects/${oid}`, signal)
-      return response && bytesOf(response)
-    },
-    async findEmptyRepositories(ids, signal) {
-      const response = await ask('/empty_repositories', inTime(signal), { ids })
-      return response ? emptiness.parse(await response.json()).empty : []
-    },
+    refused: new Counter({
+      name: 'git_api_refused_forwards_total',
+      help: 'Forwarded requests that were refused because the project is not here either.',
+      registers: [registry],
+    }),
   }
-}
-
-/** Holds the response until its body is read: when only the body is referenced, fetch may end it as if it were empty. */
-async function* bytesOf(response: Response): AsyncGenerator<Buffer> {
-  for await (const chunk of response.body ?? []) yield Buffer.from(chunk)
 }

@@ -1,13 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Database,
   type DatabaseOrTransaction,
-  inPoolTransaction,
-  type RepositoryPlace,
   type RepositoryStorageMove,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, notFound, unavailable } from '@switchyard/domain'
+import { conflict } from '@switchyard/domain'
 
 const active = ['scheduled', 'started']
 
@@ -91,98 +88,4 @@ export const listLeftCopies = (
 
 export async function markSourceRemoved({ prisma }: Pick<Database, 'prisma'>, id: number): Promise<void> {
   await prisma.repositoryStorageMove.updateMany({ where: { id }, data: { sourceRemovedAt: new Date() } })
-}
-
-/** Longest wait of a change for the end of a move, which holds changes up for `stillMsMax`. */
-const waitMsMax = 20_000
-const askAgainMs = 50
-const retryAfterMs = 5_000
-
-/** Longest wait of a move for the changes under way. */
-const changesMsMax = 10_000
-/** PostgreSQL takes the lock from a move that says nothing for this time, which then fails. */
-const stillMsMax = 15_000
-
-/** The lock that changes of a repository share and a move takes alone. */
-const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
-
-/**
- * Runs a change of a repository while the repository cannot be moved. The lock is tried again and again instead of waited for, so
- * that changes that a move holds up take no connection from other requests.
- *
- * @param work uses no database: it has one of the few connections already
- * @throws DomainError unavailable, without running `work`, when the repository lies elsewhere by now, or a move takes too long;
- *   not-found when the project was deleted; also when the lock was lost during `work`
- */
-export async function withRepositoryLock<Result>(
-  { pool }: Pick<Database, 'pool'>,
-  { storage, diskPath }: RepositoryPlace,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const giveUpMs = performance.now() + waitMsMax
-  for (;;) {
-    const done = await inPoolTransaction(pool, async (client) => {
-      const question = `SELECT pg_try_advisory_xact_lock_shared(${lock}) AS free`
-      const { rows } = await client.query<{ free: boolean }>(question, [diskPath])
-      if (!rows[0]?.free) return null
-      // A statement of its own sees what the move has committed before it gave the lock back.
-      const found = await client.query<{ storage: string }>(
-        'SELECT storage FROM projects WHERE disk_path = $1',
-        [diskPath],
-      )
-      const [project] = found.rows
-      if (!project) throw notFound('Project')
-      if (project.storage !== storage) throw repositoryMoved()
-      return { result: await work() }
-    })
-    if (done) return done.result
-    if (performance.now() > giveUpMs) throw unavailable('the repository is being moved', { retryAfterMs })
-    await delay(askAgainMs)
-  }
-}
-
-export const repositoryMoved = () =>
-  unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
-
-/** What a move does while changes of the repository wait. */
-interface ExclusiveWork {
-  /** Brings the copy up to date. Nobody changes the original until the move has ended. */
-  complete: () => Promise<void>
-  /** Puts the copy in its place. */
-  settle: (project: { defaultBranch: string }) => Promise<void>
-}
-
-/**
- * Ends a move: waits for the changes of the repository that are under way, holds up new ones, and makes the destination the
- * storage of the project. All of it happens, or nothing. Changes go on as soon as the connection ends, however it ends.
- *
- * @throws Error when the project is gone or no longer in the source; every error of the work
- */
-export async function moveUnderExclusiveLock(
-  { pool }: Pick<Database, 'pool'>,
-  move: { id: number; projectId: number; diskPath: string; source: string; destination: string },
-  { complete, settle }: ExclusiveWork,
-): Promise<void> {
-  const begin = `BEGIN; SET LOCAL lock_timeout = ${changesMsMax};
-    SET LOCAL idle_in_transaction_session_timeout = ${stillMsMax}`
-  await inPoolTransaction(
-    pool,
-    async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${lock})`, [move.diskPath])
-      await complete()
-      // The row is locked before HEAD is set, so that a change of the default branch comes before or after.
-      const { rows } = await client.query<{ defaultBranch: string }>(
-        `UPDATE projects SET storage = $3 WHERE id = $1 AND storage = $2 RETURNING default_branch AS "defaultBranch"`,
-        [move.projectId, move.source, move.destination],
-      )
-      const [project] = rows
-      if (!project) throw new Error('the project is gone, or no longer in the source of the move')
-      await settle(project)
-      await client.query(
-        `UPDATE repository_storage_moves SET state = 'finished', error = NULL, finished_at = now() WHERE id = $1`,
-        [move.id],
-      )
-    },
-    begin,
-  )
 }

@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable } from '@switchyard/db'
 import { DomainError, unavailable } from '@switchyard/domain'
 import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/saga-store'
+import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { ReportMetrics } from './metrics.js'
 
@@ -27,155 +28,25 @@ export interface RecorderOptions {
   writeBatch: WriteBatch
   /** Transactions that are under way at the same time, at most. */
   transactionsMax: number
-  queue: QueueLimits
+  /** What may wait, at most. */
+  queue: { eventsMax: number; bytesMax: number }
 }
 
-const batchLimits: QueueLimits = { eventsMax: 1000, bytesMax: 8 * 1024 * 1024 }
-/** With fewer waiting events, a further transaction costs more than it gains; they wait for the next transaction. */
-const furtherTransactionEventsMin = 48
 /** The memory that the objects of an event take, beside its bytes. */
 const eventBytes = 512
 
-const never = () => false
-
-/**
- * Group commit: events that arrive while a transaction is under way share the next one, so the busier the process gets,
- * the less each event costs. The queue is bounded: calls that do not fit are refused at once and may be sent again.
- */
-export function createRecorder({ writeBatch, transactionsMax, queue: limits }: RecorderOptions): Recorder {
-  const queue = new CallQueue(limits)
-  let transactions = 0
-  let isScheduled = false
-  let isClosed = false
-  let onIdle: (() => void) | undefined
-
-  /** An equal share of the waiting events for each transaction that may begin now. */
-  function takeBatch(): QueuedCall[] {
-    const share = Math.ceil(queue.events / (transactionsMax - transactions))
-    const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, furtherTransactionEventsMin))
-    return queue.take({ ...batchLimits, eventsMax }).filter((call) => {
-      if (!call.givenUp()) return true
-      call.fail(unavailable('the call ended before its event was written'))
-      return false
-    })
-  }
-
-  async function runTransaction(calls: readonly QueuedCall[]): Promise<void> {
-    const outcomes = await writeBatch(calls.flatMap(({ events }) => events))
-    transactions -= 1
-    // The next transaction is under way while these calls are answered.
-    startTransactions()
-    let first = 0
-    for (const { events, answer } of calls) {
-      answer(outcomes.slice(first, first + events.length))
-      first += events.length
-    }
-    reportIdle()
-  }
-
-  function startTransactions(): void {
-    isScheduled = false
-    while (
-      transactions < transactionsMax &&
-      queue.events >= (transactions === 0 ? 1 : furtherTransactionEventsMin)
-    ) {
-      const calls = takeBatch()
-      if (calls.length === 0) continue
-      transactions += 1
-      void runTransaction(calls)
-    }
-    reportIdle()
-  }
-
-  function reportIdle(): void {
-    if (transactions === 0 && queue.events === 0) onIdle?.()
-  }
-
-  function record(events: readonly NewSagaEvent[], givenUp = never): Promise<readonly EventOutcome[]> {
-    return new Promise((answer, fail) => {
-      if (isClosed) throw unavailable('shutting down')
-      const bytes = events.reduce((sum, { request }) => sum + request.length + eventBytes, 0)
-      if (!queue.add({ events, bytes, givenUp, answer, fail })) throw unavailable('too many events wait')
-      if (isScheduled || transactions >= transactionsMax) return
-      isScheduled = true
-      // All calls that this turn of the event loop reads from the sockets share one transaction.
-      setImmediate(startTransactions)
-    })
-  }
-
-  return {
-    record,
-    async close() {
-      isClosed = true
-      if (transactions === 0 && queue.events === 0) return
-      await new Promise<void>((resolve) => {
-        onIdle = resolve
-      })
-    },
-  }
-}
-
-/** The events of one call that wait to be written. */
-export interface QueuedCall {
-  events: readonly NewSagaEvent[]
-  /** Approximate memory of the events. */
-  bytes: number
-  /** True once the caller no longer waits: the call was cancelled, or its deadline has passed. */
-  givenUp: () => boolean
-  /** Answers the call with one outcome for each event, in their order. */
-  answer: (outcomes: readonly EventOutcome[]) => void
-  fail: (error: unknown) => void
-}
-
-export interface QueueLimits {
-  eventsMax: number
-  bytesMax: number
-}
-
-/** First in, first out, bounded by events and by bytes. */
-export class CallQueue {
-  readonly #limits: QueueLimits
-  readonly #calls: QueuedCall[] = []
-  #events = 0
-  #bytes = 0
-
-  constructor(limits: QueueLimits) {
-    this.#limits = limits
-  }
-
-  /** The number of events that wait. */
-  get events(): number {
-    return this.#events
-  }
-
-  /** @returns false when the call does not fit; an empty queue takes any call */
-  add(call: QueuedCall): boolean {
-    const events = this.#events + call.events.length
-    const bytes = this.#bytes + call.bytes
-    const fits = events <= this.#limits.eventsMax && bytes <= this.#limits.bytesMax
-    if (!fits && this.#events > 0) return false
-    this.#events = events
-    this.#bytes = bytes
-    this.#calls.push(call)
-    return true
-  }
-
-  /** Takes the oldest calls, each with all of its events: at least one, and no more than the limits allow. */
-  take({ eventsMax, bytesMax }: QueueLimits): QueuedCall[] {
-    let events = 0
-    let bytes = 0
-    let count = 0
-    for (const call of this.#calls) {
-      const isOver = events + call.events.length > eventsMax || bytes + call.bytes > bytesMax
-      if (isOver && count > 0) break
-      events += call.events.length
-      bytes += call.bytes
-      count += 1
-    }
-    this.#events -= events
-    this.#bytes -= bytes
-    return this.#calls.splice(0, count)
-  }
+/** Stores events by group commit; calls that do not fit the queue are refused at once and may be sent again. */
+export function createRecorder({ writeBatch, transactionsMax, queue }: RecorderOptions): Recorder {
+  const { commit, close } = createGroupCommit<NewSagaEvent, EventOutcome>({
+    write: writeBatch,
+    transactionsMax,
+    furtherTransactionItemsMin: 48,
+    batch: { itemsMax: 1000, bytesMax: 8 * 1024 * 1024 },
+    queue: { itemsMax: queue.eventsMax, bytesMax: queue.bytesMax },
+    bytesOf: ({ request }) => request.length + eventBytes,
+    refusal: 'too many events wait',
+  })
+  return { record: commit, close }
 }
 
 /** Stores events in one transaction: all of them or none. */

@@ -100,7 +100,7 @@ describe('the deadline of a call', () => {
   })
 
   it.each([
-    ['work was left because nobody waits', unavailable('the call ended before its event was written')],
+    ['work was left because nobody waits', unavailable('the call ended before it was written')],
     [
       'a dependency is unreachable',
       unavailable('the database is unreachable', { cause: new Error('ECONNREFUSED') }),

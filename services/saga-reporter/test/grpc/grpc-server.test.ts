@@ -198,12 +198,12 @@ describe('a call that fails once nobody waits for it', () => {
   }
 
   it.each(ends)('is no news for operators when the client %s and its work is left', async (how) => {
-    const line = await failAfterEnd(how, unavailable('the call ended before its event was written'))
+    const line = await failAfterEnd(how, unavailable('the call ended before it was written'))
     expect(line).toMatchObject({
       level: 20,
       msg: 'the caller no longer waits',
       method: '/test.Test/Call',
-      reason: 'the call ended before its event was written',
+      reason: 'the call ended before it was written',
     })
     expect(line).not.toHaveProperty('err')
   })

@@ -1,0 +1,204 @@
+import { unavailable } from '@switchyard/domain'
+
+/** Stores the items of many calls together, several calls in one transaction. */
+export interface GroupCommit<Item, Outcome> {
+  /**
+   * Stores the items of one call in one transaction, in their order.
+   *
+   * @param givenUp called right before the items are written; when it returns true, they are not written
+   * @returns one outcome for each item, in their order, once the transaction is committed
+   * @throws DomainError unavailable when the queue is full, the call was given up, or the process stops; every error of `write`
+   */
+  commit(items: readonly Item[], givenUp?: () => boolean): Promise<readonly Outcome[]>
+  /** Takes no more items; resolves when everything that was taken is answered. */
+  close(): Promise<void>
+}
+
+export interface GroupLimits {
+  itemsMax: number
+  /** Unset: bytes are not limited. */
+  bytesMax?: number
+}
+
+export interface GroupCommitOptions<Item, Outcome> {
+  /**
+   * Stores a batch in one transaction.
+   *
+   * @returns one outcome for each item, in their order
+   * @throws Error when nothing is stored; then the calls of the batch are written one by one, so that one of them does not fail the others
+   */
+  write: (items: readonly Item[]) => Promise<readonly Outcome[]>
+  /** Whether an error of `write` would meet each call alone, too. Unset: no error does. */
+  failsEveryCall?: (error: unknown) => boolean
+  /** Transactions that are under way at the same time, at most. */
+  transactionsMax: number
+  /** With fewer waiting items, a further transaction costs more than it gains; they wait for the next one. Unset: 1. */
+  furtherTransactionItemsMin?: number
+  /** The largest transaction. A single call may be larger. */
+  batch: GroupLimits
+  /** What may wait, at most. An empty queue takes any call. */
+  queue: GroupLimits
+  /** Approximate memory of an item. Unset: not counted. */
+  bytesOf?: (item: Item) => number
+  /** What the caller reads whose call does not fit the queue. */
+  refusal: string
+}
+
+/** The items of one call that wait to be written. */
+interface Call<Item, Outcome> {
+  items: readonly Item[]
+  bytes: number
+  /** True once the caller no longer waits: it went away, or its deadline has passed. */
+  givenUp: () => boolean
+  answer: (outcomes: readonly Outcome[]) => void
+  fail: (error: unknown) => void
+}
+
+const never = () => false
+
+/**
+ * Group commit: items that arrive while a transaction is under way share the next one, so the busier the process gets, the
+ * less each item costs. Calls that the same turn of the event loop reads share the first. The queue is bounded: what does not
+ * fit is refused at once and may be sent again.
+ */
+export function createGroupCommit<Item, Outcome>(
+  options: GroupCommitOptions<Item, Outcome>,
+): GroupCommit<Item, Outcome> {
+  const { transactionsMax, furtherTransactionItemsMin: furtherMin = 1, bytesOf } = options
+  const queue = new Queue<Item, Outcome>(options.queue)
+  let transactions = 0
+  let isScheduled = false
+  let isClosed = false
+  let onIdle: (() => void) | undefined
+
+  /** An equal share of the waiting items for each transaction that may begin now. */
+  function takeBatch(): Call<Item, Outcome>[] {
+    const share = Math.ceil(queue.items / (transactionsMax - transactions))
+    const itemsMax = Math.min(options.batch.itemsMax, Math.max(share, furtherMin))
+    return queue.take({ ...options.batch, itemsMax }).filter((call) => {
+      if (!call.givenUp()) return true
+      call.fail(unavailable('the call ended before it was written'))
+      return false
+    })
+  }
+
+  /** @returns answers the calls */
+  async function write(calls: readonly Call<Item, Outcome>[]): Promise<() => void> {
+    try {
+      const outcomes = await options.write(calls.flatMap(({ items }) => items))
+      return () => answerEach(calls, outcomes)
+    } catch (error) {
+      if (calls.length === 1 || options.failsEveryCall?.(error)) {
+        return () => {
+          for (const { fail } of calls) fail(error)
+        }
+      }
+    }
+    for (const call of calls) {
+      const answer = await write([call])
+      answer()
+    }
+    return () => {}
+  }
+
+  async function runTransaction(calls: readonly Call<Item, Outcome>[]): Promise<void> {
+    const answer = await write(calls)
+    transactions -= 1
+    // The next transaction is under way while these calls are answered.
+    startTransactions()
+    answer()
+    reportIdle()
+  }
+
+  function startTransactions(): void {
+    isScheduled = false
+    while (transactions < transactionsMax && queue.items >= (transactions === 0 ? 1 : furtherMin)) {
+      const calls = takeBatch()
+      if (calls.length === 0) continue
+      transactions += 1
+      void runTransaction(calls)
+    }
+    reportIdle()
+  }
+
+  function reportIdle(): void {
+    if (transactions === 0 && queue.items === 0) onIdle?.()
+  }
+
+  return {
+    commit: (items, givenUp = never) =>
+      new Promise((answer, fail) => {
+        if (isClosed) throw unavailable('shutting down')
+        const bytes = bytesOf ? items.reduce((sum, item) => sum + bytesOf(item), 0) : 0
+        if (!queue.add({ items, bytes, givenUp, answer, fail })) throw unavailable(options.refusal)
+        if (isScheduled || transactions >= transactionsMax) return
+        isScheduled = true
+        setImmediate(startTransactions)
+      }),
+    async close() {
+      isClosed = true
+      if (transactions === 0 && queue.items === 0) return
+      await new Promise<void>((resolve) => {
+        onIdle = resolve
+      })
+    },
+  }
+}
+
+function answerEach<Item, Outcome>(
+  calls: readonly Call<Item, Outcome>[],
+  outcomes: readonly Outcome[],
+): void {
+  let first = 0
+  for (const { items, answer } of calls) {
+    answer(outcomes.slice(first, first + items.length))
+    first += items.length
+  }
+}
+
+/** First in, first out, bounded by items and by bytes. */
+class Queue<Item, Outcome> {
+  readonly #itemsMax: number
+  readonly #bytesMax: number
+  readonly #calls: Call<Item, Outcome>[] = []
+  #items = 0
+  #bytes = 0
+
+  constructor({ itemsMax, bytesMax = Number.POSITIVE_INFINITY }: GroupLimits) {
+    this.#itemsMax = itemsMax
+    this.#bytesMax = bytesMax
+  }
+
+  /** The number of items that wait. */
+  get items(): number {
+    return this.#items
+  }
+
+  /** @returns false when the call does not fit */
+  add(call: Call<Item, Outcome>): boolean {
+    const items = this.#items + call.items.length
+    const bytes = this.#bytes + call.bytes
+    if (this.#items > 0 && (items > this.#itemsMax || bytes > this.#bytesMax)) return false
+    this.#items = items
+    this.#bytes = bytes
+    this.#calls.push(call)
+    return true
+  }
+
+  /** Takes the oldest calls, each with all of its items: at least one, and no more than the limits allow. */
+  take({ itemsMax, bytesMax = Number.POSITIVE_INFINITY }: GroupLimits): Call<Item, Outcome>[] {
+    let items = 0
+    let bytes = 0
+    let count = 0
+    for (const call of this.#calls) {
+      const isOver = items + call.items.length > itemsMax || bytes + call.bytes > bytesMax
+      if (isOver && count > 0) break
+      items += call.items.length
+      bytes += call.bytes
+      count += 1
+    }
+    this.#items -= items
+    this.#bytes -= bytes
+    return this.#calls.splice(0, count)
+  }
+}

@@ -1,0 +1,30 @@
+import type { Database } from '@switchyard/db'
+import type { GitOptions } from '@switchyard/git-storage/git'
+import type { Forward, Route } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { betweenStoragesRoutes, type StorageDependencies } from './between-storages.js'
+import { createForwarding } from './forwarding.js'
+import { type MovingDependencies, startMoves } from './moves.js'
+import { underSharedLock } from './repository-lock.js'
+import type { StorageMetrics } from './storages.js'
+
+// What a process does only where there are several storages. service.ts loads this file, and all that it imports, only there.
+
+/** Keeps a repository where it is while it changes. */
+export const withoutMoveIn =
+  (database: Database, storage: string): NonNullable<GitOptions['withoutMove']> =>
+  (diskPath, work) =>
+    underSharedLock(database, { storage, diskPath }, work)
+
+/** Carries out moves of repositories to this storage, and answers and forwards for the other storages. */
+export function joinStorages(
+  dependencies: MovingDependencies & StorageDependencies,
+  metrics: StorageMetrics,
+  lifecycle: ServiceContext['lifecycle'],
+): { forward: Forward; routes: Route[] } {
+  const moves = startMoves(dependencies, metrics.moved)
+  lifecycle.onClose('moves', () => moves.close())
+  const { forward, close } = createForwarding(dependencies.database, dependencies.storages, metrics)
+  lifecycle.onClose('forwarding', close)
+  return { forward, routes: betweenStoragesRoutes(dependencies) }
+}
