@@ -252,6 +252,21 @@ test('a template is the body, for events and trials, and the signature is over i
   expect(JSON.parse(String(tried.body?.request_body))).toMatchObject({ what: 'push to refs/heads/main' })
 })
 
+test('a template is the body of jobs and pipelines, too', async () => {
+  const template = '{"what": "{{object_kind}}"}'
+  await added({ custom_webhook_template: template, job_events: true, pipeline_events: true })
+  const posted = await harness.send(
+    'developer',
+    'POST',
+    `/projects/${project.id}/statuses/main?state=success&name=templated`,
+  )
+  expect(posted.status).toBe(201)
+  await waitFor(async () => receiver.received.length > 1, { what: 'two deliveries' })
+  const kinds = receiver.received.map(({ json }) => json)
+  expect(kinds).toHaveLength(2)
+  expect(kinds).toEqual(expect.arrayContaining([{ what: 'build' }, { what: 'pipeline' }]))
+})
+
 test('a certificate that nobody vouches for is taken only where the webhook says so', async () => {
   const server = await startTlsReceiver()
   try {

@@ -1,4 +1,4 @@
-import type { NewDelivery } from '@switchyard/db'
+import type { NewDelivery, Recipient } from '@switchyard/db'
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { PipelineWithJobs } from '../pipelines/store.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
@@ -25,8 +25,8 @@ export interface StatusPosting {
 export interface GroupState {
   /** The newest record of each relevant ref, oldest record first. */
   newest: StatusWithAuthor[]
-  webhookIds: number[]
-  pipelineWebhookIds: number[]
+  webhooks: Recipient[]
+  pipelineWebhooks: Recipient[]
 }
 
 export interface RecordedStatus {

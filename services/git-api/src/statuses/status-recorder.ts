@@ -1,10 +1,12 @@
 import type { Pool, PoolClient } from '@switchyard/db'
 import {
   type Database,
+  deliveriesTo,
   enqueueDeliveries,
   inPoolTransaction,
   isDatabaseUnavailable,
   type NewDelivery,
+  type Recipient,
 } from '@switchyard/db'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import {
@@ -113,10 +115,9 @@ function deliveriesOf(
 ): NewDelivery[] {
   return recorded.flatMap(({ status, changed }, index) => {
     const posting = postings[index] as StatusPosting
-    const webhookIds = states.get(groupKey(posting.label))?.webhookIds ?? []
-    if (!changed || webhookIds.length === 0) return []
-    const delivery = posting.delivery(status)
-    return webhookIds.map((webhookId) => ({ ...delivery, webhookId }))
+    const webhooks = states.get(groupKey(posting.label))?.webhooks ?? []
+    if (!changed || webhooks.length === 0) return []
+    return deliveriesTo(webhooks, posting.delivery(status))
   })
 }
 
@@ -133,21 +134,20 @@ export async function pipelineDeliveries(
   open: OpenPipelines,
   after: ReadonlyMap<string, string>,
 ): Promise<NewDelivery[]> {
-  const moved = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhookIds: number[] }>()
+  const moved = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhooks: Recipient[] }>()
   for (const [index, { status }] of recorded.entries()) {
     const posting = postings[index] as StatusPosting
-    const webhookIds = states.get(groupKey(posting.label))?.pipelineWebhookIds ?? []
+    const webhooks = states.get(groupKey(posting.label))?.pipelineWebhooks ?? []
     const key = pipelineKey(status)
     const pipeline = open.get(key)
-    if (!pipeline || webhookIds.length === 0 || after.get(key) === pipeline.before) continue
-    moved.set(key, { pipeline, posting, webhookIds })
+    if (!pipeline || webhooks.length === 0 || after.get(key) === pipeline.before) continue
+    moved.set(key, { pipeline, posting, webhooks })
   }
   const deliveries: NewDelivery[] = []
-  for (const { pipeline, posting, webhookIds } of moved.values()) {
+  for (const { pipeline, posting, webhooks } of moved.values()) {
     const found = await findPipelineWithJobs(client, pipeline.projectId, pipeline.id)
     if (!found) continue
-    const delivery = posting.pipelineDelivery(found)
-    deliveries.push(...webhookIds.map((webhookId) => ({ ...delivery, webhookId })))
+    deliveries.push(...deliveriesTo(webhooks, posting.pipelineDelivery(found)))
   }
   return deliveries
 }

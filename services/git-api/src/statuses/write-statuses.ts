@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PoolClient } from '@switchyard/db'
+import type { PoolClient, Recipient } from '@switchyard/db'
 import { queryOf } from '@switchyard/db/sql'
 import { activeStates } from '@switchyard/domain/commit-status'
 import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
@@ -25,8 +25,9 @@ export function beginWithGroupLocks(groupKeys: readonly string[]): string {
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
 
 function webhooksOf(event: string): string {
-  return `ARRAY(
-      SELECT w.id FROM webhooks w
+  return `(
+      SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'bodyTemplate', w.body_template)), '[]')
+      FROM webhooks w
       WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND ${event} = ANY (w.events)
     )`
 }
@@ -35,10 +36,10 @@ function webhooksOf(event: string): string {
  * For each label its newest record and, with `any_ref`, the newest active records of other refs, at most one for each post.
  * A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
  */
-const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
-    given.pipeline_webhook_ids AS "pipelineWebhookIds", given.number, ${statusColumns}
+const newestOfLabels = `SELECT given.webhooks,
+    given.pipeline_webhooks AS "pipelineWebhooks", given.number, ${statusColumns}
   FROM (
-    SELECT *, ${webhooksOf('$6')} AS webhook_ids, ${webhooksOf('$7')} AS pipeline_webhook_ids
+    SELECT *, ${webhooksOf('$6')} AS webhooks, ${webhooksOf('$7')} AS pipeline_webhooks
     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
       AS label (project_id, sha, ref, name, any_ref, number)
   ) given
@@ -68,8 +69,8 @@ export interface StatusEvents {
 }
 
 interface ReadRow extends Omit<StatusRow, 'id'> {
-  webhookIds: number[]
-  pipelineWebhookIds: number[]
+  webhooks: Recipient[]
+  pipelineWebhooks: Recipient[]
   /** Number of the post, from 1. */
   number: string
   /** Null when the label has no record. */
@@ -101,9 +102,9 @@ export async function readGroups(
     ],
   })
   const groups = new Map<string, GroupState>()
-  for (const { webhookIds, pipelineWebhookIds, number, id, ...columns } of rows) {
+  for (const { webhooks, pipelineWebhooks, number, id, ...columns } of rows) {
     const key = groupKey((distinct[Number(number) - 1] as StatusPosting).label)
-    const group = groups.get(key) ?? { newest: [], webhookIds, pipelineWebhookIds }
+    const group = groups.get(key) ?? { newest: [], webhooks, pipelineWebhooks }
     if (id !== null) group.newest.push(statusOf({ ...columns, id }))
     groups.set(key, group)
   }

@@ -52,7 +52,7 @@ export async function underSharedLock<Result>(
 }
 
 /** What a move does while changes of the repository wait. */
-interface LockedWork {
+interface ExclusiveWork {
   /** Brings the copy up to date. Nobody changes the original until the move has ended. */
   complete: () => Promise<void>
   /** Puts the copy in its place. */
@@ -68,7 +68,7 @@ interface LockedWork {
 export async function moveUnderExclusiveLock(
   { pool }: Pick<Database, 'pool'>,
   move: { id: number; projectId: number; diskPath: string; source: string; destination: string },
-  { complete, settle }: LockedWork,
+  { complete, settle }: ExclusiveWork,
 ): Promise<void> {
   const begin = `BEGIN; SET LOCAL lock_timeout = ${changesMsMax};
     SET LOCAL idle_in_transaction_session_timeout = ${stillMsMax}`

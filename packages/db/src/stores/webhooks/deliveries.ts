@@ -77,13 +77,20 @@ export async function enqueueForProject(
   const subscribed = rows.filter((_, index) => accepted[index])
   if (subscribed.length === 0) return
   const delivery = await make()
-  await enqueueDeliveries(
-    client,
-    subscribed.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) })),
-  )
+  await enqueueDeliveries(client, deliveriesTo(subscribed, delivery))
 }
 
-type SubscribedWebhook = Pick<Webhook, 'id' | 'branchFilter' | 'branchFilterStrategy' | 'bodyTemplate'>
+/** A webhook that gets deliveries, and the template of their bodies. */
+export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate'>
+
+type SubscribedWebhook = Recipient & Pick<Webhook, 'branchFilter' | 'branchFilterStrategy'>
+
+/** One delivery for each webhook, with its body by the template of the webhook. */
+export const deliveriesTo = (
+  webhooks: readonly Recipient[],
+  delivery: Omit<NewDelivery, 'webhookId'>,
+): NewDelivery[] =>
+  webhooks.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) }))
 
 export const bodyOf = (
   { bodyTemplate }: Pick<Webhook, 'bodyTemplate'>,
