@@ -34,7 +34,7 @@ function staleFiles(checkedIn, fresh) {
 const out = mkdtempSync(join(tmpdir(), 'switchyard-generated-'))
 try {
   buf('lint', proto)
-  buf('generate', proto, '--template', 'buf.gen.yaml', '--output', out)
+  buf('generate', '--template', 'buf.gen.yaml', '--output', out)
   const descriptorSet = join(out, 'src/gen-descriptors/descriptor-set.ts')
   execFileSync(process.execPath, [join(contracts, 'scripts/generate-descriptors.mjs'), descriptorSet])
   const stale = ['src/gen', 'src/gen-descriptors'].flatMap((folder) =>

@@ -1,6 +1,7 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { RetryInfo } from '@switchyard/contracts/rpc-error-details'
+import { Status } from '@switchyard/contracts/rpc-status'
 import { DomainError, type ErrorKind } from '@switchyard/domain'
-import { encodeRetryInfo, statusDetailsKey } from './retry-info.js'
 
 const codeOf: Record<ErrorKind, status> = {
   'invalid-parameters': status.INVALID_ARGUMENT,
@@ -37,9 +38,21 @@ export function toServiceError(error: unknown): ServiceError {
   const failure = serviceError(codeOf[error.kind], details)
   if (retried.includes(error.kind)) {
     const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMsDefault)
-    failure.metadata.set(statusDetailsKey, info)
+    failure.metadata.set('grpc-status-details-bin', info)
   }
   return failure
+}
+
+/** A `google.rpc.Status` that says how long to wait before trying again. */
+function encodeRetryInfo(code: status, message: string, retryAfterMs: number): Buffer {
+  const milliseconds = Math.max(0, Math.ceil(retryAfterMs))
+  const retryDelay = {
+    seconds: Math.floor(milliseconds / 1000),
+    nanos: (milliseconds % 1000) * 1_000_000,
+  }
+  const typeUrl = 'type.googleapis.com/google.rpc.RetryInfo'
+  const value = Buffer.from(RetryInfo.encode({ retryDelay }).finish())
+  return Buffer.from(Status.encode({ code, message, details: [{ typeUrl, value }] }).finish())
 }
 
 /** The status of a call whose deadline has passed. */

@@ -73,7 +73,7 @@ describe('a failure that waiting may cure', () => {
     const down = await details(unavailable('the database'))
     expect(down.code).toBe(status.UNAVAILABLE)
     // One second and no nanoseconds.
-    expect(down.encoded?.subarray(-4)).toEqual(Buffer.from([0x08, 1, 0x10, 0]))
+    expect(down.encoded?.subarray(-4)).toEqual(Buffer.from([0x0a, 2, 0x08, 1]))
   })
 
   it('is none for what stays too large', async () => {
