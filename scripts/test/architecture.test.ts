@@ -16,14 +16,16 @@ const requests = [...oneRequest.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)
   },
 )
 
-/** The files that a file imports or exports again; of a package the file of its entry. */
+/** The files that a file imports or exports again; of a package the file that its `exports` name. */
 function importsOf(file: string): string[] {
   const specifiers = readRepositoryFile(file).matchAll(/^(?:import|export|\}) .*?from '([^']+)'$/gm)
   return [...specifiers].flatMap(([, specifier = '']) => {
     if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier.replace(/\.js$/, '.ts')))]
-    const [scope, name] = specifier.split('/')
-    const entry = `packages/${name}/src/index.ts`
-    return scope === '@switchyard' && existsSync(join(repository, entry)) ? [entry] : []
+    const [scope, name = '', ...rest] = specifier.split('/')
+    if (scope !== '@switchyard') return []
+    const { exports } = JSON.parse(readRepositoryFile(`packages/${name}/package.json`))
+    const entry: unknown = exports[['.', ...rest].join('/')]
+    return typeof entry === 'string' ? [join('packages', name, entry)] : []
   })
 }
 
@@ -63,8 +65,8 @@ it.each(requests)('each file of $method $path leads to the next', ({ path, parts
   expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
   expect(importsOf(routes)).toEqual(expect.arrayContaining([work, shape]))
   const [root = ''] = /^(?:packages|services)\/[^/]+\//.exec(last) ?? []
-  const entry = importsOf(work).find((file) => file.startsWith(root)) ?? ''
-  expect([...reachedFrom(work), ...reachedFrom(entry)]).toContain(last)
+  const entries = importsOf(work).filter((file) => file.startsWith(root))
+  expect([work, ...entries].flatMap((entry) => [...reachedFrom(entry)])).toContain(last)
 })
 
 it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {

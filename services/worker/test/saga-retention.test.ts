@@ -33,7 +33,7 @@ const everythingIsTold = () =>
     .poll(async () => {
       const { rows } = await harness.database.pool.query<{ told: boolean }>(
         `SELECT LEAST(c.position, (s.position -> 'ended' ->> 0)::bigint) >= (SELECT max(id) FROM saga_events) AS told
-         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'metrics'`,
+         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'figures'`,
       )
       return rows[0]?.told
     }, poll)
