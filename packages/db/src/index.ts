@@ -53,6 +53,7 @@ export * from './stores/storage-uses.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'
 export * from './stores/webhooks/deliveries.js'
+export * from './stores/webhooks/delivery-attempts.js'
 export * from './stores/webhooks/header-values.js'
 export * from './stores/webhooks/hooks.js'
 export {
@@ -64,5 +65,4 @@ export {
   replaceSecret,
   type StoredSecret,
 } from './stores/webhooks/secrets.js'
-export * from './stores/webhooks/sending.js'
 export * from './unique-violation.js'

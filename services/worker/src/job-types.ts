@@ -6,13 +6,13 @@ import { sagaFlagSweep } from './sagas/flags.js'
 import { sagaLogRetention } from './sagas/log-retention.js'
 import { sagaRetention } from './sagas/retention.js'
 import { expiredTokenCleanup } from './tokens/expired-tokens.js'
-import { webhookSagaEvents } from './webhooks/saga-events.js'
 import {
   webhookDelivery,
   webhookDispatch,
   webhookRetention,
   webhookSecretEncryption,
-} from './webhooks/sending.js'
+} from './webhooks/delivery-jobs.js'
+import { webhookSagaEvents } from './webhooks/saga-events.js'
 
 export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   repositoryHousekeeping(dependencies),

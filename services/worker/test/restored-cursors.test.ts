@@ -2,7 +2,7 @@ import { createDatabase, type Database } from '@switchyard/db'
 import { readNewlyEnded } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { chooseHorizon, settledHorizon } from '../src/webhooks/store.js'
+import { chooseHorizon, settledHorizon } from '../src/webhooks/saga-events-store.js'
 
 let testDatabase: TestDatabase
 let database: Database

@@ -7,7 +7,7 @@ import type { Repository } from '@switchyard/git-storage/repository'
 import { z } from 'zod'
 import { type Repeated, repeat } from '../repeat.js'
 import type { Storages } from '../storages/storages.js'
-import { type StoringDependencies, storeDeliveries } from './publish.js'
+import { type StoringDependencies, storePushDeliveries } from './publish.js'
 import { type ClaimedIntent, claimIntents, forgetIntents } from './store.js'
 
 interface Needs extends StoringDependencies {
@@ -67,7 +67,7 @@ async function notify(
   const found = await findProjectForUser(needs.database, String(projectId), null)
   if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
   const about = { ...aboutSchema.parse(stored), project: found.project }
-  return storeDeliveries(needs, null, about, [{ change, id }])
+  return storePushDeliveries(needs, null, about, [{ change, id }])
 }
 
 /**

@@ -72,7 +72,7 @@ export async function referencesChanged(
     return event === null ? [] : [{ event, change }]
   })
   await announce(dependencies, about.project, notified)
-  const stored = storeDeliveries(
+  const stored = storePushDeliveries(
     dependencies,
     jobs,
     about,
@@ -152,7 +152,7 @@ async function deleteReleasesOfTags(
  * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
  * @returns whether all deliveries are stored
  */
-export async function storeDeliveries(
+export async function storePushDeliveries(
   { database, git, logger }: StoringDependencies,
   jobs: Pick<Jobs, 'waitBeforeRetry'> | null,
   about: Change,

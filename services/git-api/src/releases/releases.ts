@@ -141,7 +141,7 @@ export async function createRelease(
         await addTag(access, change)
         made.push(change)
       }
-      await storeDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
+      await enqueueReleaseHook(transaction, access, { release: stored, action: 'create', baseUrl })
       return stored
     })
     announce(dependencies.jobs, release, 'create')
@@ -195,7 +195,7 @@ export async function changeRelease(
     await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
     const changed = await updateRelease(transaction, projectId, tag, changes)
     if (!changed) throw notFound('Release')
-    await storeDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
+    await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl })
     return changed
   })
   announce(dependencies.jobs, release, 'update')
@@ -215,7 +215,7 @@ export async function removeRelease(
   const { release } = view
   await inTransaction(database, async (transaction) => {
     if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
-    await storeDeliveries(transaction, access, { release, action: 'delete', baseUrl })
+    await enqueueReleaseHook(transaction, access, { release, action: 'delete', baseUrl })
   })
   announce(dependencies.jobs, release, 'delete')
   return view
@@ -228,7 +228,7 @@ interface ReleaseEvent {
 }
 
 /** Stores the webhook deliveries of a release, in the transaction of its change. */
-const storeDeliveries = (
+const enqueueReleaseHook = (
   transaction: DatabaseOrTransaction,
   { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
   { release, action, baseUrl }: ReleaseEvent,

@@ -1,5 +1,5 @@
 import type { NewDelivery } from '@switchyard/db'
-import type { FailedActivity, SagaFlagNews, SagaNews, SagaWebhook } from './store.js'
+import type { FailedActivity, SagaFlagNews, SagaNews, SagaWebhook } from './saga-events-store.js'
 
 /** An event of a saga, or of an activity without a saga. */
 interface SagaOccurrence {
@@ -34,7 +34,7 @@ export const flagged = (
  *
  * @param externalUrl base of links; undefined: no links
  */
-export function deliveriesOf(
+export function sagaDeliveries(
   occurrence: SagaOccurrence,
   webhooks: readonly SagaWebhook[],
   externalUrl: string | undefined,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, enqueueDeliveries } from '@switchyard/db'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { decided, deliveriesOf, flagged } from './saga-deliveries.js'
+import { decided, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
   advanceSagaCursor,
@@ -18,7 +18,7 @@ import {
   type SagaNews,
   type SagaWebhook,
   settledHorizon,
-} from './store.js'
+} from './saga-events-store.js'
 
 /** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
 export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
@@ -117,7 +117,7 @@ async function storeSagaDeliveries(
       const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
       return decided(saga, activities)
     })
-    const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, webhooks, externalUrl))
+    const deliveries = occurrences.flatMap((occurrence) => sagaDeliveries(occurrence, webhooks, externalUrl))
     stored += (await enqueueDeliveries(database.pool, deliveries)).length
   }
   return stored
@@ -162,7 +162,7 @@ async function storeFlagDeliveries(
   const ids = [...new Set(flags.map(({ sagaId }) => sagaId).filter((id) => id !== ''))]
   const [sagas, failed] = await sagasAndErrors(database, tenant, ids)
   const deliveries = flags.flatMap((flag) =>
-    deliveriesOf(
+    sagaDeliveries(
       flagged(
         flag,
         sagas.find(({ id }) => id === flag.sagaId) ?? null,
