@@ -1,21 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { latencySeconds, numberOf, objectOf } from './values.js'
-
-describe('latency', () => {
-  it('is the age of the oldest job in whole seconds, truncated', () => {
-    expect(latencySeconds([9000, 5001, null, 8000], 10_000)).toBe(4)
-  })
-
-  it('is 0 without jobs, and with jobs whose hashes are gone', () => {
-    expect(latencySeconds([], 10_000)).toBe(0)
-    expect(latencySeconds([null, null], 10_000)).toBe(0)
-  })
-
-  it('is never negative, when the clock of a producer is ahead', () => {
-    expect(latencySeconds([10_500], 10_000)).toBe(0)
-    expect(Object.is(latencySeconds([10_500], 10_000), -0)).toBe(false)
-  })
-})
+import { expect, it } from 'vitest'
+import { numberOf, objectOf } from './values.js'
 
 it.each([null, undefined, '', 'soon', true, {}])('%j is no number', (value) => {
   expect(numberOf(value)).toBeNull()

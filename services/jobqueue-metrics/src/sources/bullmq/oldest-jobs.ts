@@ -1,6 +1,6 @@
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import { numberOf } from '../values.js'
-import { dueMs, overdueScoreMax, runnableSinceMs } from './latency.js'
+import { dueMs, overdueScoreMax, runnableSinceMs } from './job-times.js'
 import type { QueueCounts } from './queue-counts.js'
 
 /** BullMQ scores prioritized jobs by priority times this, plus a counter below it. */

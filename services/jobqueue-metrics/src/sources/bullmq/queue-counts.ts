@@ -1,6 +1,6 @@
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import { numberOf } from '../values.js'
-import { overdueScoreMax } from './latency.js'
+import { overdueScoreMax } from './job-times.js'
 
 /** A queue whose jobs are to be counted. */
 interface CountedBase {

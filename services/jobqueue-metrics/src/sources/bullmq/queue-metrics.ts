@@ -1,5 +1,5 @@
+import { latencySeconds } from '../latency.js'
 import type { JobTotals, QueueMetrics } from '../sources.js'
-import { latencySeconds } from '../values.js'
 import type { QueueCounts } from './queue-counts.js'
 import type { Registry } from './read-registry.js'
 

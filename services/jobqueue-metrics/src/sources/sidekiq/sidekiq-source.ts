@@ -1,10 +1,10 @@
 import type { Clock } from '@switchyard/domain'
 import type { SidekiqSourceConfig } from '../../source-config.js'
+import { latencySeconds } from '../latency.js'
 import { readProcesses } from '../read-processes.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
-import { latencySeconds } from '../values.js'
-import { enqueuedAtMs } from './job-age.js'
+import { enqueuedAtMs } from './job-times.js'
 
 /**
  * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps the sets

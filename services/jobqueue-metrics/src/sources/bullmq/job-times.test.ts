@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueMs, overdueScoreMax, runnableSinceMs } from './latency.js'
+import { dueMs, overdueScoreMax, runnableSinceMs } from './job-times.js'
 
 const job = { timestamp: '1000000', processedOn: null, opts: null }
 
