@@ -53,7 +53,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
-  const several = storages.others.size > 0 ? await import('./storages/several.js') : null
+  const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
   const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
   lifecycle.onClose('jobs', () => jobs.close())
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repositoryHousekeepingJob, repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
-import { withRepositoryLock } from '@switchyard/db'
+import { withMaintenanceLock } from '@switchyard/db'
 import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
 import { createGitRepository, createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -256,7 +256,7 @@ it('leaves a repository alone while another process tidies it, and tries again',
   const queue = harness.queue('repository-housekeeping')
   const { name, data, options } = repositoryHousekeepingJob(project.id)
   let failed: Awaited<ReturnType<typeof queue.getJob>>
-  await withRepositoryLock(harness.database, project.id, async () => {
+  await withMaintenanceLock(harness.database, project.id, async () => {
     const { id = '' } = await queue.add(name, data, { ...options, delay: 0 })
     await expect.poll(async () => (await queue.getJob(id))?.attemptsMade, { timeout: 20_000 }).toBe(1)
     failed = await queue.getJob(id)

@@ -19,7 +19,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectGuards, ProjectResourceDependencies } from '../guards.js'
-import * as moves from './storage-moves.js'
+import * as moves from './move-requests.js'
 import type { Storages } from './storages.js'
 
 const states = ['scheduled', 'started', 'finished', 'failed'] as const

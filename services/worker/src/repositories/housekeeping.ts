@@ -6,7 +6,7 @@ import {
   findRepositoryBytes,
   findRepositoryPlace,
   noteCountedBytes,
-  withRepositoryLock,
+  withMaintenanceLock,
 } from '@switchyard/db'
 import { countBytes } from '@switchyard/git-storage/repository-files'
 import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
@@ -29,7 +29,7 @@ export const repositoryHousekeeping = ({
     concurrency: housekeepingConcurrency,
     timeoutMs: 30 * 60_000,
     async run({ projectId }, { signal, logger }) {
-      const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
+      const alone = await withMaintenanceLock(database, projectId, async (lockLost) => {
         // The lock also keeps the repository from being moved to another storage.
         const place = await findRepositoryPlace(database, projectId)
         if (place?.storage !== storage)

@@ -3,9 +3,9 @@ import type { GitOptions } from '@switchyard/git-storage/git'
 import type { Forward, Route } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { betweenStoragesRoutes, type StorageDependencies } from './between-storages.js'
+import { underSharedLock } from './change-lock.js'
 import { createForwarding } from './forwarding.js'
-import { type MovingDependencies, startMoves } from './moves.js'
-import { underSharedLock } from './repository-lock.js'
+import { type MovingDependencies, startMoves } from './run-moves.js'
 import type { StorageMetrics } from './storages.js'
 
 // What a process does only where there are several storages. service.ts loads this file, and all that it imports, only there.

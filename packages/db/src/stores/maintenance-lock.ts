@@ -1,12 +1,14 @@
 import type { Database } from '../client.js'
 
 /**
- * Runs work on a repository while it holds the repository's lock, which excludes all processes.
+ * Runs housekeeping or a move of a repository while it holds the lock of maintenance, which one process at a time has. It does not
+ * hold up changes: those share a lock of their own, which a move takes for its last step
+ * (`services/git-api/src/storages/change-lock.ts`).
  *
  * @param work its signal is aborted when the connection that holds the lock is lost, which releases the lock
  * @returns false, without running `work`, when another process holds the lock
  */
-export async function withRepositoryLock(
+export async function withMaintenanceLock(
   { pool }: Pick<Database, 'pool'>,
   projectId: number,
   work: (signal: AbortSignal) => Promise<void>,

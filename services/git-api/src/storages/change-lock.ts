@@ -13,7 +13,10 @@ const changesMsMax = 10_000
 /** PostgreSQL takes the lock from a move that says nothing for this time, which then fails. */
 const stillMsMax = 15_000
 
-/** The lock that changes of a repository share and a move takes alone. */
+/**
+ * The lock that changes of a repository share and a move takes alone. Who tidies or moves a repository has the lock of maintenance
+ * besides (`withMaintenanceLock`).
+ */
 const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
 
 /**

@@ -2,15 +2,15 @@ import {
   type Database,
   findRepositoryPlace,
   type RepositoryStorageMove,
-  withRepositoryLock,
+  withMaintenanceLock,
 } from '@switchyard/db'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { type ArrivingRepository, receiveRepository } from '@switchyard/git-storage/arriving-repository'
 import type { Git } from '@switchyard/git-storage/git'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Repeated, repeat } from '../repeat.js'
+import { moveUnderExclusiveLock } from './change-lock.js'
 import { type OtherStorage, otherStorage } from './other-storage.js'
-import { moveUnderExclusiveLock } from './repository-lock.js'
 import type { StorageMetrics, Storages } from './storages.js'
 import {
   listActiveMoves,
@@ -55,7 +55,7 @@ async function runMoves(
   for (const move of await listActiveMoves(database, storages.own)) {
     if (signal.aborted) return
     // Housekeeping, or another process of this storage, may have the lock; the move is tried again soon.
-    await withRepositoryLock(database, move.projectId, (lockLost) =>
+    await withMaintenanceLock(database, move.projectId, (lockLost) =>
       runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
     )
   }
@@ -95,7 +95,7 @@ async function removeLeftCopies(
   const before = new Date(Date.now() - storages.graceMs)
   for (const move of await listLeftCopies(database, storages.own, before)) {
     if (signal.aborted) return
-    await withRepositoryLock(database, move.projectId, async () => {
+    await withMaintenanceLock(database, move.projectId, async () => {
       const place = await findRepositoryPlace(database, move.projectId)
       // The repository may have been moved back meanwhile.
       if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
