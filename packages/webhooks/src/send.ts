@@ -1,3 +1,4 @@
+import { storableText } from '@switchyard/domain'
 import type { Agent, Dispatcher } from 'undici'
 import { createCheckedLookup, RefusedTarget } from './checked-lookup.js'
 import type { TargetPolicy } from './target-policy.js'
@@ -116,7 +117,7 @@ function kept(headers: Dispatcher.ResponseData['headers']): Record<string, strin
     .filter(([name]) => name !== 'set-cookie')
     .slice(0, keptHeaders)
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, storable(String(value)).slice(0, keptHeaderCharacters)]),
+    entries.map(([name, value]) => [name, storableText(String(value)).slice(0, keptHeaderCharacters)]),
   )
 }
 
@@ -133,11 +134,8 @@ async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string
   } catch {
     // The part that was read is kept.
   }
-  return storable(Buffer.concat(chunks).subarray(0, keptBodyBytes).toString())
+  return storableText(Buffer.concat(chunks).subarray(0, keptBodyBytes).toString())
 }
-
-/** Replaces NUL, which PostgreSQL cannot store in text. */
-const storable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
 const failureTexts: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',

@@ -41,9 +41,6 @@ export function notNegative(field: string, value: number, code: RejectionCode): 
   return value
 }
 
-/** Replaces NUL, which PostgreSQL cannot store in text. */
-export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
-
 const retryStatuses: Record<RetryType, readonly ActivityStatus[]> = {
   Execute: ['Executing', 'Executed', 'ExecuteAborted', 'Overtime', 'Revoked'],
   Compensate: ['Compensating', 'Compensated', 'CompensateAborted'],

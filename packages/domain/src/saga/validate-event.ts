@@ -1,3 +1,4 @@
+import { storableText } from '../storable-text.js'
 import type {
   ActivityEvent,
   ActivityRetried,
@@ -14,7 +15,6 @@ import {
   requiredId,
   retryStatus,
   retryType,
-  storableText,
 } from './field-rules.js'
 import { parseEventTime } from './parse-event-time.js'
 import { SagaRejection } from './rejection.js'
