@@ -26,7 +26,7 @@ async function attempt(service: RedisService, command: string, ...args: string[]
 
 const housekeeping = '{switchyard}:repository-housekeeping:wait'
 const delivery = '{switchyard}:webhook-delivery:wait'
-const turns = '{switchyard}:broadcast-turn:wait'
+const boundaries = '{switchyard}:broadcast-turn:wait'
 
 it.each([...redisServices])(
   '%s can neither administer Redis nor touch what is not its own',
@@ -69,11 +69,11 @@ it.each([...redisServices])(
 it.each([
   ['git-api', 'LPUSH', [housekeeping, 'x'], 1],
   ['git-api', 'LPUSH', [delivery, 'x'], 'NOPERM'],
-  ['git-api', 'LRANGE', [turns, '0', '-1'], 'NOPERM'],
+  ['git-api', 'LRANGE', [boundaries, '0', '-1'], 'NOPERM'],
   ['git-api', 'SCAN', ['0'], 'NOPERM'],
-  ['admin-broadcast', 'LPUSH', [turns, 'x'], 1],
+  ['admin-broadcast', 'LPUSH', [boundaries, 'x'], 1],
   ['admin-broadcast', 'LPUSH', [delivery, 'x'], 'NOPERM'],
-  ['saga-reporter', 'LRANGE', [turns, '0', '-1'], 'NOPERM'],
+  ['saga-reporter', 'LRANGE', [boundaries, '0', '-1'], 'NOPERM'],
   ['saga-reporter', 'PUBLISH', ['switchyard:saga-events', '{}'], 0],
   ['saga-reporter', 'PUBLISH', ['switchyard:project-events', '{}'], 'NOPERM'],
   ['jobqueue-metrics', 'GET', ['of-another-program'], null],

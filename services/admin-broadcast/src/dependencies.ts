@@ -1,9 +1,9 @@
 import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { StreamSlots } from '@switchyard/service-kit/http'
+import type { ChangeNotices } from './live/change-notices.js'
 import type { MessageBoard } from './live/message-board.js'
 import type { MessageStreams } from './live/message-streams.js'
-import type { News } from './live/news.js'
 
 /** The parts that the endpoints of this service use. */
 export interface Dependencies {
@@ -11,7 +11,7 @@ export interface Dependencies {
   clock: Clock
   /** The active messages. */
   board: MessageBoard
-  news: News
+  changeNotices: ChangeNotices
   streams: MessageStreams
   streamSlots: StreamSlots
 }

@@ -17,9 +17,9 @@ import {
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import type { Config } from './config.js'
+import { createChangeNotices } from './live/change-notices.js'
 import { MessageBoard } from './live/message-board.js'
 import { MessageStreams } from './live/message-streams.js'
-import { createNews } from './live/news.js'
 import { routes } from './routes.js'
 
 /**
@@ -43,8 +43,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
   })
   lifecycle.onClose('board', () => board.close())
-  const news = createNews({ redisUrl: config.REDIS_URL.reveal(), board, clock, logger })
-  lifecycle.onClose('news', () => news.close())
+  const changeNotices = createChangeNotices({ redisUrl: config.REDIS_URL.reveal(), board, clock, logger })
+  lifecycle.onClose('change notices', () => changeNotices.close())
   const streams = new MessageStreams({ board, metrics })
   const streamSlots = createStreamSlots({
     max: config.BROADCAST_STREAM_CLIENTS_MAX,
@@ -57,7 +57,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
     findSession: (hash) => findSessionCaller(database, hash),
-    routes: routes({ database, clock, board, news, streams, streamSlots }),
+    routes: routes({ database, clock, board, changeNotices, streams, streamSlots }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter: limitersOfReplicas({

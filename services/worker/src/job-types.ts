@@ -1,4 +1,4 @@
-import { broadcastPlanning, broadcastTurn } from './broadcasts/broadcast-turns.js'
+import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
 import type { JobDependencies, JobType } from './job-type.js'
 import { repositoryHousekeeping } from './repositories/housekeeping.js'
 import { sagaEventPartitions } from './sagas/event-partitions.js'
@@ -18,7 +18,7 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   repositoryHousekeeping(dependencies),
   expiredTokenCleanup(dependencies),
   sagaEventPartitions(dependencies),
-  broadcastTurn(dependencies),
+  broadcastBoundary(dependencies),
   broadcastPlanning(dependencies),
   sagaFlagSweep(dependencies),
   sagaRetention(dependencies),

@@ -1,5 +1,5 @@
-import { createBoard } from './board.js'
 import type { Message } from './message.js'
+import { createVisibleMessages } from './visible-messages.js'
 
 const pollMs = 15_000
 /** Number of polls before the stream is tried again. */
@@ -21,7 +21,7 @@ const silenceMs = 30_000
  */
 export function follow(source: string, path: string, show: (messages: Message[]) => void): () => void {
   const query = `?path=${encodeURIComponent(path)}`
-  const board = createBoard((messages) => stopped || show(messages))
+  const visible = createVisibleMessages((messages) => stopped || show(messages))
   let stream: EventSource | undefined
   let timer = 0
   let failing = false
@@ -37,8 +37,8 @@ export function follow(source: string, path: string, show: (messages: Message[])
     stream?.close()
     try {
       const response = await fetch(`${source}/active${query}`)
-      board.setClock(response.headers.get('Date'))
-      if (response.ok) board.replace(await response.json())
+      visible.setClock(response.headers.get('Date'))
+      if (response.ok) visible.replace(await response.json())
     } catch {
       // The shown messages stay until the next successful poll.
     }
@@ -57,14 +57,14 @@ export function follow(source: string, path: string, show: (messages: Message[])
         wait(silenceMs, listen)
         act(JSON.parse(data) as never)
       })
-    on('ping', ({ now }: { now: string }) => board.setClock(now))
+    on('ping', ({ now }: { now: string }) => visible.setClock(now))
     on('snapshot', (state: { messages: Message[]; now: string }) => {
-      board.setClock(state.now)
-      board.replace(state.messages)
+      visible.setClock(state.now)
+      visible.replace(state.messages)
     })
-    on('start', board.put)
-    on('change', board.put)
-    on('end', ({ id }: Message) => board.remove(id))
+    on('start', visible.put)
+    on('change', visible.put)
+    on('end', ({ id }: Message) => visible.remove(id))
     stream.onerror = () => {
       // State 2 (CLOSED): the server has refused the stream. Otherwise the browser reconnects, and each failure is an error event.
       if (stream?.readyState === 2) wait(0, poll)
@@ -78,7 +78,7 @@ export function follow(source: string, path: string, show: (messages: Message[])
   return () => {
     stopped = true
     clearTimeout(timer)
-    board.stop()
+    visible.stop()
     stream?.close()
   }
 }

@@ -1,10 +1,10 @@
 export {
   type BroadcastNotice,
+  broadcastBoundaryJob,
   broadcastChannel,
   broadcastHorizonMs,
   broadcastNotice,
-  broadcastTurnJob,
-} from './broadcast-turn.js'
+} from './broadcast-boundary.js'
 export { type ProjectNotice, projectEventsChannel, projectNotice } from './project-events.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export {

@@ -44,7 +44,7 @@ const redisAccess: Record<RedisService, RedisAccess> = {
     channels: [projectEventsChannel],
   },
   'admin-broadcast': {
-    keys: [queueKeys(queueNames.broadcastTurn), limitKeys('admin-broadcast')],
+    keys: [queueKeys(queueNames.broadcastBoundary), limitKeys('admin-broadcast')],
     channels: [broadcastChannel],
   },
   // It retries and removes failed jobs, keeps a history, and may report on the queues of other programs in this Redis.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { activeMessages, broadcastChanges, turnsBetween, turnsOf } from './schedule.js'
+import { activeMessages, boundariesBetween, boundariesOf, broadcastChanges } from './schedule.js'
 
 // A short range makes periods touch and overlap.
 const instant = fc.integer({ min: 0, max: 40 }).map((ms) => new Date(ms))
@@ -11,25 +11,27 @@ const periods = fc
 const idsAt = (messages: { id: number; startsAt: Date; endsAt: Date }[], at: Date) =>
   activeMessages(messages, at).map(({ id }) => id)
 
-describe('the turns of messages', () => {
+describe('the boundaries of messages', () => {
   it('are the first instant and the one after the last; none when the end is before the start', () => {
     const [startsAt, endsAt] = [new Date(10), new Date(20)]
-    expect(turnsOf({ startsAt, endsAt })).toEqual([startsAt, new Date(21)])
-    expect(turnsOf({ startsAt: endsAt, endsAt: startsAt })).toEqual([])
+    expect(boundariesOf({ startsAt, endsAt })).toEqual([startsAt, new Date(21)])
+    expect(boundariesOf({ startsAt: endsAt, endsAt: startsAt })).toEqual([])
   })
 
   it('are exactly the instants at which what is on differs from the millisecond before', () => {
     fc.assert(
       fc.property(periods, (messages) => {
-        const turns = turnsBetween(messages, new Date(-1), new Date(100)).map((turn) => turn.getTime())
+        const boundaries = boundariesBetween(messages, new Date(-1), new Date(100)).map((boundary) =>
+          boundary.getTime(),
+        )
         for (let ms = 0; ms <= 100; ms += 1) {
           const differs = String(idsAt(messages, new Date(ms - 1))) !== String(idsAt(messages, new Date(ms)))
-          if (differs) expect(turns).toContain(ms)
+          if (differs) expect(boundaries).toContain(ms)
         }
         for (const message of messages) {
-          for (const turn of turnsOf(message)) {
-            const before = new Date(turn.getTime() - 1)
-            expect(activeMessages([message], turn)).not.toEqual(activeMessages([message], before))
+          for (const boundary of boundariesOf(message)) {
+            const before = new Date(boundary.getTime() - 1)
+            expect(activeMessages([message], boundary)).not.toEqual(activeMessages([message], before))
           }
         }
       }),
@@ -39,11 +41,11 @@ describe('the turns of messages', () => {
   it('come once each, in order, after the first bound and up to the second', () => {
     fc.assert(
       fc.property(periods, instant, instant, (messages, since, until) => {
-        const turns = turnsBetween(messages, since, until).map((turn) => turn.getTime())
-        expect(turns).toEqual([...new Set(turns)].sort((a, b) => a - b))
-        for (const turn of turns) {
-          expect(turn).toBeGreaterThan(since.getTime())
-          expect(turn).toBeLessThanOrEqual(until.getTime())
+        const boundaries = boundariesBetween(messages, since, until).map((boundary) => boundary.getTime())
+        expect(boundaries).toEqual([...new Set(boundaries)].sort((a, b) => a - b))
+        for (const boundary of boundaries) {
+          expect(boundary).toBeGreaterThan(since.getTime())
+          expect(boundary).toBeLessThanOrEqual(until.getTime())
         }
       }),
     )

@@ -3,18 +3,18 @@ import { type BroadcastFields, isActive } from './broadcast-message.js'
 type Period = Pick<BroadcastFields, 'startsAt' | 'endsAt'>
 
 /**
- * The instants at which a message appears and disappears: its start, and the millisecond after its end. Empty when it ends
+ * The boundaries of a message, at which it appears and disappears: its start, and the millisecond after its end. Empty when it ends
  * before it starts.
  */
-export function turnsOf({ startsAt, endsAt }: Period): Date[] {
+export function boundariesOf({ startsAt, endsAt }: Period): Date[] {
   return startsAt <= endsAt ? [startsAt, new Date(endsAt.getTime() + 1)] : []
 }
 
-/** The distinct instants after `since` and up to `until` at which any message appears or disappears, earliest first. */
-export function turnsBetween(messages: readonly Period[], since: Date, until: Date): Date[] {
+/** The distinct boundaries of any message after `since` and up to `until`, earliest first. */
+export function boundariesBetween(messages: readonly Period[], since: Date, until: Date): Date[] {
   const instants = messages
-    .flatMap(turnsOf)
-    .map((turn) => turn.getTime())
+    .flatMap(boundariesOf)
+    .map((boundary) => boundary.getTime())
     .filter((at) => at > since.getTime() && at <= until.getTime())
   return [...new Set(instants)].sort((a, b) => a - b).map((at) => new Date(at))
 }

@@ -3,8 +3,8 @@ import type { Clock } from '@switchyard/domain'
 import {
   activeMessages,
   type BroadcastChange,
+  boundariesBetween,
   broadcastChanges,
-  turnsBetween,
 } from '@switchyard/domain/broadcast'
 import type { Logger } from '@switchyard/service-kit/observability'
 
@@ -27,13 +27,13 @@ interface Watcher {
 const rememberedMs = 1000
 /** Intervals of reading the table while there are watchers, with and without notifications. */
 const lookMs = { subscribed: 5000, polling: 1000 }
-/** The board applies a turn by its own clock this long after its instant, when no notice has come. */
+/** The board applies a boundary by its own clock this long after its instant, when no notice has come. */
 const patienceMs = 80
 /** The clock of another machine counts as at most this far ahead. */
 const clockSkewMsMax = 5000
 
 /**
- * The active messages, for every reader of this process. While it is notified of each change and each turn (an instant at which
+ * The active messages, for every reader of this process. While it is notified of each change and each boundary (an instant at which
  * a message appears or disappears), it reads the table at most about once a second; otherwise it reads the table for each
  * question. Watchers receive the changes.
  */
@@ -57,7 +57,7 @@ export class MessageBoard {
     this.#options = options
   }
 
-  /** @param subscribed whether every change is reported by `refresh` and every turn by `turn` from now on */
+  /** @param subscribed whether every change is reported by `refresh` and every boundary by `reachBoundary` from now on */
   setSubscribed(subscribed: boolean): void {
     if (subscribed === this.#subscribed) return
     this.#subscribed = subscribed
@@ -65,11 +65,11 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** The active messages, newest first, and the next known turn. */
-  async active(): Promise<{ messages: BroadcastMessage[]; nextTurn: Date | undefined }> {
+  /** The active messages, newest first, and the next known boundary. */
+  async active(): Promise<{ messages: BroadcastMessage[]; nextBoundary: Date | undefined }> {
     if (!this.#isFresh()) await (this.#loading ?? this.refresh())
     const now = this.#now()
-    return { messages: activeMessages(this.#messages, now), nextTurn: this.#nextTurn(now) }
+    return { messages: activeMessages(this.#messages, now), nextBoundary: this.#nextBoundary(now) }
   }
 
   /** Adds a watcher. @returns a function that removes it */
@@ -98,7 +98,7 @@ export class MessageBoard {
   }
 
   /** Reports that an instant has come, by a clock that may be slightly ahead of the own one. */
-  turn(at: Date): void {
+  reachBoundary(at: Date): void {
     const believedMs = Math.min(at.getTime(), this.#options.clock().getTime() + clockSkewMsMax)
     this.#floorMs = Math.max(this.#floorMs, believedMs)
     this.#show()
@@ -133,8 +133,8 @@ export class MessageBoard {
     return new Date(this.#floorMs)
   }
 
-  #nextTurn(now: Date): Date | undefined {
-    return turnsBetween(this.#messages, now, new Date(8.64e15))[0]
+  #nextBoundary(now: Date): Date | undefined {
+    return boundariesBetween(this.#messages, now, new Date(8.64e15))[0]
   }
 
   #show(): void {
@@ -145,13 +145,14 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** Sets the timer for the next turn or the next regular query, whichever comes first. */
+  /** Sets the timer for the next boundary or the next regular query, whichever comes first. */
   #arm(): void {
     clearTimeout(this.#timer)
     if (this.#watchers.size === 0) return
     const now = this.#now()
-    const turnInMs = (this.#nextTurn(now)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime() + patienceMs
-    const delayMs = Math.max(1, Math.min(turnInMs, this.#nextLookInMs()))
+    const boundaryInMs =
+      (this.#nextBoundary(now)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime() + patienceMs
+    const delayMs = Math.max(1, Math.min(boundaryInMs, this.#nextLookInMs()))
     this.#timer = setTimeout(() => this.#look(), delayMs)
     this.#timer.unref()
   }

@@ -26,12 +26,12 @@ export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' 
     replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
-      const { messages, nextTurn } = await board.active()
+      const { messages, nextBoundary } = await board.active()
       const shown =
         path === undefined
           ? messages
           : messages.filter(({ targetPath }) => matchesTargetPath(targetPath, path))
-      const steady = nextTurn === undefined || nextTurn.getTime() - clock().getTime() > keptMs
+      const steady = nextBoundary === undefined || nextBoundary.getTime() - clock().getTime() > keptMs
       const cacheControl = `public, max-age=${steady ? keptMs / 1000 : 0}`
       return ok(shown.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
     },

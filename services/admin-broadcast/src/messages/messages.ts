@@ -47,7 +47,7 @@ export async function createMessage(
   const message = await auditedChange(deps, author, 'broadcast_message_created', (transaction) =>
     createBroadcastMessage(transaction, fields),
   )
-  await deps.news.announce(message)
+  await deps.changeNotices.announce(message)
   return { message, now }
 }
 
@@ -65,7 +65,7 @@ export async function updateMessage(
     await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
     return updateBroadcastMessage(transaction, id, changes, now)
   })
-  await deps.news.announce(message)
+  await deps.changeNotices.announce(message)
   return { message, now }
 }
 
@@ -86,7 +86,7 @@ export async function deleteMessage(
     await deleteBroadcastMessage(transaction, id)
     return message
   })
-  await deps.news.announce()
+  await deps.changeNotices.announce()
 }
 
 /** Changes a message and records that in the audit log, both or neither. */

@@ -1,4 +1,4 @@
-import { broadcastChannel, broadcastTurnJob, queueNames } from '@switchyard/contracts/jobs'
+import { broadcastBoundaryJob, broadcastChannel, queueNames } from '@switchyard/contracts/jobs'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
@@ -29,14 +29,14 @@ const soon = (ms: number) => new Date(Date.now() + ms)
 const createMessage = (startsAt: Date, endsAt: Date) =>
   harness.database.prisma.broadcastMessage.create({ data: { message: 'x', startsAt, endsAt } })
 const planned = async () =>
-  (await harness.queue(queueNames.broadcastTurn).getDelayed()).map(({ data }) => data.at).sort()
+  (await harness.queue(queueNames.broadcastBoundary).getDelayed()).map(({ data }) => data.at).sort()
 
-describe('the turns of broadcast messages', () => {
+describe('the boundaries of broadcast messages', () => {
   it('are told at their instant', async () => {
     const worker = await harness.startWorker()
-    const queue = harness.queue(queueNames.broadcastTurn)
+    const queue = harness.queue(queueNames.broadcastBoundary)
     const tellAt = async (at: Date) => {
-      const { name, data, options } = broadcastTurnJob(at, new Date())
+      const { name, data, options } = broadcastBoundaryJob(at, new Date())
       await queue.add(name, data, options)
     }
     // It is connected when it has run something.

@@ -4,8 +4,8 @@ import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createChangeNotices } from '../src/live/change-notices.js'
 import { MessageBoard } from '../src/live/message-board.js'
-import { createNews } from '../src/live/news.js'
 
 let redis: TestRedis
 beforeAll(async () => {
@@ -21,10 +21,15 @@ it.each(['publish', 'subscribe'])(
     const logger = createLogger('test', 'silent')
     const warned = vi.spyOn(logger, 'warn')
     const board = new MessageBoard({ load: async () => [], clock: systemClock, logger })
-    const news = createNews({ redisUrl: redis.urlOf('admin-broadcast'), board, clock: systemClock, logger })
+    const changeNotices = createChangeNotices({
+      redisUrl: redis.urlOf('admin-broadcast'),
+      board,
+      clock: systemClock,
+      logger,
+    })
     await waitFor(
       async () => {
-        await news.announce()
+        await changeNotices.announce()
         return warned.mock.calls.length > 0
       },
       { what: 'a log line' },
@@ -38,7 +43,7 @@ it.each(['publish', 'subscribe'])(
       expect.stringMatching(/^no connection to Redis: /),
       expect.stringMatching(/^no connection to Redis: /),
     ])
-    await news.close()
+    await changeNotices.close()
     board.close()
     administrator.disconnect()
     await redis.restart()

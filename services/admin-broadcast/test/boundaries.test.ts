@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { broadcastTurnJob, jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
+import { broadcastBoundaryJob, jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import { waitFor } from '@switchyard/testing'
 import { Queue } from 'bullmq'
 import { execa } from 'execa'
@@ -10,15 +10,15 @@ import { json, startHarness } from './harness.js'
 const root = resolve(import.meta.dirname, '../../..')
 let harness: Awaited<ReturnType<typeof startHarness>>
 let other: Awaited<ReturnType<typeof harness.startReplica>>
-let turns: Queue
+let boundaries: Queue
 beforeAll(async () => {
   harness = await startHarness()
   const connection = { path: harness.testRedis.path }
-  turns = new Queue(queueNames.broadcastTurn, { connection, prefix: jobKeyPrefix })
+  boundaries = new Queue(queueNames.broadcastBoundary, { connection, prefix: jobKeyPrefix })
   other = await harness.startReplica()
 })
 afterAll(async () => {
-  await turns?.close()
+  await boundaries?.close()
   await other?.close()
   await harness?.close()
 })
@@ -42,15 +42,18 @@ async function startWorker() {
   }
 }
 
-/** Jobs of turns that were run. */
-const turnsRun = () => turns.getCompletedCount()
+/** Jobs of boundaries that were run. */
+const boundaryJobsRun = () => boundaries.getCompletedCount()
 
 /** Resolves when a worker is there and has run a job that was due at once. */
 async function workerRunsJobs(): Promise<void> {
-  const before = await turnsRun()
-  const { name, data, options } = broadcastTurnJob(new Date(), new Date())
-  await turns.add(name, data, options)
-  await waitFor(async () => (await turnsRun()) > before, { timeoutMs: 30_000, what: 'a worker to run jobs' })
+  const before = await boundaryJobsRun()
+  const { name, data, options } = broadcastBoundaryJob(new Date(), new Date())
+  await boundaries.add(name, data, options)
+  await waitFor(async () => (await boundaryJobsRun()) > before, {
+    timeoutMs: 30_000,
+    what: 'a worker to run jobs',
+  })
 }
 
 async function createMessage(message: string, startsAt: Date, endsAt: Date): Promise<number> {
@@ -67,7 +70,7 @@ it('messages start and end on time for followers of every replica, also after a 
   const streams = await Promise.all(
     [harness.baseUrl, other.baseUrl].map((url) => openStream(`${url}/api/v4/broadcast_messages/stream`)),
   )
-  const before = await turnsRun()
+  const before = await boundaryJobsRun()
   const startedMs = performance.now()
   const first = await startWorker()
   // Planned while one worker lives, run by another one.
@@ -97,7 +100,7 @@ it('messages start and end on time for followers of every replica, also after a 
     expect(lateMs).toBeLessThan(500)
   }
   // Its start and end, and the job that each worker has shown itself with.
-  await waitFor(async () => (await turnsRun()) === before + 4, { what: 'all jobs to be done' })
+  await waitFor(async () => (await boundaryJobsRun()) === before + 4, { what: 'all jobs to be done' })
   for (const stream of streams) stream.close()
   await second.stop('SIGTERM')
 }, 90_000)

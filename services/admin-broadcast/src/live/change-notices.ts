@@ -1,58 +1,58 @@
 import {
   type BroadcastNotice,
+  broadcastBoundaryJob,
   broadcastChannel,
   broadcastHorizonMs,
   broadcastNotice,
-  broadcastTurnJob,
   jobKeyPrefix,
   queueNames,
 } from '@switchyard/contracts/jobs'
 import type { BroadcastMessage } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import { turnsBetween } from '@switchyard/domain/broadcast'
+import { boundariesBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
-interface NewsOptions {
+interface ChangeNoticesOptions {
   redisUrl: string
   board: MessageBoard
   clock: Clock
   logger: Logger
 }
 
-/** Sends notices of changed messages between the replicas of this service, and receives the worker's notices of turns. */
-export interface News {
+/** Sends notices of changed messages between the replicas of this service, and receives the worker's notices of boundaries. */
+export interface ChangeNotices {
   /**
    * Announces a written message, or a deletion (without a message). Resolves when this replica shows the change. The other
-   * replicas are notified, and jobs for the message's turns are planned. It never fails: each replica also reads the table
+   * replicas are notified, and jobs for the message's boundaries are planned. It never fails: each replica also reads the table
    * regularly, and the worker plans jobs regularly.
    */
   announce(message?: BroadcastMessage): Promise<void>
   close(): Promise<void>
 }
 
-export function createNews({ redisUrl, board, clock, logger }: NewsOptions): News {
+export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNoticesOptions): ChangeNotices {
   const report = reportRedis(
     logger,
     'no connection to Redis: other replicas find the changes of this one up to a second late',
   )
   const publisher = createRedis({ url: redisUrl, onError: report.disconnected })
   publisher.on('ready', report.connected)
-  const turns = createJobQueue({
-    name: queueNames.broadcastTurn,
+  const boundaries = createJobQueue({
+    name: queueNames.broadcastBoundary,
     prefix: jobKeyPrefix,
     connection: publisher,
     onError: report.disconnected,
   })
-  const stopListening = listenForNews(redisUrl, board, logger)
+  const stopListening = listenForNotices(redisUrl, board, logger)
 
   async function plan(message: BroadcastMessage): Promise<void> {
     const now = clock()
-    for (const at of turnsBetween([message], now, new Date(now.getTime() + broadcastHorizonMs))) {
-      const { name, data, options } = broadcastTurnJob(at, now)
-      await turns.add(name, data, options)
+    for (const at of boundariesBetween([message], now, new Date(now.getTime() + broadcastHorizonMs))) {
+      const { name, data, options } = broadcastBoundaryJob(at, now)
+      await boundaries.add(name, data, options)
     }
   }
 
@@ -67,14 +67,14 @@ export function createNews({ redisUrl, board, clock, logger }: NewsOptions): New
     },
     async close() {
       stopListening()
-      await turns.close()
+      await boundaries.close()
       publisher.disconnect()
     },
   }
 }
 
 /** Passes notices on to the board, and tells the board whether it receives notices. */
-function listenForNews(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
+function listenForNotices(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
   const report = reportRedis(
     logger,
     'no connection to Redis: this replica finds the changes of others up to a second late',
@@ -97,7 +97,7 @@ function listenForNews(redisUrl: string, board: MessageBoard, logger: Logger): (
   subscriber.on('message', (_channel, text) => {
     const notice = readNotice(text)
     if (notice?.at === undefined) void refresh()
-    else board.turn(new Date(notice.at))
+    else board.reachBoundary(new Date(notice.at))
   })
   return () => subscriber.disconnect()
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type BroadcastNotice,
+  broadcastBoundaryJob,
   broadcastChannel,
   broadcastHorizonMs,
-  broadcastTurnJob,
   queueNames,
 } from '@switchyard/contracts/jobs'
 import { listUnfinishedBroadcastMessages } from '@switchyard/db'
-import { turnsBetween } from '@switchyard/domain/broadcast'
+import { boundariesBetween } from '@switchyard/domain/broadcast'
 import { type JobDependencies, jobType } from '../job-type.js'
 
 /**
@@ -28,11 +28,11 @@ export const broadcastPlanning = ({
     async run(_payload, { logger }) {
       const now = clock()
       const messages = await listUnfinishedBroadcastMessages(database, now)
-      const turns = turnsBetween(messages, now, new Date(now.getTime() + broadcastHorizonMs))
-      if (turns.length === 0) return
-      const planned = turns.map((at) => broadcastTurnJob(at, now))
-      await producer.addAll(queueNames.broadcastTurn, planned)
-      logger.debug({ turns: turns.length }, 'planned the turns of broadcast messages')
+      const boundaries = boundariesBetween(messages, now, new Date(now.getTime() + broadcastHorizonMs))
+      if (boundaries.length === 0) return
+      const planned = boundaries.map((at) => broadcastBoundaryJob(at, now))
+      await producer.addAll(queueNames.broadcastBoundary, planned)
+      logger.debug({ boundaries: boundaries.length }, 'planned the boundaries of broadcast messages')
     },
   })
 
@@ -41,7 +41,7 @@ export const broadcastPlanning = ({
  * messages: they ignore a repeated notice, and one for an instant at which no message changes any longer. The job starts a
  * little early and waits for its instant, because BullMQ hands delayed jobs out ten times a second only.
  */
-export const broadcastTurn = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
+export const broadcastBoundary = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
   jobType({
     queue: 'broadcast-turn',
     concurrency: 10,

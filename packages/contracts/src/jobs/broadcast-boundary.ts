@@ -22,10 +22,10 @@ const leadMs = 300
  * The job that sends the notice of an instant, as the arguments of BullMQ's `queue.add`. Adding it several times for one
  * instant makes one job. For an instant at which no message appears or disappears any more, the job has no effect.
  */
-export function broadcastTurnJob(at: Date, now: Date) {
+export function broadcastBoundaryJob(at: Date, now: Date) {
   const data: JobPayload<'broadcast-turn'> = { at: at.getTime() }
   return {
-    name: queueNames.broadcastTurn,
+    name: queueNames.broadcastBoundary,
     data,
     options: {
       jobId: `at-${at.getTime()}`,

@@ -4,10 +4,10 @@ import type { Message } from './message.js'
 const lookMsMax = 1e9
 
 /**
- * The messages that are on. It calls `show` with all of them, newest first, whenever they change. A message is gone at its end by the
- * clock of the server, also when nothing arrives any more.
+ * The messages that are shown now. It calls `show` with all of them, newest first, whenever they change. By the clock of the server, a message is
+ * shown up to its end and gone in the next millisecond, as the rule `isActive` of `packages/domain` says; also when nothing arrives any more.
  */
-export function createBoard(show: (messages: Message[]) => void) {
+export function createVisibleMessages(show: (messages: Message[]) => void) {
   let messages: Message[] = []
   let timer = 0
   /** How far the server's clock is ahead of that of this browser. */
@@ -16,8 +16,8 @@ export function createBoard(show: (messages: Message[]) => void) {
   const update = () => {
     clearTimeout(timer)
     const remainingMs = ({ ends_at }: Message) => Date.parse(ends_at) - Date.now() - aheadMs
-    messages = messages.filter((message) => remainingMs(message) > 0).sort((a, b) => b.id - a.id)
-    timer = setTimeout(update, Math.min(lookMsMax, ...messages.map(remainingMs)))
+    messages = messages.filter((message) => remainingMs(message) >= 0).sort((a, b) => b.id - a.id)
+    timer = setTimeout(update, Math.min(lookMsMax, ...messages.map(remainingMs)) + 1)
     show(messages)
   }
   const remove = (id: number) => {
