@@ -114,12 +114,12 @@ export async function readNewlyEnded(
   database: SweepPool,
   cursor: EndedCursor,
 ): Promise<{ ended: EndedSaga[]; cursor: EndedCursor }> {
-  const settled = await database.pool.query<{ settled: boolean }>(
-    `SELECT pg_snapshot_xmin(s)::text::numeric >= $1::numeric OR pg_snapshot_xmax(s)::text::numeric < $1::numeric AS settled
+  const visible = await database.pool.query<{ visible: boolean }>(
+    `SELECT pg_snapshot_xmin(s)::text::numeric >= $1::numeric OR pg_snapshot_xmax(s)::text::numeric < $1::numeric AS visible
      FROM pg_current_snapshot() AS s`,
     [cursor.horizonXid],
   )
-  if (!settled.rows[0]?.settled) return { ended: [], cursor }
+  if (!visible.rows[0]?.visible) return { ended: [], cursor }
   const { rows: ended } = await database.pool.query<EndedSaga>(
     `SELECT s.service_name AS "serviceName", s.status, s.outcome,
        EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"

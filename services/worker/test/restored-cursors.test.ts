@@ -2,7 +2,7 @@ import { createDatabase, type Database } from '@switchyard/db'
 import { readNewlyEnded } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { chooseHorizon, settledHorizon } from '../src/webhooks/saga-events-store.js'
+import { chooseHorizon, visibleHorizon } from '../src/webhooks/saga-events-store.js'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -23,7 +23,7 @@ const xidOfOtherServer = '1000000000000'
 it('webhooks of sagas go on after a restore on another server, whose transaction ids are lower', async () => {
   await chooseHorizon(database, '5')
   await database.pool.query('UPDATE webhook_cursors SET horizon_xid = $1', [xidOfOtherServer])
-  expect(await settledHorizon(database)).toBe('5')
+  expect(await visibleHorizon(database)).toBe('5')
 })
 
 it('ended sagas are counted on after a restore on another server', async () => {
@@ -41,7 +41,7 @@ it('an event whose transaction still runs holds both back', async () => {
     })
     const later = String(BigInt(rows[0]?.xid ?? 0) + 1n)
     await database.pool.query('UPDATE webhook_cursors SET horizon = 9, horizon_xid = $1', [later])
-    expect(await settledHorizon(database)).toBeNull()
+    expect(await visibleHorizon(database)).toBeNull()
     const waiting = { position: '0', horizon: '9', horizonXid: later }
     expect((await readNewlyEnded(database, waiting)).cursor).toEqual(waiting)
   } finally {

@@ -11,7 +11,7 @@ import { SagaRejection } from './rejection.js'
 import { type Saga, unseenSaga } from './saga.js'
 
 export interface AppliedSagaEvent {
-  /** Status and outcome are not updated yet; see `settleSaga`. */
+  /** Status and outcome are not updated yet; see `deriveSagaState`. */
   saga: Saga
   result: EventResult
 }
@@ -64,8 +64,8 @@ function addFact(next: Saga, event: SagaLifecycleEvent, receivedAt: Date): void 
 /** The service name of SagaStarted is final. A service name of an earlier SagaEnded may be replaced by it. */
 function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
   if (isOperatorEvent(event)) return
-  const settled = event.operation === 'SagaEnded' || saga.startedAt !== null
-  if (settled && saga.serviceName && event.serviceName && saga.serviceName !== event.serviceName) {
+  const isFinal = event.operation === 'SagaEnded' || saga.startedAt !== null
+  if (isFinal && saga.serviceName && event.serviceName && saga.serviceName !== event.serviceName) {
     throw new SagaRejection('SAGA_SERVICE_MISMATCH', `saga ${saga.id} is of another service`)
   }
 }

@@ -4,7 +4,7 @@ import type { Activity } from './activity.js'
 import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { type SagaEvent, sagaIdOf } from './events.js'
-import { type Saga, settleSaga } from './saga.js'
+import { deriveSagaState, type Saga } from './saga.js'
 import { type RawSagaEvent, validateSagaEvent } from './validate-event.js'
 
 const start: RawSagaEvent = { operation: 'SagaStarted', sagaId: 's', serviceName: 'orders' }
@@ -111,7 +111,7 @@ function replay(events: readonly SagaEvent[]) {
     }
     saga =
       saga &&
-      settleSaga(
+      deriveSagaState(
         saga,
         [...activities.values()].filter((activity) => activity.sagaId === 's'),
       )

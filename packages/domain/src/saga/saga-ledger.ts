@@ -3,7 +3,7 @@ import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
 import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
-import { type ActivityFacts, concernsSaga, linkToParent, type Saga, settleSaga } from './saga.js'
+import { type ActivityFacts, concernsSaga, deriveSagaState, linkToParent, type Saga } from './saga.js'
 import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
@@ -121,9 +121,9 @@ export class SagaLedger {
     }
     const { saga, result } = applySagaEvent(before, event, receivedAt)
     if (this.#strict) refuseDisorder(event, result, before)
-    const settled = result === 'duplicate' ? saga : this.#settle(before, saga)
-    const linked = linkToParent(settled, parentSagaId)
-    if (result !== 'duplicate' || contentKey !== null || linked !== settled)
+    const derived = result === 'duplicate' ? saga : this.#derive(before, saga)
+    const linked = linkToParent(derived, parentSagaId)
+    if (result !== 'duplicate' || contentKey !== null || linked !== derived)
       this.#keepSaga(before, linked, contentKey)
     return { result, sagaId: saga.id, isNew: true }
   }
@@ -159,7 +159,7 @@ export class SagaLedger {
     if (sagaId === null) return
     this.#factsOf(sagaId)?.set(activity.id, { status, finalAbort, overtimeNamedSaga, givenUpAt })
     let noted = noteActivityEvent(saga, sagaId, receivedAt)
-    if (concernsSaga(noted, activity)) noted = settleSaga(noted, this.#allFactsOf(sagaId))
+    if (concernsSaga(noted, activity)) noted = deriveSagaState(noted, this.#allFactsOf(sagaId))
     if (noted === saga) return
     // When the row is written anyway, it gets the time of its newest event.
     if (receivedAt > noted.lastEventAt) noted.lastEventAt = receivedAt
@@ -173,10 +173,10 @@ export class SagaLedger {
   }
 
   /** Derives status and outcome. A start or a repeated end does not require the facts of the activities. */
-  #settle(before: Saga | null, saga: Saga): Saga {
+  #derive(before: Saga | null, saga: Saga): Saga {
     const concerned = saga.endedAt !== before?.endedAt || saga.resolvedAt !== before?.resolvedAt
-    if (before && concerned) return settleSaga(saga, this.#allFactsOf(saga.id))
-    if (!before) return settleSaga(saga, [])
+    if (before && concerned) return deriveSagaState(saga, this.#allFactsOf(saga.id))
+    if (!before) return deriveSagaState(saga, [])
     if (saga.status === 'Pending' && saga.startedAt) saga.status = 'Started'
     return saga
   }

@@ -81,7 +81,7 @@ export function deriveSagaStatus(
 ): SagaStatus {
   if (activities.some((activity) => isUnresolved(activity, saga.resolvedAt))) return 'Error'
   if (saga.endedAt) return 'Ended'
-  if (activities.some((activity) => activity.overtimeNamedSaga && !overtimeIsSettled(activity.status)))
+  if (activities.some((activity) => activity.overtimeNamedSaga && !isOvertimeOver(activity.status)))
     return 'Overtime'
   return saga.startedAt ? 'Started' : 'Pending'
 }
@@ -92,7 +92,7 @@ const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
   activity.status !== 'Compensated' &&
   !(resolvedAt && activity.givenUpAt && activity.givenUpAt <= resolvedAt)
 
-const overtimeIsSettled = (status: ActivityStatus) => status === 'Executed' || status === 'Compensated'
+const isOvertimeOver = (status: ActivityStatus) => status === 'Executed' || status === 'Compensated'
 
 /** The outcome of a saga; null unless its status is Ended. */
 export function deriveSagaOutcome(
@@ -107,7 +107,7 @@ export function deriveSagaOutcome(
 }
 
 /** The saga with the status and outcome derived from its facts and all of its activities. */
-export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Saga {
+export function deriveSagaState(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
   const outcome = deriveSagaOutcome(status, activities)
   if (status === saga.status && outcome === saga.outcome) return saga

@@ -59,7 +59,7 @@ interface ExclusiveWork {
   /** Brings the copy up to date. Nobody changes the original until the move has ended. */
   complete: () => Promise<void>
   /** Puts the copy in its place. */
-  settle: (project: { defaultBranch: string }) => Promise<void>
+  putInPlace: (project: { defaultBranch: string }) => Promise<void>
 }
 
 /**
@@ -71,7 +71,7 @@ interface ExclusiveWork {
 export async function moveUnderExclusiveLock(
   { pool }: Pick<Database, 'pool'>,
   move: { id: number; projectId: number; diskPath: string; source: string; destination: string },
-  { complete, settle }: ExclusiveWork,
+  { complete, putInPlace }: ExclusiveWork,
 ): Promise<void> {
   const begin = `BEGIN; SET LOCAL lock_timeout = ${changesMsMax};
     SET LOCAL idle_in_transaction_session_timeout = ${stillMsMax}`
@@ -87,7 +87,7 @@ export async function moveUnderExclusiveLock(
       )
       const [project] = rows
       if (!project) throw new Error('the project is gone, or no longer in the source of the move')
-      await settle(project)
+      await putInPlace(project)
       await client.query(
         `UPDATE repository_storage_moves SET state = 'finished', error = NULL, finished_at = now() WHERE id = $1`,
         [move.id],

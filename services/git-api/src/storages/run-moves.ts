@@ -137,7 +137,7 @@ async function moveRepository(
         await copyChanges(copy, original, move, inTime)
         await copy.checkReferences(inTime)
       },
-      settle: ({ defaultBranch }) => settle(git, copy, move, defaultBranch),
+      putInPlace: ({ defaultBranch }) => putInPlace(git, copy, move, defaultBranch),
     })
     return Math.round(performance.now() - startedMs)
   } finally {
@@ -145,7 +145,7 @@ async function moveRepository(
   }
 }
 
-async function settle(
+async function putInPlace(
   git: Git,
   copy: ArrivingRepository,
   { diskPath }: RepositoryStorageMove,

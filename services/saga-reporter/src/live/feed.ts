@@ -35,7 +35,7 @@ export class SagaFeed {
   readonly #waiting = new Set<() => void>()
   #followers = 0
   #starting: Promise<void> | null = null
-  #settledTo = 0
+  #completeTo = 0
   /** Once these transactions have ended, positions up to `upTo` without an entry stay without one. */
   #gap: { upTo: number; writers: Set<string> } | null = null
   #newestReceivedMs = Number.NEGATIVE_INFINITY
@@ -112,7 +112,7 @@ export class SagaFeed {
       const writers = await this.#source.readWriters()
       while (await this.#anyUnderWay(writers)) await delay(restMs)
       this.#recent.restart(last)
-      this.#settledTo = last
+      this.#completeTo = last
       this.#gap = null
     } catch (error) {
       this.#starting = null
@@ -168,15 +168,15 @@ export class SagaFeed {
   /** @returns whether every entry that can be delivered was delivered */
   async #read(allDays: boolean): Promise<boolean> {
     if (this.#gap && !(await this.#anyUnderWay(this.#gap.writers))) {
-      this.#settledTo = this.#gap.upTo
+      this.#completeTo = this.#gap.upTo
       this.#gap = null
     }
     const after = this.#recent.position
     // Before a gap is skipped, all days are searched, because the clock of the writer of an entry may have been wrong.
-    const receivedSince = allDays || this.#settledTo > after ? null : this.#overlapStart()
+    const receivedSince = allDays || this.#completeTo > after ? null : this.#overlapStart()
     const entries = await this.#source.readTail({ after, receivedSince, take: entriesAtOnce })
     const isAll = entries.length < entriesAtOnce
-    const { ready, position } = settledPrefix(entries, { after, settledTo: this.#settledTo, isAll })
+    const { ready, position } = deliverablePrefix(entries, { after, completeTo: this.#completeTo, isAll })
     this.#deliver(ready, position)
     const last = entries.at(-1)
     if (ready.length === entries.length || !last) return isAll
@@ -209,22 +209,22 @@ export class SagaFeed {
  * may belong to a transaction that has not committed yet, and followers never read backwards.
  *
  * @param entries visible entries after `after`, in their order
- * @param settledTo no further entry up to this position becomes visible
+ * @param completeTo no further entry up to this position becomes visible
  * @param isAll whether these are all visible entries
  */
-export function settledPrefix(
+export function deliverablePrefix(
   entries: readonly LogEntry[],
-  { after, settledTo, isAll }: { after: number; settledTo: number; isAll: boolean },
+  { after, completeTo, isAll }: { after: number; completeTo: number; isAll: boolean },
 ): { ready: readonly LogEntry[]; position: number } {
   let position = after
   let count = 0
   for (const { sequence } of entries) {
-    if (sequence !== position + 1 && sequence - 1 > settledTo) break
+    if (sequence !== position + 1 && sequence - 1 > completeTo) break
     position = sequence
     count += 1
   }
   const ready = entries.slice(0, count)
-  // The entries that are left lie behind a gap, thus after `settledTo`.
+  // The entries that are left lie behind a gap, thus after `completeTo`.
   const mayPass = isAll || count < entries.length
-  return { ready, position: mayPass ? Math.max(position, settledTo) : position }
+  return { ready, position: mayPass ? Math.max(position, completeTo) : position }
 }

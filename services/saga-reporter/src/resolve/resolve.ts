@@ -23,7 +23,7 @@ export interface Resolution {
 }
 
 /**
- * Settles a saga that failed, by an event of the log; gives the saga as it is afterwards.
+ * Resolves a saga that failed, by an event of the log; gives the saga as it is afterwards.
  *
  * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be stored now
  */

@@ -38,7 +38,7 @@ const createNote = (database: Readable) =>
 /** `POST /sagas/:id/resolve` */
 const resolveSaga = (resolve: ResolveSaga) =>
   endpoint({
-    summary: 'Say that an operator has settled a saga',
+    summary: 'Say that an operator has resolved a saga',
     replies: { 200: sagaDetailShape },
     refusals: [409],
     input: z.object({ id: text(), ...tenantParameter, note: noteText() }),

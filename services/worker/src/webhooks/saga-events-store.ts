@@ -47,7 +47,7 @@ export async function chooseHorizon({ pool }: Pooled, id: string): Promise<void>
  * The horizon when every event up to it is visible; null otherwise. A horizon whose transaction this server has not reached yet
  * was restored from the backup of another server, and so were all events up to it.
  */
-export async function settledHorizon({ pool }: Pooled): Promise<string | null> {
+export async function visibleHorizon({ pool }: Pooled): Promise<string | null> {
   const { rows } = await pool.query<{ horizon: string }>(
     `SELECT horizon FROM webhook_cursors WHERE name = 'sagas' AND horizon IS NOT NULL
      AND (horizon_xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint

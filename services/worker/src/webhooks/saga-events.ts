@@ -17,7 +17,7 @@ import {
   type SagaFlagNews,
   type SagaNews,
   type SagaWebhook,
-  settledHorizon,
+  visibleHorizon,
 } from './saga-events-store.js'
 
 /** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
@@ -47,8 +47,8 @@ const chunkIds = 5000
 const sagasAtOnce = 500
 /** A statement that took an event id has a transaction id after this time at the latest. */
 const allottedMs = 250
-const settleTries = 20
-const settleWaitMs = 100
+const horizonTries = 20
+const horizonWaitMs = 100
 
 /** Bounds of the errors in a payload. */
 const payloadErrors = { ofEachMax: 20, textMax: 1000 }
@@ -94,10 +94,10 @@ async function awaitHorizon(database: Database): Promise<bigint | null> {
     await delay(allottedMs)
     await chooseHorizon(database, last)
   }
-  for (let tries = 0; tries < settleTries; tries += 1) {
-    const settled = await settledHorizon(database)
-    if (settled !== null) return BigInt(settled)
-    await delay(settleWaitMs)
+  for (let tries = 0; tries < horizonTries; tries += 1) {
+    const visible = await visibleHorizon(database)
+    if (visible !== null) return BigInt(visible)
+    await delay(horizonWaitMs)
   }
   return null
 }

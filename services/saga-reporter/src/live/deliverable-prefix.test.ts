@@ -1,11 +1,11 @@
 import type { LogEntry } from '@switchyard/saga-store'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { settledPrefix } from './feed.js'
+import { deliverablePrefix } from './feed.js'
 
 const entriesAt = (positions: number[]) => positions.map((sequence) => ({ sequence }) as LogEntry)
-const prefix = (positions: number[], after: number, settledTo: number, isAll = true) => {
-  const { ready, position } = settledPrefix(entriesAt(positions), { after, settledTo, isAll })
+const prefix = (positions: number[], after: number, completeTo: number, isAll = true) => {
+  const { ready, position } = deliverablePrefix(entriesAt(positions), { after, completeTo, isAll })
   return { ready: ready.map(({ sequence }) => sequence), position }
 }
 
@@ -31,9 +31,9 @@ it('gives every entry once and in order, whatever becomes visible when', () => {
     fc.property(commits, fc.integer({ min: 1, max: 5 }), (order, step) => {
       const given: number[] = []
       let position = 0
-      const look = (visible: number[], settledTo: number) => {
+      const look = (visible: number[], completeTo: number) => {
         const entries = visible.filter((n) => n > position).sort((a, b) => a - b)
-        const found = settledPrefix(entriesAt(entries), { after: position, settledTo, isAll: true })
+        const found = deliverablePrefix(entriesAt(entries), { after: position, completeTo, isAll: true })
         given.push(...found.ready.map(({ sequence }) => sequence))
         position = found.position
       }
