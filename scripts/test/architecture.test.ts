@@ -79,3 +79,15 @@ it('docs/architecture.md names every package, and what each may use as the check
     expect([name, documented.get(name)]).toEqual([name, names === '' ? 'nothing' : names])
   }
 })
+
+it('docs/glossary.md names a file that exists for each word', () => {
+  const words = readRepositoryFile('docs/glossary.md').split('\n- ').slice(1)
+  expect(words.length).toBeGreaterThan(24)
+  for (const word of words) {
+    const files = [...word.matchAll(/`([^`\s]+\/[^`\s]+)`|\]\(([^)#]+)/g)].map(
+      ([, path, page]) => path ?? `docs/${page}`,
+    )
+    expect(files, word).not.toEqual([])
+    expect(files.filter((file) => !existsSync(join(repository, file)))).toEqual([])
+  }
+})
