@@ -17,7 +17,7 @@ export interface CommitQuery {
   since?: Date
   until?: Date
   /** A file, whose renames are followed, or a folder. */
-  path?: string
+  path?: string | undefined
   /** Part of the author's name or e-mail; upper and lower case are equal. */
   author?: string
   /** Part of the message; upper and lower case are equal. */
@@ -175,9 +175,21 @@ async function listCommitsOfPath(
   if (stored.startsWith('/') || stored.includes('\0') || stored.split('/').includes('..'))
     return { commits: [], total: 0 }
   const tipId = tip?.id ?? null
-  const found = await pathHistory(repository, { tip: tipId, filePath, firstParent })
-  const ids = isFiltered(query) ? await applyFilters(repository, query, tipId, found) : found
-  return { commits: await readCommits(repository, ids.slice(skip, skip + take)), total: ids.length }
+  const historyOf = (needed: number) => pathHistory(repository, { tip: tipId, filePath, firstParent }, needed)
+  const pageOf = async (ids: readonly string[], total: number | null) => ({
+    commits: await readCommits(repository, ids.slice(skip, skip + take)),
+    total,
+  })
+  if (isFiltered(query)) {
+    const { ids } = await historyOf(Number.POSITIVE_INFINITY)
+    const filtered = await applyFilters(repository, query, tipId, ids)
+    return pageOf(filtered, filtered.length)
+  }
+  // In a long history, counting the commits of a path would take longer than reading a page of them.
+  const walked = await totalOf(repository, { ...query, path: undefined }, tipId)
+  const isShort = walked !== null && walked <= countedMax
+  const { ids, isWhole } = await historyOf(isShort ? Number.POSITIVE_INFINITY : skip + take + 1)
+  return pageOf(ids, isWhole ? ids.length : null)
 }
 
 /** The ids of commits that match the filters besides the path, in the order of the query. */

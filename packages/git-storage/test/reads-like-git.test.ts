@@ -125,7 +125,7 @@ test('the number of commits is right after the tip that was counted before is go
   expect(await total(parent)).toBe(linesOf(await bare.git('rev-list', parent)).length)
 })
 
-/** A line of so many commits. */
+/** A line of so many commits; every 400th changes a file that is renamed once. */
 async function longHistory(commits: number) {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path), { cacheBytesMax: 0 })
@@ -133,7 +133,10 @@ async function longHistory(commits: number) {
   const lines = Array.from({ length: commits }, (_, index) => {
     const number = 10_000 + index
     const commit = `commit refs/heads/main\ncommitter A <a@x> ${1_600_000_000 + index} +0000\ndata 0\n`
-    return `${commit}M 100644 inline other\ndata 5\n${number}\n`
+    const rename = index === 7_000 ? 'R old new\n' : ''
+    const file = index < 7_000 ? 'old' : 'new'
+    const change = index % 400 === 0 ? `M 100644 inline ${file}\ndata 9\nold ${number}` : ''
+    return `${commit}M 100644 inline other\ndata 5\n${number}\n${index === 7_000 ? rename : change}\n`
   })
   await bare.feed(`${lines.join('')}done\n`, 'fast-import', '--quiet', '--done')
   return { bare, repository: git.open({ diskPath: basename(bare.path) }) }
@@ -154,6 +157,21 @@ test('more than 10,000 commits are counted with a bitmap alone, which housekeepi
   expect(packs.filter((name) => /bitmap|rev$/.test(name))).toHaveLength(2)
   await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => {} })
   expect(await readdir(`${bare.path}/objects/pack`)).toEqual(packs)
+})
+
+test('a history of more than 10,000 commits has the pages of git log --follow, and a total where it ends', async () => {
+  const { bare } = await longHistory(12_000)
+  const expected = linesOf(await bare.git('log', '--follow', '--format=%H', 'main', '--', 'new'))
+  expect(expected.length).toBeGreaterThan(30)
+  const git = createGit(dirname(bare.path))
+  closing.push(git)
+  const repository = git.open({ diskPath: basename(bare.path) })
+  for (const skip of [0, 10, 20, 30, 40, 10]) {
+    const page = await listCommits(repository, { revision: 'main', path: 'new', skip, take: 10 })
+    expect(idsOf(page), String(skip)).toEqual(expected.slice(skip, skip + 10))
+    if (skip >= 30) expect(page.total).toBe(expected.length)
+    if (skip === 0) expect(page.total).toBeNull()
+  }
 })
 
 async function byAuthor(bare: BareRepository, author: string): Promise<string[]> {
