@@ -18,6 +18,12 @@ export function pathArgument(filePath: string): string {
   throw invalid('git cannot be asked about a path that is not UTF-8')
 }
 
+/** Whether a path can be passed to git, see {@link pathArguments}. */
+export function isAskable(filePath: string): boolean {
+  const bytes = bytesOfName(filePath)
+  return isUtf8(bytes) || !bytes.includes('\n')
+}
+
 /**
  * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path that is not
  * UTF-8 goes through the standard input.
@@ -27,7 +33,7 @@ export function pathArgument(filePath: string): string {
 export function pathArguments(filePath: string): PathArguments {
   const bytes = bytesOfName(filePath)
   if (isUtf8(bytes)) return { flags: [], paths: [bytes.toString()] }
-  if (bytes.includes('\n'))
+  if (!isAskable(filePath))
     throw invalid('git cannot be asked about a path that is not UTF-8 and has a line break')
   return { flags: ['--stdin'], stdin: Buffer.concat([Buffer.from('--\n'), bytes, Buffer.from('\n')]) }
 }

@@ -1,11 +1,12 @@
 import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
-import { linesOf, runGit, runGitOk, skipMax } from './git-process.js'
+import { linesOf, runGitOk, skipMax } from './git-process.js'
 import { readObject, readObjects, type StoredObject } from './object-reader.js'
 import { pathArguments } from './path-arguments.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'
 import { everyReference, fingerprintOfReferences } from './refs.js'
 import type { Repository } from './repository.js'
+import { hasBitmap } from './repository-files.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
@@ -16,7 +17,7 @@ export interface CommitQuery {
   since?: Date
   until?: Date
   /** A file, whose renames are followed, or a folder. */
-  path?: string
+  path?: string | undefined
   /** Part of the author's name or e-mail; upper and lower case are equal. */
   author?: string
   /** Part of the message; upper and lower case are equal. */
@@ -29,9 +30,12 @@ export interface CommitQuery {
 
 export interface CommitPage {
   commits: Commit[]
-  /** Number of commits that match the query, on all pages. */
-  total: number
+  /** Number of commits that match the query, on all pages; null: more than are counted. */
+  total: number | null
 }
+
+/** More commits are only counted with the help of a bitmap: a walk through them takes longer than reading a page of them. */
+const countedMax = 10_000
 
 /** The commit that a revision names; null when there is no such commit. */
 export async function findCommit(repository: Repository, revision: string): Promise<Commit | null> {
@@ -116,56 +120,47 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
   paths: [],
 })
 
-/** The number of commits of a query, cached by where it starts. */
-async function totalOf(repository: Repository, query: CommitQuery, tip: string | null): Promise<number> {
+/** The number of commits of a query, cached by where it starts; null: more than are counted. */
+async function totalOf(
+  repository: Repository,
+  query: CommitQuery,
+  tip: string | null,
+): Promise<number | null> {
   const { path, engine } = repository
   // The order does not change the number.
+  const unordered = { ...query, topological: false }
   const start = tip ?? (await fingerprintOfReferences(repository))
-  const key = `total ${start} ${filters({ ...query, topological: false }).join('\0')}`
+  const key = `total ${start} ${filters(unordered).join('\0')}`
   const known = engine.cache.getTotal(path, key)
   if (known !== undefined) return known
-  const isWhole = tip !== null && !query.firstParent && !isFiltered({ ...query, topological: false })
-  const total = await (isWhole ? countAncestors(repository, tip) : countByGit(repository, query, tip))
-  engine.cache.setTotal(path, key, total)
-  return total
+  const isWhole = !query.firstParent && !isFiltered(unordered)
+  const usesBitmap = isWhole && (await hasBitmap(path))
+  const flags = usesBitmap ? ['--use-bitmap-index'] : [`--max-count=${countedMax + 1}`]
+  const counted = await countByGit(repository, walkCommand(unordered, tip, flags))
+  if (!usesBitmap && counted > countedMax) return null
+  engine.cache.setTotal(path, key, counted)
+  return counted
 }
 
-async function countByGit(repository: Repository, query: CommitQuery, tip: string | null) {
-  const { stdout } = await runGitOk(repository, walkCommand(query, tip, ['--count']))
+async function countByGit(repository: Repository, { flags = [], ...command }: GitCommand) {
+  const { stdout } = await runGitOk(repository, { ...command, flags: ['--count', ...flags] })
   return Number(stdout.toString().trim()) || 0
 }
 
-interface CountedTip {
-  tip: string
-  total: number
-}
-
-/**
- * The number of commits that a tip has in its history, itself included. A walk through the whole history takes seconds in a
- * large repository, so only the difference to the tip that was counted last is counted.
- */
-async function countAncestors(repository: Repository, tip: string): Promise<number> {
+/** The number of commits that a commit has in its history, itself included, however many there are. */
+export async function countAncestors(
+  repository: Repository,
+  { tip, firstParent }: { tip: string; firstParent: boolean },
+): Promise<number> {
   const { path, engine } = repository
-  const key = 'counted tip'
-  const last = engine.cache.get<CountedTip>(path, key)
-  const total =
-    (last && (await countFrom(repository, last, tip))) ??
-    (await countByGit(repository, { revision: tip, skip: 0, take: 0 }, tip))
-  engine.cache.set(path, key, { tip, total }, commitBytes)
-  return total
-}
-
-/** @returns null when git cannot compare the tips, because housekeeping has removed the one that was counted */
-async function countFrom(repository: Repository, last: CountedTip, tip: string) {
-  const command = {
-    command: 'rev-list',
-    flags: ['--count', '--left-right'],
-    revisions: [`${last.tip}...${tip}`],
-  }
-  const { code, stdout } = await runGit(repository, command)
-  if (code !== 0) return null
-  const [lost = 0, added = 0] = stdout.toString().split('\t').map(Number)
-  return last.total - lost + added
+  const query = { revision: tip, firstParent, skip: 0, take: 0 }
+  const key = `total ${tip} ${filters(query).join('\0')}`
+  const known = engine.cache.getTotal(path, key)
+  if (known !== undefined) return known
+  const flags = firstParent ? [] : ['--use-bitmap-index']
+  const counted = await countByGit(repository, walkCommand(query, tip, flags))
+  engine.cache.setTotal(path, key, counted)
+  return counted
 }
 
 /** Follows the renames of a path from the tip on, and then applies the other filters to the found commits. */
@@ -180,9 +175,21 @@ async function listCommitsOfPath(
   if (stored.startsWith('/') || stored.includes('\0') || stored.split('/').includes('..'))
     return { commits: [], total: 0 }
   const tipId = tip?.id ?? null
-  const found = await pathHistory(repository, { tip: tipId, filePath, firstParent })
-  const ids = isFiltered(query) ? await applyFilters(repository, query, tipId, found) : found
-  return { commits: await readCommits(repository, ids.slice(skip, skip + take)), total: ids.length }
+  const historyOf = (needed: number) => pathHistory(repository, { tip: tipId, filePath, firstParent }, needed)
+  const pageOf = async (ids: readonly string[], total: number | null) => ({
+    commits: await readCommits(repository, ids.slice(skip, skip + take)),
+    total,
+  })
+  if (isFiltered(query)) {
+    const { ids } = await historyOf(Number.POSITIVE_INFINITY)
+    const filtered = await applyFilters(repository, query, tipId, ids)
+    return pageOf(filtered, filtered.length)
+  }
+  // In a long history, counting the commits of a path would take longer than reading a page of them.
+  const walked = await totalOf(repository, { ...query, path: undefined }, tipId)
+  const isShort = walked !== null && walked <= countedMax
+  const { ids, isWhole } = await historyOf(isShort ? Number.POSITIVE_INFINITY : skip + take + 1)
+  return pageOf(ids, isWhole ? ids.length : null)
 }
 
 /** The ids of commits that match the filters besides the path, in the order of the query. */

@@ -1,6 +1,6 @@
 import { tooLarge } from '@switchyard/domain'
 import { readableText } from '@switchyard/domain/commit'
-import { runGitOk } from './git-process.js'
+import { linesOf, runGitOk } from './git-process.js'
 import { findRefs } from './refs.js'
 import type { Repository } from './repository.js'
 
@@ -66,25 +66,38 @@ export async function findTagTarget(repository: Repository, tag: string): Promis
   return (await findRefs(repository, [ref])).get(ref) ?? null
 }
 
-/** Those of the given branches whose newest commit is the given commit or one of its ancestors. */
+/** Approximate memory of an answer about two commits, with its key. */
+const mergedBytes = 200
+
+/**
+ * Those of the given branches whose newest commit is the given commit or one of its ancestors. Commits never change, so what is known
+ * of two of them stays true, and git is asked about the others at once.
+ */
 export async function findMerged(
   repository: Repository,
-  branches: readonly string[],
+  branches: readonly Reference[],
   commitId: string,
 ): Promise<Set<string>> {
-  if (branches.length === 0) return new Set()
-  const names = branches.map((branch) => fullName('branch', branch))
-  const flags = [`--merged=${commitId}`, '--format=%(refname)']
-  // A command line holds a limited number of names. For more, git lists all branches.
-  const paths = names.length > 1000 ? [folders.branch] : names
-  const { stdout } = await runGitOk(repository, { command: 'for-each-ref', flags, paths })
-  return new Set(
-    stdout
-      .toString()
-      .split('\n')
-      .filter(Boolean)
-      .map((name) => name.slice(folders.branch.length)),
+  const { path, engine } = repository
+  const keyOf = ({ target }: Reference) => `merged ${target} ${commitId}`
+  const known = new Map(
+    branches.map((branch) => [branch, engine.cache.get<{ isMerged: boolean }>(path, keyOf(branch))]),
   )
+  const unknown = branches.filter((branch) => !known.get(branch))
+  const unmerged = unknown.length === 0 ? null : await readUnmerged(repository, unknown, commitId)
+  for (const branch of unknown) {
+    const answer = { isMerged: !unmerged?.has(branch.target) }
+    known.set(branch, answer)
+    engine.cache.set(path, keyOf(branch), answer, mergedBytes)
+  }
+  return new Set(branches.filter((branch) => known.get(branch)?.isMerged).map(({ name }) => name))
+}
+
+/** The commits of branches that are not in the history of a commit. It is asked for by id, because branches may move meanwhile. */
+async function readUnmerged(repository: Repository, branches: readonly Reference[], commitId: string) {
+  const stdin = `${[`^${commitId}`, ...branches.map(({ target }) => target)].join('\n')}\n`
+  const command = { command: 'rev-list', flags: ['--ignore-missing', '--stdin'] }
+  return new Set(linesOf((await runGitOk(repository, command, { stdin })).stdout))
 }
 
 const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))

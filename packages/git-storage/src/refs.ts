@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
 import { linesOf, runGitOk } from './git-process.js'
@@ -51,14 +53,33 @@ async function findExactRefs(repository: Repository, names: readonly string[]): 
   return new Map(found.filter(([name]) => names.includes(name)))
 }
 
-/** Whether no branch exists yet. */
+/**
+ * Whether no branch exists yet. A list of projects asks this about each, so git is asked again only when its files of references have
+ * changed since.
+ */
 export async function hasNoBranch(repository: Repository): Promise<boolean> {
+  const { path, engine } = repository
+  const changed = await Promise.all(
+    ['refs/heads', 'packed-refs'].map((name) =>
+      stat(join(path, name), { bigint: true }).then(
+        ({ mtimeNs }) => mtimeNs,
+        () => null,
+      ),
+    ),
+  )
+  const key = `branches ${changed.join(' ')}`
+  const known = engine.cache.get<{ exists: boolean }>(path, key)
+  if (known) return !known.exists
+  // A branch in a folder that is there already does not change the time of the folder above it.
+  const folders = await readdir(join(path, 'refs/heads')).catch(() => null)
   const { stdout } = await runGitOk(repository, {
     command: 'for-each-ref',
     flags: ['--count=1', '--format=%(refname)'],
     paths: ['refs/heads/'],
   })
-  return stdout.length === 0
+  const exists = stdout.length > 0
+  if (exists || folders?.length === 0) engine.cache.set(path, key, { exists }, key.length * 2)
+  return !exists
 }
 
 const usualNames = ['main', 'master']

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
 import { ended, runGitOk, spawnGit } from './git-process.js'
@@ -54,6 +54,16 @@ export async function countBytes({ path, signal }: Pick<Repository, 'path' | 'si
     Number(size),
   )
   return 1024 * kibibytes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Whether git can count commits without walking through them: housekeeping writes a bitmap beside the largest pack. */
+export const hasBitmap = (path: string): Promise<boolean> => hasInPacks(path, '.bitmap')
+
+export const hasPack = (path: string): Promise<boolean> => hasInPacks(path, '.pack')
+
+async function hasInPacks(path: string, ending: string): Promise<boolean> {
+  const names = await readdir(join(path, 'objects/pack')).catch(() => [])
+  return names.some((name) => name.endsWith(ending))
 }
 
 /** Renames a repository, so that nobody finds it any more, and then deletes its files. Does nothing when it does not exist. */

@@ -1,12 +1,13 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { createGit } from '../src/git.js'
+import { tidyRepository } from '../src/housekeeping/tidy-repository.js'
 import type { DiffEntry } from '../src/parse-diff.js'
-import { type CommitQuery, findCommit, listCommits } from '../src/read-commits.js'
+import { type CommitQuery, countAncestors, findCommit, listCommits } from '../src/read-commits.js'
 import { readDiff } from '../src/read-diff.js'
 import { readStats } from '../src/read-stats.js'
 import type { Repository } from '../src/repository.js'
@@ -118,10 +119,59 @@ test('the number of commits is right after the tip that was counted before is go
     ],
   )
   const before = await total('main')
-  expect(await total(gone)).toBe(before + 1)
+  expect(await total(gone)).toBe(Number(before) + 1)
   await rm(join(bare.path, 'objects', gone.slice(0, 2), gone.slice(2)))
   const parent = await bare.git('rev-parse', 'main~1')
   expect(await total(parent)).toBe(linesOf(await bare.git('rev-list', parent)).length)
+})
+
+/** A line of so many commits; every 400th changes a file that is renamed once. */
+async function longHistory(commits: number) {
+  const bare = await createBareRepository()
+  const git = createGit(dirname(bare.path), { cacheBytesMax: 0 })
+  closing.push(bare, git)
+  const lines = Array.from({ length: commits }, (_, index) => {
+    const number = 10_000 + index
+    const commit = `commit refs/heads/main\ncommitter A <a@x> ${1_600_000_000 + index} +0000\ndata 0\n`
+    const rename = index === 7_000 ? 'R old new\n' : ''
+    const file = index < 7_000 ? 'old' : 'new'
+    const change = index % 400 === 0 ? `M 100644 inline ${file}\ndata 9\nold ${number}` : ''
+    return `${commit}M 100644 inline other\ndata 5\n${number}\n${index === 7_000 ? rename : change}\n`
+  })
+  await bare.feed(`${lines.join('')}done\n`, 'fast-import', '--quiet', '--done')
+  return { bare, repository: git.open({ diskPath: basename(bare.path) }) }
+}
+
+test('more than 10,000 commits are counted with a bitmap alone, which housekeeping writes', async () => {
+  const { bare, repository } = await longHistory(10_001)
+  const totals = async () => [
+    (await listCommits(repository, { revision: 'main', skip: 0, take: 1 })).total,
+    (await listCommits(repository, { revision: 'main', author: 'A', skip: 0, take: 1 })).total,
+    (await listCommits(repository, { revision: 'main~1', skip: 0, take: 1 })).total,
+    await countAncestors(repository, { tip: await bare.git('rev-parse', 'main'), firstParent: false }),
+  ]
+  expect(await totals()).toEqual([null, null, 10_000, 10_001])
+  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => {} })
+  expect(await totals()).toEqual([10_001, null, 10_000, 10_001])
+  const packs = await readdir(`${bare.path}/objects/pack`)
+  expect(packs.filter((name) => /bitmap|rev$/.test(name))).toHaveLength(2)
+  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => {} })
+  expect(await readdir(`${bare.path}/objects/pack`)).toEqual(packs)
+})
+
+test('a history of more than 10,000 commits has the pages of git log --follow, and a total where it ends', async () => {
+  const { bare } = await longHistory(12_000)
+  const expected = linesOf(await bare.git('log', '--follow', '--format=%H', 'main', '--', 'new'))
+  expect(expected.length).toBeGreaterThan(30)
+  const git = createGit(dirname(bare.path))
+  closing.push(git)
+  const repository = git.open({ diskPath: basename(bare.path) })
+  for (const skip of [0, 10, 20, 30, 40, 10]) {
+    const page = await listCommits(repository, { revision: 'main', path: 'new', skip, take: 10 })
+    expect(idsOf(page), String(skip)).toEqual(expected.slice(skip, skip + 10))
+    if (skip >= 30) expect(page.total).toBe(expected.length)
+    if (skip === 0) expect(page.total).toBeNull()
+  }
 })
 
 async function byAuthor(bare: BareRepository, author: string): Promise<string[]> {

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGit, type Git } from '../src/git.js'
 import { findCommit, findCommitId, listCommits } from '../src/read-commits.js'
+import { hasNoBranch } from '../src/refs.js'
 import type { Repository } from '../src/repository.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
@@ -104,4 +105,22 @@ describe('revisions', () => {
     const byAuthor = { revision: 'main', author: 't@example', skip: 0, take: 9 }
     expect((await listCommits(repository, byAuthor)).total).toBe(4)
   })
+})
+
+test('a repository has no branch again when its last one is deleted, loose or packed', async () => {
+  const bare = await createBareRepository()
+  const git = createGit(dirname(bare.path))
+  const repository = git.open({ diskPath: basename(bare.path) })
+  const tree = await bare.feed('', 'mktree')
+  const commit = await bare.git(...signature, 'commit-tree', '-m', 'm', tree)
+  expect(await hasNoBranch(repository)).toBe(true)
+  for (const packs of [false, true]) {
+    await bare.git('update-ref', 'refs/heads/deep/er', commit)
+    if (packs) await bare.git('pack-refs', '--all')
+    for (let round = 0; round < 2; round += 1) expect(await hasNoBranch(repository)).toBe(false)
+    await bare.git('update-ref', '-d', 'refs/heads/deep/er')
+    expect(await hasNoBranch(repository)).toBe(true)
+  }
+  git.close()
+  await bare.close()
 })

@@ -148,7 +148,7 @@ test('what is asked about every reference is asked once, until a reference moves
   await bare.git('update-ref', 'refs/heads/fresh', commit)
   expect(await listCommits(repository, query)).toMatchObject({ total: 1, commits: [{ id: commit }] })
   expect((await listCommits(repository, { revision: 'HEAD', all: true, skip: 0, take: 1 })).total).toBe(
-    total + 1,
+    Number(total) + 1,
   )
   cached.close()
 })

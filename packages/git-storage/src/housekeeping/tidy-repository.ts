@@ -1,6 +1,7 @@
 import { stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
+import { hasBitmap, hasPack } from '../repository-files.js'
 import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
 import { removeLfsObjects } from './remove-lfs-objects.js'
 
@@ -20,6 +21,8 @@ const settings = {
   'core.packedGitLimit': '256m',
   'core.packedGitWindowSize': '32m',
   'pack.threads': '1',
+  'pack.writeBitmapLookupTable': 'true',
+  'pack.writeReverseIndex': 'true',
   'pack.windowMemory': '128m',
   'pack.deltaCacheSize': '64m',
 }
@@ -34,31 +37,38 @@ type Step = [command: string, ...flags: string[]]
 
 const packRefs: Step = ['pack-refs', '--all']
 
+const graph: Step = ['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress']
+
 /**
  * Steps that keep a bare repository fast and are safe during fetches and pushes: references move to one file, small
- * packs and loose objects are joined into a geometric series of packs under one index, and the commit-graph gets a
- * layer for new commits, with the paths that each commit changed.
+ * packs and loose objects are joined into a geometric series of packs under one index.
  */
 const usualSteps: Step[] = [
   packRefs,
-  ['repack', '-d', '--geometric=2', '--write-midx', '--quiet'],
-  graph('--split', '--expire-time=1.hour.ago'),
+  // Without `--no-write-bitmap-index`, git removes the bitmaps of packs that it leaves alone.
+  ['repack', '-d', '--geometric=2', '--write-midx', '--no-write-bitmap-index', '--quiet'],
 ]
 
-function graph(...flags: string[]): Step {
-  return ['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress', ...flags]
-}
+/** The commit-graph gets a layer for new commits, with the paths that each commit changed. */
+const addToGraph: Step = [...graph, '--split', '--expire-time=1.hour.ago']
 
 /**
- * Steps that also remove unreachable objects: reachable objects are joined into one pack, unreachable ones into a cruft
- * pack, which stores the age of each. Unreachable objects older than the grace period are removed; the objects of a
- * push or a commit in progress are younger.
+ * Steps that join all reachable objects into one pack with a bitmap, by which git counts a history without walking through it, and
+ * unreachable objects into a cruft pack, which stores the age of each.
+ *
+ * @param expiration which unreachable objects are removed
  */
+const joiningSteps = (expiration: string): Step[] => [
+  ['repack', '-d', '--cruft', `--cruft-expiration=${expiration}`, '--write-bitmap-index', '--quiet'],
+  ['multi-pack-index', 'write', '--no-progress'],
+]
+
+/** Steps that also remove unreachable objects older than the grace period; those of a push or a commit in progress are younger. */
 const collectingSteps = (grace: string): Step[] => [
   packRefs,
-  ['repack', '-d', '--cruft', `--cruft-expiration=${grace}`, '--write-midx', '--quiet'],
+  ...joiningSteps(grace),
   ['prune', `--expire=${grace}`],
-  graph('--split=replace', '--expire-time=1.hour.ago'),
+  [...graph, '--split=replace', '--expire-time=1.hour.ago'],
 ]
 
 const week = 7 * 24 * 3_600_000
@@ -72,7 +82,23 @@ export async function tidyRepository(
   if (!(await stat(join(repository, 'objects')).catch(() => null))) return false
   await removeLeftovers(repository)
   const collects = await isCollectionDue(repository, collectEveryMs)
-  for (const [command, ...flags] of collects ? collectingSteps(grace) : usualSteps) {
+  const run = (steps: readonly Step[]) => runSteps(repository, steps, signal)
+  if (collects) await run(collectingSteps(grace))
+  else {
+    // The graph comes first, because it takes less time and more requests profit from it.
+    await run([...usualSteps, addToGraph])
+    // A pack keeps its bitmap until others of half its size have come, so large packs are joined seldom.
+    if (!(await hasBitmap(repository)) && (await hasPack(repository))) await run(joiningSteps('never'))
+  }
+  if (collects) {
+    await removeLfsObjects(repository, forgetLfsObjects, signal)
+    await utimes(stampOf(repository), new Date(), new Date())
+  }
+  return true
+}
+
+async function runSteps(repository: string, steps: readonly Step[], signal: AbortSignal): Promise<void> {
+  for (const [command, ...flags] of steps) {
     const options = { signal, settings, memoryBytesMax, timeoutMs: stepMsMax }
     const startedMs = Date.now()
     try {
@@ -82,11 +108,6 @@ export async function tidyRepository(
       throw error
     }
   }
-  if (collects) {
-    await removeLfsObjects(repository, forgetLfsObjects, signal)
-    await utimes(stampOf(repository), new Date(), new Date())
-  }
-  return true
 }
 
 /** The modification time of this file is the time of the last collection. */

@@ -26,15 +26,22 @@ export interface Page {
 export const rowsOf = ({ page, per_page }: Page) => ({ skip: (page - 1) * per_page, take: per_page })
 
 /**
- * A page of a list with GitLab's seven headers. An absent neighbour is an empty header; links carry
+ * A page of a list with GitLab's headers. An absent neighbour is an empty header; links carry
  * every parameter of the request, path parameters included, sorted by name, and are left out where that is too long.
  *
- * @param total rows in the whole list
+ * @param total rows in the whole list; null: too many to count, so that what names the last page is left out, and a full
+ *   page has a next one
  */
-export function pageReply(items: unknown[], { page, per_page }: Page, total: number, call: Call): Reply {
-  const pages = Math.max(1, Math.ceil(total / per_page))
-  const previous = page > 1 ? Math.min(page - 1, pages) : null
-  const next = page < pages ? page + 1 : null
+export function pageReply(
+  items: unknown[],
+  { page, per_page }: Page,
+  total: number | null,
+  call: Call,
+): Reply {
+  const pages = total === null ? null : Math.max(1, Math.ceil(total / per_page))
+  const previous = page > 1 ? Math.min(page - 1, pages ?? page) : null
+  const hasNext = pages === null ? items.length === per_page : page < pages
+  const next = hasNext ? page + 1 : null
   const urlOf = pageUrls(call, per_page)
   const link = (rel: string, target: number | null) =>
     target === null ? [] : [`<${urlOf(target)}>; rel="${rel}"`]
@@ -53,8 +60,7 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
       'X-Page': String(page),
       'X-Per-Page': String(per_page),
       'X-Prev-Page': previous === null ? '' : String(previous),
-      'X-Total': String(total),
-      'X-Total-Pages': String(total === 0 ? 0 : pages),
+      ...(total !== null && { 'X-Total': String(total), 'X-Total-Pages': String(total === 0 ? 0 : pages) }),
     },
   }
 }

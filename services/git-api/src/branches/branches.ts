@@ -80,13 +80,7 @@ async function describe(
   ])
   const covering = compileProtections(protections)
   const merged =
-    defaultTip === null
-      ? new Set<string>()
-      : await findMerged(
-          repository,
-          references.map(({ name }) => name),
-          defaultTip,
-        )
+    defaultTip === null ? new Set<string>() : await findMerged(repository, references, defaultTip)
   const views = await Promise.all(
     references.map(async ({ name, target }) => {
       const commit = await findCommit(repository, target)
@@ -180,11 +174,7 @@ export async function deleteMergedBranches(
   const defaultTip = await findBranchTip(repository, project.defaultBranch)
   if (defaultTip === null) return
   const all = await listReferences(repository, { kind: 'branch', order: 'name', descending: false })
-  const merged = await findMerged(
-    repository,
-    all.map(({ name }) => name),
-    defaultTip,
-  )
+  const merged = await findMerged(repository, all, defaultTip)
   const covering = compileProtections(await listProtectedBranches(database, project.id))
   const isDeletable = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0

@@ -15,7 +15,13 @@ import {
 import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
 import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
-import { type CommitQuery, findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import {
+  type CommitQuery,
+  countAncestors,
+  findCommit,
+  findCommitId,
+  listCommits,
+} from '@switchyard/git-storage/read-commits'
 import { readDiff } from '@switchyard/git-storage/read-diff'
 import { readSignatureText } from '@switchyard/git-storage/read-signature'
 import { readStats, type StatsOfCommits } from '@switchyard/git-storage/read-stats'
@@ -58,8 +64,7 @@ export async function countCommits(
   { repository }: ProjectCall,
   { revision, firstParent }: { revision: string; firstParent: boolean },
 ): Promise<number> {
-  const commit = await getCommit(repository, revision)
-  return (await listCommits(repository, { revision: commit, firstParent, skip: 0, take: 1 })).total
+  return countAncestors(repository, { tip: await getCommitId(repository, revision), firstParent })
 }
 
 /** How signatures begin. */
@@ -160,7 +165,8 @@ interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> {
 
 export interface CommitPage {
   commits: Commit[]
-  total: number
+  /** Null: more than are counted. */
+  total: number | null
   /** Null: not requested. */
   stats: StatsOfCommits | null
 }

@@ -176,7 +176,7 @@ export async function listDeployedCommits(
   access: ProjectCall,
   id: number,
   rows: Rows,
-): Promise<{ commits: Commit[]; total: number }> {
+): Promise<{ commits: Commit[]; total: number | null }> {
   const { repository } = access
   const deployment = await getDeployment(database, access, id)
   const commit = await getCommit(repository, deployment.sha)

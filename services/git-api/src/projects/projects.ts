@@ -28,7 +28,7 @@ import {
 } from '@switchyard/domain/access'
 import { isNewBranchName } from '@switchyard/domain/commit'
 import type { Git } from '@switchyard/git-storage/git'
-import { listCommits } from '@switchyard/git-storage/read-commits'
+import { countAncestors } from '@switchyard/git-storage/read-commits'
 import { findBranchTip, hasNoBranch, pointHeadTo } from '@switchyard/git-storage/refs'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { countBytes } from '@switchyard/git-storage/repository-files'
@@ -143,11 +143,11 @@ async function readStatistics(
   { project, repository }: ProjectCall,
   owner: { admin: boolean },
 ): Promise<ProjectStatistics> {
-  const revision = `refs/heads/${project.defaultBranch}`
-  const [repositoryBytes, lfsObjectBytes, { total: commitCount }] = await Promise.all([
+  const tip = await findBranchTip(repository, project.defaultBranch)
+  const [repositoryBytes, lfsObjectBytes, commitCount] = await Promise.all([
     countBytes(repository),
     sumLfsObjects(database, project.id),
-    listCommits(repository, { revision, skip: 0, take: 1 }),
+    tip === null ? 0 : countAncestors(repository, { tip, firstParent: false }),
   ])
   const { projectBytesMax: bytesMax } = storageSpace.limitsOf({
     own: project.repositorySizeLimit,

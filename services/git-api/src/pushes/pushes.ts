@@ -4,7 +4,7 @@ import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import { commitsBetween } from '@switchyard/git-storage/compare'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
-import { findCommit, listCommits } from '@switchyard/git-storage/read-commits'
+import { countAncestors, findCommit, listCommits } from '@switchyard/git-storage/read-commits'
 import { readDiff } from '@switchyard/git-storage/read-diff'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { readTagMessage } from '@switchyard/git-storage/tags'
@@ -58,11 +58,13 @@ export async function pushedCommits(
   const knownIds = new Set(known.commits.map(({ id }) => id))
   const fresh = since.commits.filter(({ id }) => !knownIds.has(id))
   // When the two lists have no commit in common, the histories may still have a common ancestor further back.
-  const mayHaveCommonAncestor = fresh.length === since.commits.length && known.total > 0
+  const mayHaveCommonAncestor = fresh.length === since.commits.length && knownIds.size > 0
   const between = mayHaveCommonAncestor
     ? await commitsBetween(repository, { from: base, to: after, take: 1 })
     : null
-  const total = between?.total ?? (known.total > 0 ? fresh.length : since.total)
+  const total =
+    between?.total ??
+    (knownIds.size > 0 ? fresh.length : await countAncestors(repository, { tip: after, firstParent: false }))
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
   return { commits: await withChanges(repository, shown, compareUntilMs), total, checkedOut }
 }
