@@ -1,5 +1,4 @@
 import { request as httpRequest } from 'node:http'
-import { text as readText } from 'node:stream/consumers'
 import { notFound } from '@switchyard/domain'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -392,11 +391,7 @@ it('lets a request under way finish when it closes', async () => {
     rateLimitPerMinute: 0,
   })
   const other = await listen(app, '127.0.0.1', 0, 5000)
-  const answer = new Promise<string>((resolve, reject) => {
-    httpRequest(`http://127.0.0.1:${other.port}/api/v4/slow`, (response) => resolve(readText(response)))
-      .on('error', reject)
-      .end()
-  })
+  const answer = fetch(`http://127.0.0.1:${other.port}/api/v4/slow`).then((response) => response.text())
   await new Promise((resolve) => setTimeout(resolve, 50))
   await other.close()
   expect(await answer).toBe('"done"')
