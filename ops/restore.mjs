@@ -1,4 +1,4 @@
-// Restores a backup into an empty place. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose one with servers of its own; without them
+// Restores a backup into an empty installation. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose one with servers of its own; without them
 // it is that of `npm start`.
 import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'

@@ -134,7 +134,7 @@ const progressed = () => {
 }
 
 const command = (name: 'backup' | 'restore', env: Record<string, string>) =>
-  execa(process.execPath, [`scripts/${name}.mjs`, folder], {
+  execa(process.execPath, [`ops/${name}.mjs`, folder], {
     cwd: root,
     env: { DATABASE_URL: '', SWITCHYARD_STORAGE_ROOT: '', ...env },
     all: true,
@@ -227,7 +227,7 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   expect(first.all).not.toContain(tree.rootToken)
   expect(await command('restore', source)).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringMatching(/^✗ .* is not empty: restore into an empty place$/),
+    stderr: expect.stringMatching(/^✗ .* is not empty: restore into an empty installation$/),
   })
   const { rootToken } = tree
   await tree.stop()

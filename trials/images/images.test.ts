@@ -235,7 +235,7 @@ describe('the image of backup', () => {
     return ended
   }
 
-  it('backs up what containers have stored, and restores it into an empty place that serves it', async () => {
+  it('backs up what containers have stored, and restores it into an empty installation that serves it', async () => {
     for (const _ of ['first', 'again'])
       expect(await run(postgres.url, 'storage')).toMatchObject({
         exitCode: 0,
@@ -266,7 +266,7 @@ describe('the image of backup', () => {
   it('refuses to restore over what is there, in one line', async () => {
     expect(await run(postgres.url, 'storage', restoring)).toMatchObject({
       exitCode: 1,
-      all: expect.stringMatching(/^✗ .* is not empty: restore into an empty place$/m),
+      all: expect.stringMatching(/^✗ .* is not empty: restore into an empty installation$/m),
     })
   })
 })
