@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { execa } from 'execa'
 import { startGateway } from '../../ops/gateway/test/support/gateway.js'
 import { startPostgres } from '../../packages/dev-env/src/postgres.js'
 import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
@@ -89,7 +90,8 @@ async function startBackingServices(folder: string, cleanups: (() => unknown)[])
   const server = await findRedisServer(toolsFolder(root), log)
   const redis = await startRedis({ dataDir: join(folder, 'redis'), server, log })
   cleanups.push(redis.stop)
-  await applyMigrations(before, postgres.url)
+  // Where its program of migrations lies is up to the release before; its command is documented.
+  await execa('npm', ['run', 'db:migrate'], { cwd: before, env: { DATABASE_URL: postgres.url } })
   await applyMigrations(root, postgres.url)
   const databaseUrlOf = await prepareLogins({ ...postgres, embedded: true, kill: () => {} })
   return { databaseUrlOf, redisUrlOf: () => redis.url }
