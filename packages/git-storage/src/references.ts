@@ -71,7 +71,7 @@ const mergedBytes = 200
 
 /**
  * Those of the given branches whose newest commit is the given commit or one of its ancestors. Commits never change, so what is known
- * of two of them stays true, and git is asked about the others at once.
+ * of two of them stays true, and git is asked about the other branches at once.
  */
 export async function findMerged(
   repository: Repository,
@@ -79,25 +79,35 @@ export async function findMerged(
   commitId: string,
 ): Promise<Set<string>> {
   const { path, engine } = repository
-  const keyOf = ({ target }: Reference) => `merged ${target} ${commitId}`
-  const known = new Map(
-    branches.map((branch) => [branch, engine.cache.get<{ isMerged: boolean }>(path, keyOf(branch))]),
-  )
-  const unknown = branches.filter((branch) => !known.get(branch))
-  const unmerged = unknown.length === 0 ? null : await readUnmerged(repository, unknown, commitId)
-  for (const branch of unknown) {
-    const answer = { isMerged: !unmerged?.has(branch.target) }
-    known.set(branch, answer)
-    engine.cache.set(path, keyOf(branch), answer, mergedBytes)
+  const keyOf = (target: string) => `merged ${target} ${commitId}`
+  const known = new Map<string, boolean>()
+  for (const { target } of branches) {
+    const answer = engine.cache.get<{ isMerged: boolean }>(path, keyOf(target))
+    if (answer) known.set(target, answer.isMerged)
   }
-  return new Set(branches.filter((branch) => known.get(branch)?.isMerged).map(({ name }) => name))
+  const unknown = branches.filter(({ target }) => !known.has(target))
+  for (const isMerged of unknown.length === 0 ? [] : [true, false]) {
+    for (const target of await readTips(repository, unknown, isMerged ? 'merged' : 'no-merged', commitId)) {
+      known.set(target, isMerged)
+      engine.cache.set(path, keyOf(target), { isMerged }, mergedBytes)
+    }
+  }
+  // A branch that has moved meanwhile is in neither answer, and does not count as merged.
+  return new Set(branches.filter(({ target }) => known.get(target)).map(({ name }) => name))
 }
 
-/** The commits of branches that are not in the history of a commit. It is asked for by id, because branches may move meanwhile. */
-async function readUnmerged(repository: Repository, branches: readonly Reference[], commitId: string) {
-  const stdin = `${[`^${commitId}`, ...branches.map(({ target }) => target)].join('\n')}\n`
-  const command = { command: 'rev-list', flags: ['--ignore-missing', '--stdin'] }
-  return new Set(linesOf((await runGitOk(repository, command, { stdin })).stdout))
+/** The newest commits of those of the branches that are merged into a commit, or of those that are not. */
+async function readTips(
+  repository: Repository,
+  branches: readonly Reference[],
+  state: 'merged' | 'no-merged',
+  commitId: string,
+): Promise<string[]> {
+  const names = branches.map(({ name }) => fullName('branch', name))
+  const flags = [`--${state}=${commitId}`, '--format=%(objectname)']
+  // A command line holds a limited number of names. For more, git lists all branches.
+  const paths = names.length > 1000 ? [folders.branch] : names
+  return linesOf((await runGitOk(repository, { command: 'for-each-ref', flags, paths })).stdout)
 }
 
 const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGit, type Git } from '../src/git.js'
 import { findCommit, findCommitId, listCommits } from '../src/read-commits.js'
+import { findMerged } from '../src/references.js'
 import { hasNoBranch } from '../src/refs.js'
 import type { Repository } from '../src/repository.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
@@ -121,6 +122,33 @@ test('a repository has no branch again when its last one is deleted, loose or pa
     await bare.git('update-ref', '-d', 'refs/heads/deep/er')
     expect(await hasNoBranch(repository)).toBe(true)
   }
+  git.close()
+  await bare.close()
+})
+
+test('a branch counts as merged by the commit that was listed, also when it moves or is unrelated', async () => {
+  const bare = await createBareRepository()
+  const git = createGit(dirname(bare.path))
+  const repository = git.open({ diskPath: basename(bare.path) })
+  const tree = await bare.feed('', 'mktree')
+  const commit = (message: string, ...parents: string[]) =>
+    bare.git(...signature, 'commit-tree', '-m', message, ...parents.flatMap((parent) => ['-p', parent]), tree)
+  const old = await commit('old')
+  const tip = await commit('tip', old)
+  const branches = [
+    { name: 'old', target: old },
+    { name: 'ahead', target: await commit('ahead', tip) },
+    { name: 'unrelated', target: await commit('unrelated') },
+    { name: 'same', target: tip },
+    { name: 'moved', target: await commit('moved', tip) },
+  ]
+  for (const { name, target } of branches) await bare.git('update-ref', `refs/heads/${name}`, target)
+  await bare.git('update-ref', 'refs/heads/moved', old)
+  const merged = ['old', 'same']
+  for (let round = 0; round < 2; round += 1)
+    expect([...(await findMerged(repository, branches, tip))]).toEqual(merged)
+  const seen = branches.map((branch) => (branch.name === 'moved' ? { ...branch, target: old } : branch))
+  expect([...(await findMerged(repository, seen, tip))]).toEqual([...merged, 'moved'])
   git.close()
   await bare.close()
 })
