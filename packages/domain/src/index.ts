@@ -1,5 +1,5 @@
 export * from './body-template.js'
 export * from './clock.js'
 export * from './errors.js'
-export * from './storable-text.js'
+export * from './texts.js'
 export * from './wildcard.js'

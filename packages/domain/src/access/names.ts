@@ -1,5 +1,5 @@
 import type { FieldProblems } from '../errors.js'
-import { trimCharacters } from '../trim-characters.js'
+import { trimCharacters } from '../texts.js'
 
 const pathRule =
   "can contain only letters, digits, '_', '-' and '.'. It must not start with '-' or '.', nor end in '-', '.', '.git' or '.atom'"

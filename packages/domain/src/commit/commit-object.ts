@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { trimCharacters } from '../trim-characters.js'
+import { trimCharacters } from '../texts.js'
 import { type Commit, offsetText, type Signature } from './commit.js'
 import { readableText } from './readable-text.js'
 

@@ -1,4 +1,4 @@
-import { storableText } from '../storable-text.js'
+import { storableText } from '../texts.js'
 import type {
   ActivityEvent,
   ActivityRetried,

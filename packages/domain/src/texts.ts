@@ -9,3 +9,6 @@ export function trimCharacters(text: string, isTrimmed: (character: string) => b
   while (end > start && isTrimmed(text.charAt(end - 1))) end -= 1
   return text.slice(start, end)
 }
+
+/** Replaces NUL, which PostgreSQL cannot store in text. */
+export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
