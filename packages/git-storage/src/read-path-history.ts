@@ -121,7 +121,7 @@ async function walk(
   })
 }
 
-/** Those of the commits that changed the path, in their order, at most so many. */
+/** The first `most` of the given commits that changed the path, in the given order. */
 async function changesAmong(
   repository: Repository,
   query: PathHistoryQuery,

@@ -125,7 +125,7 @@ test('the number of commits is right after the tip that was counted before is go
   expect(await total(parent)).toBe(linesOf(await bare.git('rev-list', parent)).length)
 })
 
-/** A line of so many commits; every 400th changes a file that is renamed once. */
+/** Makes a history of this many commits without merges. Every 400th commit changes a file, which is renamed once. */
 async function longHistory(commits: number) {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path), { cacheBytesMax: 0 })

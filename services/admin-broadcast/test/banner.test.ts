@@ -387,12 +387,8 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
   it.runIf(process.env.SWITCHYARD_SCREENSHOTS)('is what the documentation shows', async () => {
     await create({ message: 'Maintenance tonight from **22:00 UTC**: pushes pause for ten minutes.' })
     await create({ message: 'Payments are slow, we are on it: [status](https://x.example)', theme: 'red' })
-    await create({
-      message: 'New: **themes** for banners',
-      theme: 'light-indigo',
-      broadcast_type: 'notification',
-      dismissable: true,
-    })
+    const notification = { theme: 'light-indigo', broadcast_type: 'notification', dismissable: true }
+    await create({ message: 'New: **themes** for banners', ...notification })
     await create({ message: 'Version 2 is out.', theme: 'light-green', dismissable: true })
     await page.setViewportSize({ width: 820, height: 300 })
     await page.goto(siteUrl)

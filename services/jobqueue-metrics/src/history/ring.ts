@@ -115,5 +115,8 @@ function unpack(values: Float64Array, number: number): Metrics | null {
     return value === undefined || Number.isNaN(value) ? null : value
   })
   if (own.every((value) => value === null)) return null
-  return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as unknown as Metrics
+  return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as Record<
+    keyof Metrics,
+    number | null
+  >
 }
