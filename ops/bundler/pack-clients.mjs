@@ -5,15 +5,11 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
-import { gzipSync } from 'node:zlib'
-import { pack } from 'tar-stream'
 import { gatherModules } from './gather-modules.mjs'
 import { readManifest } from './packages-of.mjs'
+import { makeTarball } from './tarball.mjs'
 
 const target = process.argv[2] ?? 'dist/clients'
-/** The time that npm gives all files of a tarball. */
-const mtime = new Date('1985-10-26T08:15:00Z')
 const licence = readFileSync(new URL('../../LICENSE', import.meta.url))
 
 /** The versions of libraries that a client accepts: from the one that its tests use, up to the next major one. */
@@ -51,19 +47,12 @@ function readClient({ name, package: source, entry = '.', readme = 'README.md', 
   return { name, manifest, files }
 }
 
-async function tarballOf(files) {
-  const tar = pack()
-  for (const [path, content] of files) tar.entry({ name: `package/${path}`, mode: 0o644, mtime }, content)
-  tar.finalize()
-  return gzipSync(await buffer(tar), { level: 9 })
-}
-
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })
 const index = []
 for (const listed of JSON.parse(readFileSync('clients.json', 'utf8'))) {
   const { name, manifest, files } = readClient(listed)
-  const tarball = await tarballOf(files)
+  const tarball = await makeTarball(files)
   writeFileSync(join(target, `${name}.tgz`), tarball)
   index.push({
     name: manifest.name,
