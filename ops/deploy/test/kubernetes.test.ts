@@ -29,6 +29,7 @@ if (!kubectl)
 /** Variables that these manifests do not set, with the reason. */
 const unreached = new Map([
   ['SWITCHYARD_REVISION', 'set by the image'],
+  ['SWITCHYARD_REVISION_TIME', 'set by the image'],
   ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is in a secret'],
   ['MIGRATION_LOCK_TIMEOUT_MS', 'a patch of the Job sets it'],
 ])

@@ -119,6 +119,7 @@ describe('docker-compose.yml', () => {
     ['PORT', 'set by the image; `PORT` in `.env` is the port of the gateway'],
     ['SWITCHYARD_STORAGE_ROOT', 'set by the image'],
     ['SWITCHYARD_REVISION', 'set by the image'],
+    ['SWITCHYARD_REVISION_TIME', 'set by the image'],
     ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is a secret in a file'],
     ['SWITCHYARD_DATA', 'of npm start'],
   ])

@@ -143,8 +143,12 @@ export const configSchema = z.object({
     .regex(/^[\w.-]{1,64}$/, 'must be the id of a commit')
     .default('unknown')
     .describe(
-      'The commit that this was built from, which `GET /version` shows. The images and `npm start` set it',
+      'The commit that this was built from, which `GET /version` and `GET /system` show. The images and `npm start` set it',
     ),
+  SWITCHYARD_REVISION_TIME: z.iso
+    .datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
+    .optional()
+    .describe('When that commit was made. The images and `npm start` set it'),
   ...storageFields,
   ...webhookTargetFields,
   ...webhookSecretFields,

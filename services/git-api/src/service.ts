@@ -60,6 +60,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
+  const build = { revision: config.SWITCHYARD_REVISION, time: config.SWITCHYARD_REVISION_TIME }
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
@@ -93,9 +94,9 @@ export async function createService(config: Config, { logger, metrics, health, l
       git,
       storages,
       storageSpace,
-      readSystemState: createSystemState({ database, jobs, git, storageRoot }),
+      readSystemState: createSystemState({ build, database, jobs, git, storageRoot }),
       ...transfers,
-      revision: config.SWITCHYARD_REVISION,
+      build,
       logger,
     }).concat(joined?.routes ?? []),
     isUnavailable: isDatabaseUnavailable,

@@ -35,6 +35,7 @@ export async function startHarness({ redisUrl = absentRedis, env = {} }: Harness
       REDIS_URL: redisUrl,
       SWITCHYARD_STORAGE_ROOT: storageRoot,
       SWITCHYARD_REVISION: '0123456789abcdef0123456789abcdef01234567',
+      SWITCHYARD_REVISION_TIME: '2026-01-31T13:00:00+01:00',
       SHUTDOWN_TIMEOUT_MS: '2000',
       PORT: '0',
       RATE_LIMIT_PER_MINUTE: '0',

@@ -27,6 +27,8 @@ it('shows versions, sizes and free space as the parts themselves say', async () 
   expect(status).toBe(200)
   expect(body).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    revision: '0123456789abcdef0123456789abcdef01234567',
+    revision_at: '2026-01-31T12:00:00.000Z',
     node_version: process.versions.node,
     git_version: (await execa('git', ['--version'])).stdout.replace('git version ', ''),
     uptime_seconds: expect.any(Number),

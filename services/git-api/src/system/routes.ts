@@ -14,16 +14,15 @@ import {
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { SystemState } from './system.js'
+import type { Build, SystemState } from './system.js'
 
 export interface SystemDependencies {
   readSystemState: () => Promise<SystemState>
-  /** The commit that this process was built from; `unknown` where nobody said. */
-  revision: string
+  build: Build
 }
 
-export const systemRoutes = ({ readSystemState, revision }: SystemDependencies): Route[] => [
-  route('GET', '/version', signedIn, getVersion(revision)),
+export const systemRoutes = ({ readSystemState, build }: SystemDependencies): Route[] => [
+  route('GET', '/version', signedIn, getVersion(build)),
   route('GET', '/system', administrator, getSystem(readSystemState)),
   ...documentationRoutes(),
 ]
@@ -35,6 +34,8 @@ const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estima
 const systemShape = z
   .object({
     version: z.string().meta({ description: 'Of Switchyard' }),
+    revision: z.string().meta({ description: 'The commit that git-api was built from, or `unknown`' }),
+    revision_at: timeText().nullable().meta({ description: 'When it was committed' }),
     node_version: z.string(),
     git_version: z.string().nullable(),
     started_at: timeText().meta({ description: 'When the answering process of git-api started' }),
@@ -70,6 +71,8 @@ export function presentSystem({
 }: SystemState): z.output<typeof systemShape> {
   return {
     version: state.version,
+    revision: state.build.revision,
+    revision_at: state.build.time ? new Date(state.build.time).toISOString() : null,
     node_version: process.versions.node,
     git_version: state.gitVersion,
     started_at: state.startedAt.toISOString(),
@@ -106,7 +109,7 @@ const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
 const apiVersion = '18.9.0'
 
 /** `GET /version` */
-const getVersion = (revision: string) =>
+const getVersion = ({ revision }: Build) =>
   endpoint({
     summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
     replies: { 200: z.object({ version: z.string(), revision: z.string(), enterprise: z.boolean() }) },

@@ -8,10 +8,19 @@ import pTimeout from 'p-timeout'
 import type { Jobs, RedisInfo } from '../jobs.js'
 import { type DatabaseMetrics, readDatabaseMetrics } from './store.js'
 
+/** The commit that this process was built from. */
+export interface Build {
+  /** `unknown` where nobody said. */
+  revision: string
+  /** When it was committed, in RFC 3339; undefined where nobody said. */
+  time?: string
+}
+
 /** What this installation runs on. A part is null when it did not answer within two seconds. */
 export interface SystemState {
   /** Of this service, as of every package of Switchyard. */
   version: string
+  build: Build
   /** When this process started. */
   startedAt: Date
   at: Date
@@ -48,6 +57,7 @@ const keptMs = 10_000
 const partTimeoutMs = 2_000
 
 interface Parts {
+  build: Build
   database: Database
   jobs: Jobs
   git: Git
@@ -55,13 +65,13 @@ interface Parts {
 }
 
 /** Reads the state of the installation. All requests within ten seconds share what was read. */
-export function createSystemState(parts: Parts): () => Promise<SystemState> {
+export function createSystemState({ build, ...parts }: Parts): () => Promise<SystemState> {
   const startedAt = new Date(Date.now() - process.uptime() * 1000)
   const version = ownVersion()
   let found: { state: Promise<SystemState>; untilMs: number } | undefined
   return () => {
     if (found && performance.now() < found.untilMs) return found.state
-    const state = readParts(parts).then((read) => ({ version, startedAt, at: new Date(), ...read }))
+    const state = readParts(parts).then((read) => ({ version, build, startedAt, at: new Date(), ...read }))
     found = { state, untilMs: performance.now() + keptMs }
     state.catch(() => {
       if (found?.state === state) found = undefined
@@ -70,7 +80,7 @@ export function createSystemState(parts: Parts): () => Promise<SystemState> {
   }
 }
 
-async function readParts({ database, jobs, git, storageRoot }: Parts) {
+async function readParts({ database, jobs, git, storageRoot }: Omit<Parts, 'build'>) {
   const [gitVersion, databaseMetrics, redis, storage] = await Promise.all([
     inTime(git.readVersion()),
     readDatabaseMetrics(database),

@@ -87,6 +87,8 @@ function Figures({ system }: { system: System }) {
           <Facts
             facts={[
               ['Switchyard', system.version],
+              ['Commit', system.revision.slice(0, 11)],
+              ['Commit of', system.revision_at && <Time key="revision" at={system.revision_at} />],
               ['Node', system.node_version],
               ['git', system.git_version],
               ['PostgreSQL', database?.version],
