@@ -4,8 +4,9 @@ import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
 import { withLock } from './setup/lock.mjs'
+import { commandOf } from './setup/release.mjs'
 
-const usage = `npm run backup -- [--check] FOLDER
+const usage = `${commandOf('backup', 'npm run backup --')} [--check] FOLDER
   Backs up the installation into FOLDER, which is new, empty, or has an earlier backup.
   --check  changes nothing: reads the backup in FOLDER and says whether it is undamaged`
 const { values, operands } = readArguments(usage, { options: ['check'], operands: ['FOLDER'] })

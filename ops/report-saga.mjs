@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, run } from './setup/bootstrap.mjs'
+import { commandOf } from './setup/release.mjs'
 
 const { operands } = readArguments(
-  `node ops/report-saga.mjs [SAGA_ID]
+  `${commandOf('report-saga', 'node ops/report-saga.mjs')} [SAGA_ID]
   Reports an example saga over gRPC to localhost. GRPC_PORT chooses the port, SAGA_ID the saga.`,
   { operands: ['SAGA_ID?'] },
 )

@@ -4,8 +4,9 @@ import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
 import { withLock } from './setup/lock.mjs'
+import { commandOf } from './setup/release.mjs'
 
-const usage = `npm run restore FOLDER
+const usage = `${commandOf('restore', 'npm run restore')} FOLDER
   Restores the backup in FOLDER into an installation that has no data and does not run.`
 const { operands } = readArguments(usage, { operands: ['FOLDER'] })
 // npm and pnpm change the folder; paths are relative to that of the caller.

@@ -1,13 +1,15 @@
 // `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts changed services.
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, root, run } from './setup/bootstrap.mjs'
+import { commandOf, release } from './setup/release.mjs'
 import { partsOfStart } from './setup/setup-parts.mjs'
 
 const { values } = readArguments(
-  `npm start
-  Sets up and runs everything until Ctrl-C. docs/configuration.md has its variables, such as PORT and SWITCHYARD_DATA.
-  --watch  rebuilds and restarts a service when its sources change; "pnpm dev" gives it`,
-  { options: ['watch'] },
+  `${commandOf('start', 'npm start')}
+  Sets up and runs everything until Ctrl-C. docs/configuration.md has its variables, such as PORT and SWITCHYARD_DATA.${
+    release ? '' : '\n  --watch  rebuilds and restarts a service when its sources change; "pnpm dev" gives it'
+  }`,
+  { options: release ? [] : ['watch'] },
 )
 
 // `performance.now()` of the start of the process, so that loading modules counts.
@@ -16,7 +18,7 @@ const startedAt = 0
 await run(async (stop) => {
   await bootstrap(stop, { names: partsOfStart(root) })
   const { runStart } = await import('../packages/dev-env/dist/bundle/index.js')
-  return await runStart({ root, watch: values.watch === true, startedAt, stop })
+  return await runStart({ root, release, watch: values.watch === true, startedAt, stop })
 })
 // A handle that a library keeps open must not keep this process running.
 process.exit()

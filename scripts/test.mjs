@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
 import { runGroup } from '../ops/setup/child-group.mjs'
-import { partsOfTests } from '../ops/setup/setup-parts.mjs'
+import { partsThatRun } from '../ops/setup/setup-parts.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
 const layers = ['unit', 'integration', 'end-to-end']
@@ -34,7 +34,7 @@ function readReport(file) {
 }
 
 await run(async (stop) => {
-  await bootstrap(stop, { names: partsOfTests(root), withTools: true })
+  await bootstrap(stop, { names: partsThatRun(root), withTools: true })
   const reportFolder = mkdtempSync(join(tmpdir(), 'switchyard-reports-'))
   try {
     const counts = []

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
 import { runGroup } from '../ops/setup/child-group.mjs'
-import { partsOfTests } from '../ops/setup/setup-parts.mjs'
+import { partsThatRun } from '../ops/setup/setup-parts.mjs'
 
 const here = import.meta.dirname
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
@@ -46,7 +46,7 @@ const command = name === '' || folder === 'bench/' ? undefined : commandOf(folde
 if (command) {
   await run(async (stop) => {
     // Services run as they are built.
-    await bootstrap(stop, { names: partsOfTests(root), withTools: true })
+    await bootstrap(stop, { names: partsThatRun(root), withTools: true })
     return await runGroup([...command, ...args], stop, { cwd: root })
   })
 } else {

@@ -7,6 +7,7 @@ import { basename, join, resolve } from 'node:path'
 import { installStamp, partStamps } from './bootstrap-stamps.mjs'
 import { withLock } from './lock.mjs'
 import { isOwnNode, runOnOwnNode } from './own-node.mjs'
+import { release } from './release.mjs'
 import { databaseClient, listParts } from './setup-parts.mjs'
 import { pnpm, SetupProblem, step } from './setup-step.mjs'
 import { stopSignal } from './stop-signal.mjs'
@@ -38,7 +39,7 @@ export function exitWhenStopped(stop) {
 }
 
 /**
- * Installs what is not installed, and makes the parts whose sources have changed since they were made.
+ * Installs what is not installed, and makes the parts whose sources have changed since they were made. A release has all of it.
  *
  * @param stop an AbortSignal; when it is aborted, the installation or a step ends and this rejects
  * @param names of the parts that are needed
@@ -46,7 +47,7 @@ export function exitWhenStopped(stop) {
  */
 export async function bootstrap(stop, { names, withTools = false }) {
   checkGit()
-  if (isInstalled(withTools) && findStale(names).length === 0) return
+  if (release || (isInstalled(withTools) && findStale(names).length === 0)) return
   await withLock(
     root,
     stop,

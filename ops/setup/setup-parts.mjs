@@ -1,6 +1,7 @@
 // What the setup makes from the sources: each part with what it is made of, so that a change makes again what it concerns.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { release } from './release.mjs'
 
 const node = process.execPath
 const bundler = 'ops/bundler'
@@ -88,13 +89,15 @@ function clientsOf(root) {
   )
 }
 
-const except = (root, names) => [...listParts(root).keys()].filter((name) => !names.includes(name))
+/** A release is made, and has no sources. */
+const except = (root, names) =>
+  release ? [] : [...listParts(root).keys()].filter((name) => !names.includes(name))
 
 /** The names of the parts that `npm start` runs. A backup is made when somebody asks for it. */
 export const partsOfStart = (root) => except(root, [typesOfApi, 'packages/backup'])
 
-/** The names of the parts that tests run. */
-export const partsOfTests = (root) => except(root, [typesOfApi])
+/** The names of all parts that run, in tests and in a release. */
+export const partsThatRun = (root) => except(root, [typesOfApi])
 
 /** The names of the parts that checks read. */
 export const partsOfChecks = [databaseClient, 'banner', typesOfApi]

@@ -4,7 +4,7 @@ import { SetupProblem } from '../problem.js'
 
 const hints: Record<string, (port: number, variable: string) => string> = {
   EADDRINUSE: (port, variable) =>
-    `port ${port} is in use: stop what uses it, or choose another with ${variable}=${port + 1} npm start`,
+    `port ${port} is in use: stop what uses it, or choose another with ${variable}=${port + 1}`,
   EACCES: (port, variable) =>
     `port ${port} needs privileges: choose one above 1023 with ${variable}=${port + 8000}`,
   EADDRNOTAVAIL: () => 'this machine does not have the address in HOST: leave HOST out, or set it to 0.0.0.0',

@@ -55,5 +55,8 @@ function tryWrite(lockFile: string): boolean {
 
 // Process ids are reused, especially in containers, so the command line is checked. A restore fills the folder.
 function isStart(pid: number): boolean {
-  return pid !== process.pid && /(?:start|restore)\.mjs/.test(findCommandLine(pid) ?? '')
+  return (
+    pid !== process.pid &&
+    /(?:(?:start|restore)\.mjs|switchyard(?:\.mjs)? (?:start|restore))/.test(findCommandLine(pid) ?? '')
+  )
 }

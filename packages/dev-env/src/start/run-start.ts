@@ -1,13 +1,15 @@
 import pc from 'picocolors'
 import { SetupProblem } from '../problem.js'
 import { createProgress } from './progress.js'
-import { readSettings } from './settings.js'
+import { type ReleaseInfo, readSettings } from './settings.js'
 import { formatSummary } from './summary.js'
 import { Tree } from './tree.js'
 import { watchSources } from './watch.js'
 
 export interface StartOptions {
   root: string
+  /** Set when what runs is an installed release. */
+  release?: ReleaseInfo
   watch: boolean
   /** Start time of the command, as `performance.now()`. */
   startedAt: number
@@ -19,7 +21,7 @@ export interface StartOptions {
 const sameKeyPressMs = 500
 
 /** `npm start`: runs everything until `stop` is aborted, and returns the exit code. */
-export async function runStart({ root, watch, startedAt, stop }: StartOptions): Promise<number> {
+export async function runStart({ root, release, watch, startedAt, stop }: StartOptions): Promise<number> {
   const progress = createProgress()
   const stopped = new Promise<'stopped'>((resolve) => {
     if (stop.aborted) resolve('stopped')
@@ -27,7 +29,7 @@ export async function runStart({ root, watch, startedAt, stop }: StartOptions): 
   })
   let tree: Tree | undefined
   try {
-    const settings = readSettings(root, process.env, watch)
+    const settings = readSettings(root, process.env, watch, release)
     tree = new Tree(settings, progress)
     const started = tree.start()
     // When `stop` is aborted during the start, errors of the start are ignored.

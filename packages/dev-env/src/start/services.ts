@@ -92,7 +92,7 @@ function serviceEnvironment(
     'git-api': {
       ...storage,
       ...webhooks,
-      SWITCHYARD_REVISION: revisionOf(settings.root),
+      ...describeRevision(settings),
       SWITCHYARD_ROOT_TOKEN: rootToken,
       SWITCHYARD_ROOT_TOKEN_KEPT_IN: join(dataDir, 'root-token'),
     },
@@ -110,17 +110,19 @@ function serviceEnvironment(
   }
 }
 
-/** The commit of a checkout, whoever it belongs to; undefined for a folder that is none. */
-function revisionOf(root: string): string | undefined {
-  if (!existsSync(join(root, '.git'))) return undefined
+/** The commit that runs and when it was committed; empty for a folder that is neither a release nor a checkout. */
+function describeRevision({ root, release }: Settings): NodeJS.ProcessEnv {
+  if (release)
+    return { SWITCHYARD_REVISION: release.revision, SWITCHYARD_REVISION_TIME: release.committed_at }
+  if (!existsSync(join(root, '.git'))) return {}
+  // Whoever the checkout belongs to.
   const { status, stdout } = spawnSync(
     'git',
-    ['-c', `safe.directory=${root}`, '-C', root, 'rev-parse', 'HEAD'],
-    {
-      encoding: 'utf8',
-    },
+    ['-c', `safe.directory=${root}`, '-C', root, 'show', '--no-patch', '--format=%H %cI', 'HEAD'],
+    { encoding: 'utf8' },
   )
-  return status === 0 ? stdout.trim() : undefined
+  const [revision, time] = stdout.trim().split(' ')
+  return status === 0 ? { SWITCHYARD_REVISION: revision, SWITCHYARD_REVISION_TIME: time } : {}
 }
 
 export function makeServiceFolders(dataDir: string): void {

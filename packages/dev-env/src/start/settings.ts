@@ -64,10 +64,19 @@ export const settingsSchema = z.object({
     ),
 })
 
+/** What `release.json` of an installed release says. */
+export interface ReleaseInfo {
+  version: string
+  /** The commit that it was made from, and when that was committed. */
+  revision: string
+  committed_at: string
+}
+
 /** The settings of `npm start`. */
 export interface Settings {
-  /** The folder of the checkout. */
+  /** The folder of the checkout or of the release. */
   root: string
+  release?: ReleaseInfo
   /** Address on which both ports listen. */
   host: string
   port: number
@@ -91,7 +100,12 @@ export interface Settings {
 const secretNames = ['DATABASE_URL', 'REDIS_URL', 'SWITCHYARD_ROOT_TOKEN', 'WEBHOOK_SECRET_KEYS'] as const
 
 /** Reads the environment. The error for invalid values names the variables, never the values. */
-export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolean): Settings {
+export function readSettings(
+  root: string,
+  env: NodeJS.ProcessEnv,
+  watch: boolean,
+  release?: ReleaseInfo,
+): Settings {
   const secrets = readSecretFiles(secretNames, env)
   const given = Object.fromEntries(Object.entries(secrets.env).filter(([, value]) => value !== ''))
   const parsed = settingsSchema.safeParse(given)
@@ -102,6 +116,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolea
   const dataDir = resolve(root, data.SWITCHYARD_DATA)
   return {
     root,
+    release,
     host: data.HOST,
     port: data.PORT,
     grpcPort: data.GRPC_PORT,

@@ -7,7 +7,7 @@ const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${pat
 
 /** The summary for the terminal: addresses, files, and three commands to try. */
 export function formatSummary(settings: Settings, readyAfterMs: number): string {
-  const { externalUrl, grpcPort, dataDir } = settings
+  const { externalUrl, grpcPort, dataDir, release } = settings
   const shown = (path: string) => {
     const short = relative(process.cwd(), path)
     return short.startsWith('..') ? path : short
@@ -30,7 +30,7 @@ export function formatSummary(settings: Settings, readyAfterMs: number): string 
     `  ${pc.dim('Try:')}`,
     `  curl -H "PRIVATE-TOKEN: $(cat ${quoted(tokenFile)})" ${externalUrl}/api/v4/projects -d name=demo`,
     `  git clone "${gitUrl}/root/demo.git"`,
-    `  ${grpcVariable}node ops/report-saga.mjs booking-1`,
+    `  ${grpcVariable}${release ? 'switchyard report-saga' : 'node ops/report-saga.mjs'} booking-1`,
     '',
     `  ${pc.dim('Ctrl-C stops everything.')}`,
     '',
