@@ -35,6 +35,8 @@ export function pipelineRoutes({ database, guards }: ProjectResourceDependencies
     route('GET', `${path}/latest`, readPipelines, getLatestPipeline(database)),
     route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(database)),
     route('GET', `${path}/:pipeline_id/jobs`, readPipelines, listJobs(database)),
+    route('GET', `${path}/:pipeline_id/bridges`, readPipelines, listNone(database, 'child pipelines')),
+    route('GET', `${path}/:pipeline_id/variables`, readPipelines, listNone(database, 'variables of CI')),
     route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
     route('POST', `${path}/:pipeline_id/retry`, pushCode, refuseToRun('Run a pipeline again')),
     route('POST', `${path}/:pipeline_id/cancel`, pushCode, refuseToRun('Stop a pipeline')),
@@ -160,6 +162,18 @@ const listJobs = (database: Database) =>
       const { jobs, total, view } = await pipelines.listJobs(database, access, id, query, rowsOf(page))
       const items = jobs.map((job) => presentJob(job, view, access.project, call.baseUrl))
       return pageReply(items, page, total, call)
+    },
+  })
+
+/** What GitLab lists of a pipeline and Switchyard does not have. */
+const listNone = (database: Database, things: string) =>
+  endpoint({
+    summary: `An empty list: there are no ${things}`,
+    replies: { 200: z.array(z.never()) },
+    input: z.object({ ...pageParameters, pipeline_id: rowId() }),
+    async handle({ pipeline_id, ...page }, access: ProjectCall, call) {
+      await pipelines.getPipeline(database, access, pipeline_id)
+      return pageReply([], page, 0, call)
     },
   })
 
