@@ -22,7 +22,13 @@ export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const one = { ...path, pipeline_id: listed?.id ?? 0 }
   await api.call(`GET ${pipelines}/latest`, { path, query: { ref: 'work' } })
   await api.call(`GET ${pipelines}/{pipeline_id}`, { path: one })
+  await api.call(`GET ${pipelines}/{pipeline_id}/test_report`, { path: one })
+  await api.call(`GET ${pipelines}/{pipeline_id}/test_report_summary`, { path: one })
   await api.call(`GET ${pipelines}/{pipeline_id}/jobs`, { path: one })
+  const [job] = (await api.call('GET /projects/{id}/jobs', { path })).body as { id: number }[]
+  const ofJob = { path: { ...path, job_id: job?.id ?? 0 } }
+  await api.call('GET /projects/{id}/jobs/{job_id}', ofJob)
+  await api.call('GET /projects/{id}/jobs/{job_id}/trace', ofJob)
   await api.call(`GET ${pipelines}/{pipeline_id}/bridges`, { path: one })
   await api.call(`GET ${pipelines}/{pipeline_id}/variables`, { path: one })
   const refused = [
