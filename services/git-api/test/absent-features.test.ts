@@ -97,3 +97,16 @@ it.each(['7', 'owner', 'a%2Fb'])(
     expect(await get('unknown', `/groups/${id}/projects`)).toEqual(unauthorized)
   },
 )
+
+it('a project has no events and no languages, for those who may see it', async () => {
+  for (const [name, empty] of [
+    ['events', []],
+    ['languages', {}],
+  ] as const) {
+    const at = (visibility: keyof typeof projects) => `/projects/${projects[visibility]}/${name}`
+    expect(await get('owner', at('private'))).toEqual({ status: 200, body: empty })
+    expect(await get('guest', at('public'))).toEqual({ status: 200, body: empty })
+    for (const who of ['user', 'guest']) expect(await get(who, at('private'))).toEqual(noProject)
+    expect(await get('unknown', at('public'))).toEqual(unauthorized)
+  }
+})

@@ -8,6 +8,7 @@ export async function callAbsentFeatures(api: DocumentedApi, path: { id: number 
   for (const list of ['issues', 'merge_requests', 'labels', 'milestones', 'variables', 'deploy_keys']) {
     await api.call(`GET /projects/{id}/${list}`, { path })
   }
+  for (const read of ['events', 'languages', 'users']) await api.call(`GET /projects/{id}/${read}`, { path })
   await api.call('GET /groups', { token: null })
   await api.call('GET /groups/{id}/projects', { path: { id: 'ada' } })
   await api.call('GET /groups/{id}', { path: { id: 'ada' } })

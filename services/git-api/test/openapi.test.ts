@@ -30,6 +30,7 @@ const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
 async function callUsersAndTokens() {
   await api.call('GET /version')
+  await api.call('GET /metadata')
   await api.call('GET /system')
   await api.call('GET /user')
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada' }
@@ -55,6 +56,8 @@ async function callUsersAndTokens() {
   await api.call('GET /personal_access_tokens/{id}', { path })
   const replaced = idOf(await api.call('POST /personal_access_tokens/{id}/rotate', { path }))
   await api.call('DELETE /personal_access_tokens/{id}', { path: { id: replaced } })
+  await api.call('POST /projects/user/{user_id}', { path: { user_id: user }, body: { path: 'given' } })
+  await api.call('GET /users/{id}/projects', { path: { id: 'ada' }, query: { order_by: 'similarity' } })
   const given = { name: 'Failed bookings', page: 'sagas', query: 'status=Error' }
   const view = { id: idOf(await api.call('POST /saved_views', { body: given })) }
   await api.call('GET /saved_views', { query: { page: 'sagas' } })

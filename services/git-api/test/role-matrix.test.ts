@@ -20,6 +20,9 @@ const rightOf: Record<string, ProjectRight> = {
   'POST /projects/:id/issues': 'read_members',
   'GET /projects/:id/labels': 'read_project',
   'POST /projects/:id/labels': 'read_members',
+  'GET /projects/:id/events': 'read_project',
+  'GET /projects/:id/languages': 'read_code',
+  'GET /projects/:id/users': 'read_members',
   'GET /projects/:id/milestones': 'read_project',
   'POST /projects/:id/milestones': 'read_members',
   'GET /projects/:id/deploy_keys': 'maintain',
@@ -243,7 +246,7 @@ it('lists every route below a project', () => {
   // A token that replaces itself needs its scope, whatever its role in the project is.
   const withoutRole = [
     'POST /projects/:id/access_tokens/self/rotate',
-    // For administrators: storages.test.ts.
+    // For administrators: projects-of-users.test.ts, storages.test.ts.
     'POST /projects/:id/repository_storage_moves',
     'GET /projects/:id/repository_storage_moves',
     'GET /projects/:id/repository_storage_moves/:repository_storage_id',

@@ -3,6 +3,7 @@ import {
   anyone,
   endpoint,
   type Guard,
+  ok,
   pageParameters,
   pageReply,
   type Route,
@@ -30,7 +31,7 @@ const groups = { things: 'groups', because: 'every project belongs to a user' }
 
 /** Things that only GitLab has. Their lists are empty, for clients that ask for them without knowing, and nothing is added. */
 export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => {
-  const { readProject, readMembers, maintain } = guards
+  const { readProject, readMembers, readPipelines, maintain } = guards
   const ofProject = { readers: readProject, writers: readMembers }
   const ofMaintainers = { readers: maintain, writers: maintain }
   const ofUser = { readers: signedIn, writers: signedIn }
@@ -60,6 +61,8 @@ export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Rout
       route('GET', each.path, each.readers, emptyList(each.things)),
       route('POST', each.path, each.writers, refusal(each)),
     ]),
+    route('GET', '/projects/:id/events', readProject, emptyList('events of projects')),
+    route('GET', '/projects/:id/languages', readPipelines, getLanguages),
     route('GET', '/groups/:id', anyone, getGroup),
     route('GET', '/groups/:id/projects', anyone, emptyList('groups', groupParameters)),
   ]
@@ -96,4 +99,12 @@ const getGroup = endpoint({
   handle: async () => {
     throw notFound('Group')
   },
+})
+
+/** `GET /projects/:id/languages` */
+const getLanguages = endpoint({
+  summary: 'No languages: they are not detected',
+  replies: { 200: z.object({}) },
+  input: z.object({}),
+  handle: async () => ok({}),
 })
