@@ -1,4 +1,5 @@
 import type { Route } from '@switchyard/service-kit/http'
+import { absentFeatureRoutes } from './absent-features/routes.js'
 import { archiveRoutes } from './archive/routes.js'
 import { auditEventRoutes } from './audit/routes.js'
 import { badgeRoutes } from './badges/routes.js'
@@ -16,7 +17,6 @@ import { lfsRoutes } from './lfs/routes.js'
 import { memberRoutes } from './members/routes.js'
 import { namespaceRoutes } from './namespaces/routes.js'
 import { pipelineRoutes } from './pipelines/routes.js'
-import { emptyListRoutes } from './projects/empty-lists.js'
 import { projectStateRoutes } from './projects/project-state-routes.js'
 import { projectRoutes } from './projects/routes.js'
 import { protectedBranchRoutes } from './protected-branches/routes.js'
@@ -69,7 +69,7 @@ const subjects = [
   environmentRoutes,
   deploymentRoutes,
   freezePeriodRoutes,
-  emptyListRoutes,
+  absentFeatureRoutes,
   storageMoveRoutes,
   gitHttpRoutes,
   lfsRoutes,

@@ -123,7 +123,7 @@ async function createCallers(database: Database) {
     reporter: await secretOf(reporter),
     guest: await secretOf(guest),
     stranger: await secretOf(stranger),
-    narrow: (await createToken(database, developer, { scopes: ['read_user' as never] })).secret,
+    narrow: (await createToken(database, developer, { scopes: ['read_user'] })).secret,
     readsRepository: (await createToken(database, developer, { scopes: ['read_repository'] })).secret,
   }
   return { owner, guest, reporter, developer, tokens }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
 import { type Harness, startHarness } from './harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
@@ -29,6 +30,7 @@ const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
 async function callUsersAndTokens() {
   await api.call('GET /version')
+  await api.call('GET /metadata')
   await api.call('GET /system')
   await api.call('GET /user')
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada' }
@@ -54,6 +56,8 @@ async function callUsersAndTokens() {
   await api.call('GET /personal_access_tokens/{id}', { path })
   const replaced = idOf(await api.call('POST /personal_access_tokens/{id}/rotate', { path }))
   await api.call('DELETE /personal_access_tokens/{id}', { path: { id: replaced } })
+  await api.call('POST /projects/user/{user_id}', { path: { user_id: user }, body: { path: 'given' } })
+  await api.call('GET /users/{id}/projects', { path: { id: 'ada' }, query: { order_by: 'similarity' } })
   const given = { name: 'Failed bookings', page: 'sagas', query: 'status=Error' }
   const view = { id: idOf(await api.call('POST /saved_views', { body: given })) }
   await api.call('GET /saved_views', { query: { page: 'sagas' } })
@@ -94,10 +98,7 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects/{id}/repository_storage_moves', { path })
   const moved = { path: { ...path, repository_storage_id: move } }
   await api.call('GET /projects/{id}/repository_storage_moves/{repository_storage_id}', moved)
-  for (const list of ['issues', 'merge_requests', 'labels', 'variables']) {
-    await api.call(`GET /projects/{id}/${list}`, { path })
-  }
-  await api.call('GET /groups', { token: null })
+  await callAbsentFeatures(api, path)
   await api.call('GET /projects/{id}/members/all', { path })
   await api.call('GET /projects/{id}/members/{user_id}', { path: member })
   await api.call('GET /projects/{id}/members/all/{user_id}', { path: member })
@@ -290,36 +291,6 @@ async function callCommits(path: { id: number }) {
   await api.call(`POST ${commits}/{sha}/revert`, { path: commit, body: { branch: 'main' } })
 }
 
-async function callPipelines(path: { id: number }) {
-  const pipelines = '/projects/{id}/pipelines'
-  const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))
-    .body as { id: number }[]
-  const one = { ...path, pipeline_id: listed?.id ?? 0 }
-  await api.call(`GET ${pipelines}/latest`, { path, query: { ref: 'work' } })
-  await api.call(`GET ${pipelines}/{pipeline_id}`, { path: one })
-  await api.call(`GET ${pipelines}/{pipeline_id}/jobs`, { path: one })
-  const refused = [
-    await api.call('POST /projects/{id}/pipeline', { path }),
-    await api.call(`POST ${pipelines}/{pipeline_id}/retry`, { path: one }),
-    await api.call(`POST ${pipelines}/{pipeline_id}/cancel`, { path: one }),
-    await api.call(`DELETE ${pipelines}/{pipeline_id}`, { path: one }),
-  ]
-  expect(refused.map(({ status }) => status)).toEqual([405, 405, 405, 405])
-}
-
-/** Operations of GitLab that are always refused here. */
-const refusedAlways = [
-  'POST /groups',
-  'POST /projects/{id}/merge_requests',
-  'POST /projects/{id}/issues',
-  'POST /projects/{id}/labels',
-  'POST /projects/{id}/variables',
-  'POST /projects/{id}/pipeline',
-  'POST /projects/{id}/pipelines/{pipeline_id}/retry',
-  'POST /projects/{id}/pipelines/{pipeline_id}/cancel',
-  'DELETE /projects/{id}/pipelines/{pipeline_id}',
-]
-
 async function callHooks(path: { id: number }) {
   const hooks = '/projects/{id}/hooks'
   const body = { url: 'https://hooks.example.com/', note_events: true }
@@ -354,7 +325,7 @@ it('every operation answers as it is documented', async () => {
   await callDeployments(project)
   await callComparisons(project)
   await callCommits(project)
-  await callPipelines(project)
+  await callPipelines(api, project)
   await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]
   await api.call('GET /audit_events/{id}', { path: { id: event?.id ?? 0 } })

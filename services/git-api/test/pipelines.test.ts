@@ -270,3 +270,17 @@ test('gitbeaker reads pipelines, their jobs and the newest one', async () => {
   expect(await Jobs.all(project.id, { pipelineId: id })).toMatchObject([{ name: 'unit', status: 'failed' }])
   await expect(Pipelines.retry(project.id, id)).rejects.toThrow('runs no pipelines')
 })
+
+test.each(['bridges', 'variables'])(
+  '%s of a pipeline are an empty list with the headers of pages',
+  async (name) => {
+    const id = await idOf(commits.first, { state: 'success', ref: 'main', name: 'unit' })
+    const { status, body, headers } = await ask('reporter', 'GET', path(`/${id}/${name}`))
+    expect([status, body, headers.get('x-total')]).toEqual([200, [], '0'])
+    expect((await ask('reporter', 'GET', path(`/${id}/${name}?page=0`))).status).toBe(400)
+    expect(await ask('reporter', 'GET', path(`/999999/${name}`))).toMatchObject({
+      status: 404,
+      body: { message: '404 Not found' },
+    })
+  },
+)

@@ -70,6 +70,11 @@ test.each([
   [{ issues_enabled: 'false' }, { issues_enabled: false, issues_access_level: 'disabled' }],
   [{ builds_access_level: 'disabled' }, { jobs_enabled: false }],
   [{ packages_enabled: false }, { package_registry_access_level: 'disabled' }],
+  [{ requirements_enabled: 'false' }, { requirements_access_level: 'disabled' }],
+  [
+    { security_and_compliance_enabled: true },
+    { security_and_compliance_enabled: true, security_and_compliance_access_level: 'private' },
+  ],
   [{ emails_disabled: true }, { emails_enabled: false, emails_disabled: true }],
   [{ public_builds: false }, { public_jobs: false, public_builds: false }],
   [
@@ -90,6 +95,9 @@ test('a switch that is on already does not open a feature that only members see'
 })
 
 test.each([
+  [{ merge_requests_access_level: 'public' }, 'merge_requests_access_level does not have a valid value'],
+  [{ squash_option: 'sometimes' }, 'squash_option does not have a valid value'],
+  [{ only_allow_merge_if_pipeline_succeeds: 7 }, 'only_allow_merge_if_pipeline_succeeds is invalid'],
   [{ merge_method: 'octopus' }, 'merge_method does not have a valid value'],
   [{ build_timeout: -1 }, 'build_timeout is invalid'],
   [{ auto_devops_enabled: 'perhaps' }, 'auto_devops_enabled is invalid'],

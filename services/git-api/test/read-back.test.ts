@@ -373,7 +373,7 @@ test('no call that makes or changes something is missing among these tests', asy
     `PUT ${inProject('/hooks/{key}')}`,
     `PUT ${inProject('/hooks/{key}/custom_headers/{key}')}`,
   ]
-  const refused = /\/(?:merge_requests|issues|labels|variables|groups)$/
+  const refused = /\/(?:merge_requests|issues|labels|milestones|variables|deploy_keys|groups)$/
   const actions =
     /\/(?:rotate|block|unblock|archive|unarchive|stop|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves)$|\/test\/|\/files\//
   const known = new Set([

@@ -23,21 +23,24 @@ async function newUser(username: string, name = username) {
 
 const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
 
-describe.each(['members', 'members/all', 'members/1', 'members/all/1'])('GET /projects/:id/%s', (suffix) => {
-  it('is for everybody signed in who may see the project', async () => {
-    const path = `/projects/${project.id}/${suffix}`
-    const guest = await newUser(`guest-of-${suffix.replaceAll('/', '-')}`)
-    const secret = await harness.secretOf(guest)
-    expect(await outcome(harness.send('guest', 'GET', path))).toEqual(unauthorized)
-    expect(await outcome(harness.send(secret, 'GET', path))).toEqual(noProject)
-    expect((await harness.send('ownerRepository', 'GET', path)).status).toBe(403)
-    await addMember(harness.database, project, guest, 10)
-    expect(await outcome(harness.send(secret, 'GET', path))).toEqual(
-      await outcome(harness.send('owner', 'GET', path)),
-    )
-    expect((await harness.send('ownerReading', 'GET', path)).status).not.toBe(403)
-  })
-})
+describe.each(['users', 'members', 'members/all', 'members/1', 'members/all/1'])(
+  'GET /projects/:id/%s',
+  (suffix) => {
+    it('is for everybody signed in who may see the project', async () => {
+      const path = `/projects/${project.id}/${suffix}`
+      const guest = await newUser(`guest-of-${suffix.replaceAll('/', '-')}`)
+      const secret = await harness.secretOf(guest)
+      expect(await outcome(harness.send('guest', 'GET', path))).toEqual(unauthorized)
+      expect(await outcome(harness.send(secret, 'GET', path))).toEqual(noProject)
+      expect((await harness.send('ownerRepository', 'GET', path)).status).toBe(403)
+      await addMember(harness.database, project, guest, 10)
+      expect(await outcome(harness.send(secret, 'GET', path))).toEqual(
+        await outcome(harness.send('owner', 'GET', path)),
+      )
+      expect((await harness.send('ownerReading', 'GET', path)).status).not.toBe(403)
+    })
+  },
+)
 
 it('members are found by a part of their name or user name, in any case', async () => {
   const wanted = await newUser('percent-100', 'Ada 100% L')
@@ -61,4 +64,24 @@ it('members are found by a part of their name or user name, in any case', async 
   expect(await found('%')).toEqual(['percent-100'])
   expect((await found(' ')).length).toBeGreaterThan(1)
   expect(await outcome(harness.send('owner', 'GET', members('?query[]=a')))).toMatchObject({ status: 400 })
+})
+
+it('the users of a project are its members, found by a part of a name and without those to skip', async () => {
+  const one = await newUser('user-one', 'Bea')
+  const two = await newUser('user-two', 'Bea Two')
+  for (const user of [one, two]) await addMember(harness.database, project, user, 20)
+  const found = async (query: string) => {
+    const { status, body } = await outcome(
+      harness.send('owner', 'GET', `/projects/${project.id}/users?${query}`),
+    )
+    expect(status).toBe(200)
+    return (body as unknown as { id: number; access_level?: number }[]).map(({ id, access_level }) => {
+      expect(access_level).toBe(undefined)
+      return id
+    })
+  }
+  expect(await found('search=BEA')).toEqual([one.id, two.id])
+  expect(await found(`search=bea&skip_users[]=${one.id}`)).toEqual([two.id])
+  expect(await found('search=nobody')).toEqual([])
+  expect((await harness.send('owner', 'GET', `/projects/${project.id}/users?skip_users=x`)).status).toBe(400)
 })

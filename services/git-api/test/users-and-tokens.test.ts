@@ -31,6 +31,40 @@ async function userWithToken(scopes = ['api'], expires_at?: string) {
 }
 
 describe('GET /version and GET /user', () => {
+  it('GET /metadata adds the parts of GitLab that there are not', async () => {
+    const version = (await outcome(harness.send('user', 'GET', '/version'))).body
+    const kas = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null }
+    expect(await outcome(harness.send('ownerReading', 'GET', '/metadata'))).toEqual({
+      status: 200,
+      body: { ...version, kas },
+    })
+    expect(await outcome(harness.send('guest', 'GET', '/metadata'))).toEqual(unauthorized)
+    expect((await harness.send('ownerRepository', 'GET', '/metadata')).status).toBe(403)
+  })
+
+  it('a token with the scope read_user reads users, and nothing else', async () => {
+    const { id, secret } = await userWithToken(['read_user'])
+    const ask = (method: string, path: string, who = secret) => harness.send(who, method, path)
+    expect((await outcome(ask('GET', '/user'))).body).toMatchObject({ id })
+    expect((await ask('GET', `/users/${harness.users.owner.id}`)).status).toBe(200)
+    expect(await outcome(ask('GET', '/users'))).toEqual(forbidden)
+    const ofAdministrator = await harness.secretOf(harness.users.admin, ['read_user'])
+    expect((await ask('GET', '/users', ofAdministrator)).status).toBe(200)
+    for (const path of [
+      '/version',
+      '/projects',
+      '/users/owner/projects',
+      '/namespaces',
+      '/personal_access_tokens',
+    ])
+      expect((await ask('GET', path)).status).toBe(403)
+    for (const path of ['/users', `/users/${id}/block`])
+      expect((await ask('POST', path, ofAdministrator)).status).toBe(403)
+    const git = `${harness.baseUrl}/owner/none.git/info/refs?service=git-upload-pack`
+    const basic = { Authorization: `Basic ${Buffer.from(`any:${secret}`).toString('base64')}` }
+    expect((await fetch(git, { headers: basic })).status).toBe(403)
+  })
+
   it('answers everybody who is signed in, a reading token included', async () => {
     for (const who of ['admin', 'user', 'ownerReading']) {
       const { status, body } = await outcome(harness.send(who, 'GET', '/version'))
@@ -55,16 +89,14 @@ describe('GET /version and GET /user', () => {
     })
   })
 
-  it.each(['/version', '/user'])(
-    '%s refuses guests, unknown tokens and tokens without scope',
-    async (path) => {
-      expect(await outcome(harness.send('guest', 'GET', path))).toEqual(unauthorized)
-      expect(await outcome(harness.send('unknown', 'GET', path))).toEqual(unauthorized)
-      expect(await outcome(harness.send('ownerRepository', 'GET', path))).toEqual(
-        insufficient('api read_api'),
-      )
-    },
-  )
+  it.each([
+    ['/version', 'api read_api'],
+    ['/user', 'api read_api read_user'],
+  ])('%s refuses guests, unknown tokens and tokens without scope', async (path, scopes) => {
+    expect(await outcome(harness.send('guest', 'GET', path))).toEqual(unauthorized)
+    expect(await outcome(harness.send('unknown', 'GET', path))).toEqual(unauthorized)
+    expect(await outcome(harness.send('ownerRepository', 'GET', path))).toEqual(insufficient(scopes))
+  })
 })
 
 describe('POST /users', () => {

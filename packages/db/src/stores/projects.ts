@@ -1,5 +1,5 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
-import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { Database, DatabaseOrTransaction, Rows } from '../client.js'
 import { Prisma, type Project, type User } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
 import { unendedMembership, unendedMembershipSql } from './members.js'
@@ -230,6 +230,8 @@ export interface ProjectFilter {
   membership: boolean
   /** Only projects of which the viewer is the owner. */
   owned: boolean
+  /** Only projects of this user. */
+  ownerId?: number | undefined
   /** Part of the name, the path or the description; upper and lower case are equal. */
   search?: string | undefined
   /** Search the full path, too. */
@@ -250,7 +252,8 @@ export interface ProjectFilter {
 }
 
 export interface ProjectOrder {
-  column: 'id' | 'name' | 'path' | 'createdAt' | 'lastActivityAt'
+  /** `similarity`: how well name and path match the search; without a search, `createdAt`. */
+  column: 'id' | 'name' | 'path' | 'createdAt' | 'lastActivityAt' | 'similarity'
   direction: 'asc' | 'desc'
 }
 
@@ -265,22 +268,53 @@ export async function listProjects(
   { prisma }: DatabaseOrTransaction,
   filter: ProjectFilter,
   { column, direction }: ProjectOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ projects: ListedProject[]; total: number }> {
   const where = whereOf(filter)
-  const [found, total] = await Promise.all([
-    prisma.project.findMany({
-      where,
+  const find = async (within: Prisma.ProjectWhereInput, page: Rows) => {
+    const found = await prisma.project.findMany({
+      where: within,
       include: { owner: true, members: { where: membershipOf(filter) } },
-      orderBy: [{ [column]: direction }, { id: direction }],
-      ...rows,
-    }),
-    prisma.project.count({ where }),
-  ])
-  const projects = found.map(({ members, ...project }) => ({
-    project,
-    memberLevel: members[0]?.accessLevel ?? null,
-  }))
+      orderBy: [{ [column === 'similarity' ? 'createdAt' : column]: direction }, { id: direction }],
+      ...page,
+    })
+    return found.map(({ members, ...project }) => ({ project, memberLevel: members[0]?.accessLevel ?? null }))
+  }
+  if (column === 'similarity' && filter.search) {
+    const groups = similarGroups(filter.search).map((group) => ({ AND: [where, group] }))
+    const count = (group: Prisma.ProjectWhereInput) => prisma.project.count({ where: group })
+    return pageOfGroups(direction === 'desc' ? groups : groups.toReversed(), count, find, rows)
+  }
+  const [projects, total] = await Promise.all([find(where, rows), prisma.project.count({ where })])
+  return { projects, total }
+}
+
+/** The most similar projects come first: those of this name, those that begin so, those that have it within, and the others. */
+function similarGroups(search: string): Prisma.ProjectWhereInput[] {
+  const text = likeText(search)
+  const inName = (match: Prisma.StringFilter) => {
+    const filter = { ...match, mode: 'insensitive' as const }
+    return { OR: [{ name: filter }, { path: filter }] }
+  }
+  const steps = [inName({ equals: text }), inName({ startsWith: text }), inName({ contains: text }), {}]
+  return steps.map((step, index) => ({ ...step, NOT: steps.slice(0, index) }))
+}
+
+/** One page of the rows of groups that follow each other, and the number of all. */
+async function pageOfGroups<Group, Row>(
+  groups: readonly Group[],
+  count: (group: Group) => Promise<number>,
+  find: (group: Group, rows: Rows) => Promise<Row[]>,
+  { skip, take }: Rows,
+): Promise<{ projects: Row[]; total: number }> {
+  const projects: Row[] = []
+  let total = 0
+  for (const group of groups) {
+    const first = Math.max(0, skip - total)
+    total += await count(group)
+    const left = take - projects.length
+    if (left > 0 && skip < total) projects.push(...(await find(group, { skip: first, take: left })))
+  }
   return { projects, total }
 }
 
@@ -299,6 +333,7 @@ function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
   if (only !== undefined) conditions.push({ id: only })
   if (membership) conditions.push({ OR: [{ ownerId: viewer.id }, mine] })
   if (owned) conditions.push({ ownerId: viewer.id })
+  if (filter.ownerId !== undefined) conditions.push({ ownerId: filter.ownerId })
   if (levelMin !== undefined) {
     const member = { members: { some: { ...membershipOf(filter), accessLevel: { gte: levelMin } } } }
     conditions.push({ OR: [{ ownerId: viewer.id }, member] })

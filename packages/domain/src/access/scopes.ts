@@ -2,6 +2,7 @@
 export const scopes = [
   'api',
   'read_api',
+  'read_user',
   'read_repository',
   'write_repository',
   'self_rotate',

@@ -21,7 +21,7 @@ import {
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { accessLevel, clearableDay, optional, optionalText } from '../shapes/parameters.js'
-import { memberShape, presentMember } from '../shapes/user.js'
+import { memberShape, presentMember, presentUser, userShape } from '../shapes/user.js'
 import * as members from './members.js'
 
 /** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
@@ -31,6 +31,7 @@ export function memberRoutes(deps: ProjectResourceDependencies): Route[] {
   return [
     route('POST', path, maintain, createMember(deps.database)),
     route('GET', path, readMembers, listMembers(deps.database)),
+    route('GET', '/projects/:id/users', readMembers, listUsers(deps.database)),
     route('GET', `${path}/all`, readMembers, listMembers(deps.database)),
     route('GET', `${path}/all/:user_id`, readMembers, getMember(deps.database)),
     route('GET', `${path}/:user_id`, readMembers, getMember(deps.database)),
@@ -100,6 +101,26 @@ const listMembers = (database: Database) =>
       const filter = { projectId: access.project.id, search, only, skipped }
       const found = await members.listMembers(database, filter, rowsOf(page))
       const items = found.members.map((member) => presentMember(member, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/users` */
+const listUsers = (database: Database) =>
+  endpoint({
+    summary: 'The users who are members of a project',
+    replies: { 200: z.array(userShape) },
+    input: z.object({
+      ...pageParameters,
+      search: optionalText(text()).meta({
+        description: 'Part of the name or the user name, in upper or lower case',
+      }),
+      skip_users: optional(ids()).meta({ description: 'All but these users' }),
+    }),
+    async handle({ search, skip_users: skipped, ...page }, access: ProjectCall, call) {
+      const filter = { projectId: access.project.id, search, only: undefined, skipped }
+      const found = await members.listMembers(database, filter, rowsOf(page))
+      const items = found.members.map(({ user }) => presentUser(user, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })

@@ -1,6 +1,7 @@
-import { type Database, findUser, findUserByUsername, type Rows, type User } from '@switchyard/db'
+import { type Database, findUserByUsername, type Rows, type User } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import { findUserNamed } from '../users/users.js'
 import { findFreeUsername, listNamespaceOwners } from './store.js'
 
 /** The users whose namespaces the caller may see: all for administrators, else the caller. */
@@ -18,8 +19,7 @@ export const listNamespaces = (
  * @throws DomainError not-found, also for a namespace that the caller may not see
  */
 export async function getNamespace(database: Database, { user }: Caller, reference: string): Promise<User> {
-  const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
-  const owner = found ?? (await findUserByUsername(database, reference))
+  const owner = await findUserNamed(database, reference)
   if (!owner || owner.bot || !(user.admin || user.id === owner.id)) throw notFound('Namespace')
   return owner
 }

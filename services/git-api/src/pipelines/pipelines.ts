@@ -1,13 +1,11 @@
 import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
-import { findCommit } from '@switchyard/git-storage/read-commits'
 import { findTagTarget, listReferences } from '@switchyard/git-storage/references'
 import { findBranchTip } from '@switchyard/git-storage/refs'
 import { getCommitId } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
-import type { JobView, PipelineView } from '../shapes/repository-views.js'
-import { listCommitStatuses, type StatusWithAuthor } from '../statuses/store.js'
+import type { PipelineView } from '../shapes/repository-views.js'
 import {
   findPipeline,
   findPipelineOfRef,
@@ -41,7 +39,7 @@ export const getPipeline = async (
   database: Database,
   access: ProjectCall,
   id: number,
-): Promise<PipelineView> => describe(access, await getStoredPipeline(database, access, id))
+): Promise<PipelineView> => describePipeline(access, await getStoredPipeline(database, access, id))
 
 /** The pipeline of the newest commit of a branch or tag. @throws DomainError not-found */
 export async function getLatestPipeline(
@@ -53,31 +51,7 @@ export async function getLatestPipeline(
   const sha = await getCommitId(repository, ref)
   const pipeline = await findPipelineOfRef(database, { projectId: project.id, sha, ref })
   if (!pipeline) throw notFound('Pipeline')
-  return describe(access, pipeline)
-}
-
-interface JobQuery {
-  /** Undefined: every state. */
-  states: readonly string[] | undefined
-  /** Also statuses that a newer one of the same name replaces. */
-  includeRetried: boolean
-}
-
-/** One page of the statuses of a pipeline, the newest first. @throws DomainError not-found */
-export async function listJobs(
-  database: Database,
-  access: ProjectCall,
-  id: number,
-  { states, includeRetried }: JobQuery,
-  rows: Rows,
-): Promise<{ jobs: StatusWithAuthor[]; total: number; view: JobView }> {
-  const { project, repository } = access
-  const view = await getPipeline(database, access, id)
-  const { sha } = view.pipeline
-  const filter = { projectId: project.id, sha, pipelineId: view.pipeline.id, states }
-  const order = { latest: !includeRetried, newestFirst: true }
-  const { statuses, total } = await listCommitStatuses(database, { ...filter, ...order }, rows)
-  return { jobs: statuses, total, view: { ...view, commit: await findCommit(repository, sha) } }
+  return describePipeline(access, pipeline)
 }
 
 async function getStoredPipeline(
@@ -90,7 +64,11 @@ async function getStoredPipeline(
   return pipeline
 }
 
-async function describe({ repository }: ProjectCall, pipeline: PipelineWithAuthor): Promise<PipelineView> {
+/** Adds whether the ref is a tag. */
+export async function describePipeline(
+  { repository }: ProjectCall,
+  pipeline: PipelineWithAuthor,
+): Promise<PipelineView> {
   const { ref } = pipeline
   const isTag =
     ref !== null &&

@@ -3,7 +3,6 @@ import { notSupported } from '@switchyard/domain'
 import {
   endpoint,
   flag,
-  list,
   ok,
   pageParameters,
   pageReply,
@@ -18,13 +17,13 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import {
-  jobShape,
   listedPipelineShape,
   pipelineShape,
-  presentJob,
+  pipelineStates,
   presentListedPipeline,
   presentPipeline,
 } from '../shapes/pipeline.js'
+import { jobRoutes } from './job-routes.js'
 import * as pipelines from './pipelines.js'
 
 export function pipelineRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
@@ -34,19 +33,17 @@ export function pipelineRoutes({ database, guards }: ProjectResourceDependencies
     route('GET', path, readPipelines, listPipelines(database)),
     route('GET', `${path}/latest`, readPipelines, getLatestPipeline(database)),
     route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(database)),
-    route('GET', `${path}/:pipeline_id/jobs`, readPipelines, listJobs(database)),
+    ...jobRoutes({ database, guards }),
+    route('GET', `${path}/:pipeline_id/test_report`, readPipelines, testReport(database)),
+    route('GET', `${path}/:pipeline_id/test_report_summary`, readPipelines, testReportSummary(database)),
+    route('GET', `${path}/:pipeline_id/bridges`, readPipelines, listNone(database, 'child pipelines')),
+    route('GET', `${path}/:pipeline_id/variables`, readPipelines, listNone(database, 'variables of CI')),
     route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
     route('POST', `${path}/:pipeline_id/retry`, pushCode, refuseToRun('Run a pipeline again')),
     route('POST', `${path}/:pipeline_id/cancel`, pushCode, refuseToRun('Stop a pipeline')),
     route('DELETE', `${path}/:pipeline_id`, own, refuseToRun('Delete a pipeline')),
   ]
 }
-
-/** GitLab's states; those of them that no status can have find nothing. */
-const states = [
-  ...['created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'success', 'failed'],
-  ...['canceling', 'canceled', 'skipped', 'manual', 'scheduled'],
-] as const
 
 /** Scopes that stand for states. */
 const statesOfScope = new Map([
@@ -58,7 +55,7 @@ const statesOfScope = new Map([
 const listInput = z.object({
   ...pageParameters,
   scope: z.enum(['running', 'pending', 'finished', 'branches', 'tags']).optional(),
-  status: z.enum(states).optional(),
+  status: z.enum(pipelineStates).optional(),
   ref: optionalText(text()),
   sha: optionalText(text()),
   source: optionalText(text()),
@@ -142,26 +139,83 @@ const getPipeline = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/pipelines/:pipeline_id/jobs` */
-const listJobs = (database: Database) =>
+/** What GitLab lists of a pipeline and Switchyard does not have. */
+const listNone = (database: Database, things: string) =>
   endpoint({
-    summary: 'The statuses of a pipeline as jobs, the newest first',
-    replies: { 200: z.array(jobShape) },
-    input: z.object({
-      ...pageParameters,
-      pipeline_id: rowId(),
-      scope: z
-        .preprocess((value) => (typeof value === 'string' ? [value] : value), list(z.enum(states)))
-        .optional(),
-      include_retried: flag().default(false),
-    }),
-    async handle({ pipeline_id: id, scope, include_retried, ...page }, access: ProjectCall, call) {
-      const query = { states: scope, includeRetried: include_retried }
-      const { jobs, total, view } = await pipelines.listJobs(database, access, id, query, rowsOf(page))
-      const items = jobs.map((job) => presentJob(job, view, access.project, call.baseUrl))
-      return pageReply(items, page, total, call)
+    summary: `An empty list: there are no ${things}`,
+    replies: { 200: z.array(z.never()) },
+    input: z.object({ ...pageParameters, pipeline_id: rowId() }),
+    async handle({ pipeline_id, ...page }, access: ProjectCall, call) {
+      await pipelines.getPipeline(database, access, pipeline_id)
+      return pageReply([], page, 0, call)
     },
   })
+
+const reportOf = <Shape extends z.ZodType>(
+  database: Database,
+  summary: string,
+  shape: Shape,
+  empty: z.output<Shape>,
+) =>
+  endpoint({
+    summary: `${summary}: empty, as statuses bring no results of tests`,
+    replies: { 200: shape },
+    input: z.object({ pipeline_id: rowId() }),
+    async handle({ pipeline_id }, access: ProjectCall) {
+      await pipelines.getPipeline(database, access, pipeline_id)
+      return ok(empty)
+    },
+  })
+
+const none = z.literal(0)
+
+/** `GET /projects/:id/pipelines/:pipeline_id/test_report` */
+const testReport = (database: Database) =>
+  reportOf(
+    database,
+    'The report of the tests of a pipeline',
+    z.object({
+      total_time: none,
+      total_count: none,
+      success_count: none,
+      failed_count: none,
+      skipped_count: none,
+      error_count: none,
+      test_suites: z.array(z.never()),
+    }),
+    {
+      total_time: 0,
+      total_count: 0,
+      success_count: 0,
+      failed_count: 0,
+      skipped_count: 0,
+      error_count: 0,
+      test_suites: [],
+    },
+  )
+
+/** `GET /projects/:id/pipelines/:pipeline_id/test_report_summary` */
+const testReportSummary = (database: Database) =>
+  reportOf(
+    database,
+    'The numbers of the tests of a pipeline',
+    z.object({
+      total: z.object({
+        time: none,
+        count: none,
+        success: none,
+        failed: none,
+        skipped: none,
+        error: none,
+        suite_error: z.null(),
+      }),
+      test_suites: z.array(z.never()),
+    }),
+    {
+      total: { time: 0, count: 0, success: 0, failed: 0, skipped: 0, error: 0, suite_error: null },
+      test_suites: [],
+    },
+  )
 
 /** An operation of GitLab on pipelines that run somewhere, which is refused with the reason. */
 const refuseToRun = (summary: string) =>

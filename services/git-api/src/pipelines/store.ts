@@ -111,6 +111,20 @@ export const findPipeline = (
   id: bigint,
 ): Promise<PipelineWithAuthor | null> => findOne(client, 'pipeline', 'p.id = $2', [projectId, id])
 
+/** Pipelines of a project by their ids. */
+export async function findPipelines(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  ids: readonly bigint[],
+): Promise<Map<bigint, PipelineWithAuthor>> {
+  const { rows } = await pool.query<PipelineRow>({
+    name: 'pipelines-by-id',
+    text: `SELECT ${pipelineColumns} ${fromPipelines} WHERE p.project_id = $1 AND p.id = ANY ($2)`,
+    values: [projectId, ids],
+  })
+  return new Map(rows.map(pipelineOf).map((pipeline) => [pipeline.id, pipeline]))
+}
+
 /** The newest pipeline of a commit, of any ref. */
 export const findLastPipeline = (
   { pool }: Pick<Database, 'pool'>,

@@ -7,6 +7,12 @@ import { commitShape, pipelineBasicShape, presentCommit, presentPipelineBasic } 
 import type { JobView, PipelineView } from './repository-views.js'
 import { presentUser, userShape } from './user.js'
 
+/** GitLab's states of pipelines and jobs; those of them that no status can have find nothing. */
+export const pipelineStates = [
+  ...['created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'success', 'failed'],
+  ...['canceling', 'canceled', 'skipped', 'manual', 'scheduled'],
+] as const
+
 export const listedPipelineShape = pipelineBasicShape
   .extend({ name: z.null() })
   .meta({ id: 'ListedPipeline', description: 'A pipeline in a list' })

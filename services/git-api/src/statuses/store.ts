@@ -107,7 +107,8 @@ export const statusOf = (row: StatusRow): StatusWithAuthor => {
 
 export interface StatusFilter {
   projectId: number
-  sha: string
+  /** Undefined: statuses of every commit. */
+  sha?: string | undefined
   /** Undefined: statuses of every ref. */
   ref?: string | undefined
   stage?: string | undefined
@@ -124,43 +125,71 @@ export interface StatusFilter {
 
 /** One page of a commit's statuses, and the number of all of them. */
 export async function listCommitStatuses(
+  database: Pick<Database, 'pool'>,
+  filter: StatusFilter & { sha: string },
+  rows: { skip: number; take: number },
+): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
+  const { where, values, shape } = conditionOf(filter)
+  const [statuses, count] = await Promise.all([
+    listStatuses(database, filter, rows),
+    database.pool.query<{ total: number }>({
+      name: `commit-statuses total ${shape}`,
+      text: `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
+      values,
+    }),
+  ])
+  return { statuses, total: count.rows[0]?.total ?? 0 }
+}
+
+/** One page of statuses. Those of a whole project are too many to count. */
+export async function listStatuses(
   { pool }: Pick<Database, 'pool'>,
   filter: StatusFilter,
   { skip, take }: { skip: number; take: number },
-): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
+): Promise<StatusWithAuthor[]> {
   const { where, values, shape } = conditionOf(filter)
   const direction = filter.newestFirst ? 'DESC' : 'ASC'
   const order = `ORDER BY ${filter.byPipeline ? `s.pipeline_id ${direction}, ` : ''}s.id ${direction}`
   // The subquery finds the ids of the page with the index alone, so skipped rows are not read.
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
-  const [page, count] = await Promise.all([
-    pool.query<StatusRow>({
-      name: `commit-statuses ${shape} ${order}`,
-      text: `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
-         LEFT JOIN users u ON u.id = s.author_id ${order}`,
-      values: [...values, take, skip],
-    }),
-    pool.query<{ total: number }>({
-      name: `commit-statuses total ${shape}`,
-      text: `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
-      values,
-    }),
-  ])
-  return { statuses: page.rows.map(statusOf), total: count.rows[0]?.total ?? 0 }
+  const { rows } = await pool.query<StatusRow>({
+    name: `commit-statuses ${shape} ${order}`,
+    text: `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
+       LEFT JOIN users u ON u.id = s.author_id ${order}`,
+    values: [...values, take, skip],
+  })
+  return rows.map(statusOf)
+}
+
+export async function findStatus(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  id: bigint,
+): Promise<StatusWithAuthor | null> {
+  const { rows } = await pool.query<StatusRow>({
+    name: 'status',
+    text: `SELECT ${statusColumns} FROM commit_statuses s LEFT JOIN users u ON u.id = s.author_id
+      WHERE s.project_id = $1 AND s.id = $2`,
+    values: [projectId, id],
+  })
+  return rows[0] ? statusOf(rows[0]) : null
 }
 
 /** Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters separately. */
 function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, latest }: StatusFilter) {
-  const values: unknown[] = [projectId, sha]
-  const conditions = ['s.project_id = $1', 's.sha = $2']
-  const columns = Object.entries({ ref, stage, name, pipeline_id: pipelineId }).filter(
+  const values: unknown[] = [projectId]
+  const conditions = ['s.project_id = $1']
+  const columns = Object.entries({ sha, ref, stage, name, pipeline_id: pipelineId }).filter(
     ([, value]) => value !== undefined,
   )
   for (const [column, value] of columns) conditions.push(`s.${column} = $${values.push(value ?? '')}`)
   if (states) conditions.push(`s.status = ANY ($${values.push(states)})`)
   if (latest) conditions.push('NOT s.superseded')
-  const given = [...columns.map(([column]) => column), ...(states ? ['states'] : [])]
+  const names = columns.map(([column]) => column)
+  // The usual condition is left out: PostgreSQL takes names of at most 63 characters.
+  const scope = sha === undefined ? ['project'] : []
+  const given = [...scope, ...names.filter((column) => column !== 'sha'), ...(states ? ['states'] : [])]
   const shape = [...given, latest ? 'latest' : 'all'].join(' ')
   return { where: conditions.join(' AND '), values, shape }
 }

@@ -23,6 +23,7 @@ export interface SystemDependencies {
 
 export const systemRoutes = ({ readSystemState, build }: SystemDependencies): Route[] => [
   route('GET', '/version', signedIn, getVersion(build)),
+  route('GET', '/metadata', signedIn, getMetadata(build)),
   route('GET', '/system', administrator, getSystem(readSystemState)),
   ...documentationRoutes(),
 ]
@@ -112,10 +113,39 @@ const apiVersion = '18.9.0'
 const getVersion = ({ revision }: Build) =>
   endpoint({
     summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
-    replies: { 200: z.object({ version: z.string(), revision: z.string(), enterprise: z.boolean() }) },
+    replies: { 200: z.object(versionShape) },
+    input: z.object({}),
+    handle: async () => ok(presentVersion(revision)),
+  })
+
+const versionShape = { version: z.string(), revision: z.string(), enterprise: z.boolean() }
+
+const presentVersion = (revision: string) => ({
+  version: `${apiVersion}-switchyard`,
+  revision: revision.slice(0, 11),
+  enterprise: false,
+})
+
+const agentServerShape = z
+  .object({
+    enabled: z.literal(false),
+    externalUrl: z.null(),
+    externalK8sProxyUrl: z.null(),
+    version: z.null(),
+  })
+  .meta({ description: 'The server of the agents for Kubernetes, which Switchyard does not have' })
+
+/** `GET /metadata` */
+const getMetadata = ({ revision }: Build) =>
+  endpoint({
+    summary: 'The same as the version, and which parts of GitLab there are',
+    replies: { 200: z.object({ ...versionShape, kas: agentServerShape }) },
     input: z.object({}),
     handle: async () =>
-      ok({ version: `${apiVersion}-switchyard`, revision: revision.slice(0, 11), enterprise: false }),
+      ok({
+        ...presentVersion(revision),
+        kas: { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null },
+      }),
   })
 
 /** The viewer needs inline styles. The page loads from and sends to this server only. */

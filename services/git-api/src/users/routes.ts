@@ -1,12 +1,14 @@
 import type { Database, UserOrder, UserState } from '@switchyard/db'
-import type { Caller } from '@switchyard/domain/access'
+import { type Caller, requireAdministrator, requireScope } from '@switchyard/domain/access'
 import {
   administrator,
   auditAuthor,
   created,
+  documented,
   endpoint,
   filledText,
   flag,
+  type Guard,
   ok,
   pageParameters,
   pageReply,
@@ -15,7 +17,6 @@ import {
   route,
   rowId,
   rowsOf,
-  signedIn,
   text,
   time,
   unsupported,
@@ -38,7 +39,6 @@ import {
   wholeUserShape,
 } from '../shapes/user.js'
 import type { UserDependencies } from './users.js'
-import * as changes from './users.js'
 import * as users from './users.js'
 
 const fields = { ...profileFields, ...accountFields }
@@ -70,11 +70,22 @@ const profileOf = (given: Record<string, unknown>): SettingValues =>
     ),
   )
 
+/** Everybody with a token for the API, or with one that reads users alone. */
+const userReader: Guard<Caller> = documented(
+  { who: 'everybody with a token for the API or with the scope `read_user`' },
+  ({ caller }) => requireScope(caller, 'read_api', 'read_user'),
+)
+
+const userAdministrator: Guard<Caller> = documented(
+  { who: 'administrators, also with the scope `read_user`' },
+  ({ caller }) => requireAdministrator(caller, 'read_api', 'read_user'),
+)
+
 export const userRoutes = (deps: UserDependencies): Route[] => [
-  route('GET', '/user', signedIn, getCurrentUser(deps.database)),
+  route('GET', '/user', userReader, getCurrentUser(deps.database)),
   route('POST', '/users', administrator, createUser(deps.database)),
-  route('GET', '/users', administrator, listUsers(deps.database)),
-  route('GET', '/users/:id', signedIn, getUser(deps.database)),
+  route('GET', '/users', userAdministrator, listUsers(deps.database)),
+  route('GET', '/users/:id', userReader, getUser(deps.database)),
   route('PUT', '/users/:id', administrator, updateUser(deps)),
   route('POST', '/users/:id/block', administrator, setUserState(deps, 'blocked')),
   route('POST', '/users/:id/unblock', administrator, setUserState(deps, 'active')),
@@ -217,7 +228,7 @@ const updateUser = (deps: UserDependencies) =>
       const { id, email, username, name, admin } = given
       const asked = { email, username, name, admin, profile: profileOf(given) }
       const author = auditAuthor(administrator, call)
-      const user = await changes.changeUser(deps, id, asked, author, preconditionOf(call))
+      const user = await users.changeUser(deps, id, asked, author, preconditionOf(call))
       return versioned(presentWholeUser(user, call.baseUrl), user)
     },
   })
@@ -234,7 +245,7 @@ const setUserState = (deps: UserDependencies, state: UserState) =>
     replies: { 201: z.literal(true) },
     input: z.object({ id: rowId() }),
     async handle({ id }, administrator: Caller, call) {
-      await changes.setUserState(deps, id, state, auditAuthor(administrator, call))
+      await users.setUserState(deps, id, state, auditAuthor(administrator, call))
       return created(true)
     },
   })

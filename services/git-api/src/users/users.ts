@@ -4,6 +4,7 @@ import {
   type DatabaseOrTransaction,
   deleteSessionsOfUsers,
   findUser,
+  findUserByUsername,
   createUser as insertUser,
   inTransaction,
   listBotsOfCreator,
@@ -48,6 +49,15 @@ export async function getUser(database: DatabaseOrTransaction, id: number): Prom
   const user = await findUser(database, id)
   if (!user) throw notFound('User')
   return user
+}
+
+/** @param reference id or username */
+export async function findUserNamed(
+  database: DatabaseOrTransaction,
+  reference: string,
+): Promise<User | null> {
+  const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
+  return found ?? findUserByUsername(database, reference)
 }
 
 /**
