@@ -2,7 +2,6 @@ import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/c
 import type { GitCommand } from './git-process.js'
 import { linesOf, runGitOk, skipMax } from './git-process.js'
 import { readObject, readObjects, type StoredObject } from './object-reader.js'
-import { pathArguments } from './path-arguments.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'
 import { everyReference, fingerprintOfReferences } from './refs.js'
 import type { Repository } from './repository.js'
@@ -215,14 +214,3 @@ function filters({ all, since, until, author, message, firstParent, topological 
 
 /** A time in the format of git, which compares whole seconds and includes both ends. */
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
-
-/** Id of the newest commit that changed a path, among `from` and its ancestors; null when none did. */
-export async function findLastCommitOf(repository: Repository, from: string, filePath: string) {
-  const { flags, paths, stdin = '' } = pathArguments(filePath)
-  const { stdout } = await runGitOk(
-    repository,
-    { command: 'rev-list', flags: ['--max-count=1', ...flags], revisions: [from], ...(paths && { paths }) },
-    { stdin },
-  )
-  return linesOf(stdout)[0] ?? null
-}

@@ -14,7 +14,7 @@ import { loadTree, refuseDeep } from './edit-tree.js'
 import { runGitOk } from './git-process.js'
 import { readObject } from './object-reader.js'
 import { textOfNames } from './path-arguments.js'
-import type { Repository } from './repository.js'
+import { getOrCompute, type Repository } from './repository.js'
 
 /** One entry of a folder. */
 export interface FolderEntry {
@@ -29,6 +29,8 @@ export interface FolderEntry {
 /** A file as a commit has it. */
 export interface FileEntry {
   blobId: string
+  /** Six digits. */
+  mode: string
   isExecutable: boolean
 }
 
@@ -73,9 +75,18 @@ export async function findFile(
   treeId: string,
   filePath: string,
 ): Promise<FileEntry | null> {
-  const entry = await findEntry(repository, treeId, partsOf(filePath))
+  const read = async () => ({ file: fileOf(await findEntry(repository, treeId, partsOf(filePath))) })
+  const bytesOf = ({ file }: { file: FileEntry | null }) => (file ? fileBytes : Number.POSITIVE_INFINITY)
+  return (await getOrCompute(repository, `file ${treeId} ${filePath}`, read, bytesOf)).file
+}
+
+/** Approximate memory of a file entry. */
+const fileBytes = 200
+
+function fileOf(entry: TreeEntry | null): FileEntry | null {
   if (entry?.kind !== 'file' || entry.mode === submoduleMode) return null
-  return { blobId: String(entry.blob), isExecutable: entry.mode === fileModes.executable }
+  const { blob, mode } = entry
+  return { blobId: String(blob), mode, isExecutable: mode === fileModes.executable }
 }
 
 const partsOf = (path: string) => namesOf(path).filter(Boolean)

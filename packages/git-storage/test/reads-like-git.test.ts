@@ -9,6 +9,7 @@ import { tidyRepository } from '../src/housekeeping/tidy-repository.js'
 import type { DiffEntry } from '../src/parse-diff.js'
 import { type CommitQuery, countAncestors, findCommit, listCommits } from '../src/read-commits.js'
 import { readDiff } from '../src/read-diff.js'
+import { findLastCommitOf } from '../src/read-last-commit.js'
 import { readStats } from '../src/read-stats.js'
 import type { Repository } from '../src/repository.js'
 import { asTimeAllows } from './as-time-allows.js'
@@ -201,6 +202,31 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
       }
     }
   }, 4_000),
+)
+
+test(
+  'the last commit of a path is that of git rev-list, whatever was asked before',
+  { timeout: 60_000 },
+  () =>
+    property(async (seed) => {
+      const { bare, repository } = await historyOf(seed, 60)
+      const random = seededRandom(seed)
+      const names = await bytesOf(bare, ['log', '--format=', '--name-only', '-z', 'main'])
+      const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
+      const files = spread(paths, 4).map((path) => Buffer.from(path, 'latin1').toString())
+      const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
+      const pushes = linesOf(await bytesOf(bare, ['rev-list', '--first-parent', '--reverse', 'main']))
+      const shuffled = ids.filter(() => random() < 0.5).sort(() => random() - 0.5)
+      for (const path of [...files, 'lib', 'lib/']) {
+        const answers = new Map<string, string | null>()
+        for (const id of [...(random() < 0.5 ? pushes : []), ...shuffled, ...pushes])
+          answers.set(id, await findLastCommitOf(repository, id, path))
+        for (const [id, answer] of answers) {
+          const args = ['rev-list', '--max-count=1', id, '--', path]
+          expect(answer, `${id} ${path}`).toBe(linesOf(await bytesOf(bare, args))[0] ?? null)
+        }
+      }
+    }, 4_000),
 )
 
 const isText = (path: string) => path !== '' && !path.includes('\xe9')

@@ -22,8 +22,9 @@ import {
   type StoredBlob,
   writeBlob,
 } from '@switchyard/git-storage/blobs'
-import { findCommit, findLastCommitOf } from '@switchyard/git-storage/read-commits'
-import { getOrCompute } from '@switchyard/git-storage/repository'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findLastCommitOf } from '@switchyard/git-storage/read-last-commit'
+import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import { type FolderEntry, findFile, listFolder } from '@switchyard/git-storage/trees'
 import type { Call } from '@switchyard/service-kit/http'
 import { type CommitDependencies, type CreateCommitCommand, createCommit } from '../commits/commits.js'
@@ -127,9 +128,16 @@ async function locate(
   const commit = await findCommit(repository, revision)
   if (!commit) throw notFound('Commit')
   const entry = await findFile(repository, commit.treeId, path)
-  const blob = entry && (await findBlob(repository, entry.blobId))
+  const blob = entry && (await findKnownBlob(repository, entry.blobId))
   if (!blob) throw notFound('File')
   return { path, revision, blob, commitId: commit.id, isExecutable: entry.isExecutable }
+}
+
+/** The blob of a file that a tree has. */
+async function findKnownBlob(repository: Repository, id: string): Promise<StoredBlob | null> {
+  const find = async () => ({ blob: await findBlob(repository, id) })
+  const bytesOf = ({ blob }: { blob: StoredBlob | null }) => (blob ? idBytes : Number.POSITIVE_INFINITY)
+  return (await getOrCompute(repository, `blob ${id}`, find, bytesOf)).blob
 }
 
 function requireInside(path: string): void {
@@ -138,21 +146,16 @@ function requireInside(path: string): void {
 
 async function describe({ repository }: ProjectCall, located: LocatedFile): Promise<FileView> {
   const { blob, commitId, path } = located
-  const [{ sha256 }, { lastCommitId }] = await Promise.all([
+  const [{ sha256 }, lastCommitId] = await Promise.all([
     getOrCompute(
       repository,
       `sha256 ${blob.id}`,
       async () => ({ sha256: await hashBlob(repository, blob) }),
       () => idBytes,
     ),
-    getOrCompute(
-      repository,
-      `last commit ${commitId} ${path}`,
-      async () => ({ lastCommitId: (await findLastCommitOf(repository, commitId, path)) ?? commitId }),
-      () => idBytes,
-    ),
+    findLastCommitOf(repository, commitId, path),
   ])
-  return { ...located, sha256, lastCommitId }
+  return { ...located, sha256, lastCommitId: lastCommitId ?? commitId }
 }
 
 /** A change of one file, stored as one commit. */
