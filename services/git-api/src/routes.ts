@@ -15,6 +15,7 @@ import { gitHttpRoutes } from './git-http/routes.js'
 import { lfsRoutes } from './lfs/routes.js'
 import { memberRoutes } from './members/routes.js'
 import { namespaceRoutes } from './namespaces/routes.js'
+import { packageRoutes } from './packages/routes.js'
 import { pipelineRoutes } from './pipelines/routes.js'
 import { emptyListRoutes } from './projects/empty-lists.js'
 import { projectStateRoutes } from './projects/project-state-routes.js'
@@ -59,6 +60,7 @@ const subjects = [
   protectedBranchRoutes,
   protectedTagRoutes,
   releaseRoutes,
+  packageRoutes,
   pipelineRoutes,
   projectTokenRoutes,
   deployTokenRoutes,

@@ -13,9 +13,10 @@ CREATE TABLE packages (
 CREATE UNIQUE INDEX packages_project_id_name_version_key ON packages (project_id, name, version);
 CREATE INDEX packages_creator_id_idx ON packages (creator_id);
 
--- An object that a file has cannot be forgotten. When a project is deleted, its objects and its files go in one statement.
+-- An object that a file has cannot be forgotten. Every file names its project, too: what a project has directly is deleted before
+-- PostgreSQL looks whether files still have its objects.
 CREATE TABLE package_files (
-    project_id integer NOT NULL,
+    project_id integer NOT NULL REFERENCES projects (id) ON DELETE CASCADE ON UPDATE CASCADE,
     id         bigserial NOT NULL,
     package_id bigint NOT NULL,
     file_name  text NOT NULL,
