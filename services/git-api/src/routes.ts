@@ -32,6 +32,7 @@ import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
 import { projectTokenRoutes } from './tokens/project-token-routes.js'
 import { tokenRoutes } from './tokens/routes.js'
+import { uploadRoutes } from './uploads/routes.js'
 import { userRoutes } from './users/routes.js'
 import { consolePageRoutes } from './web/console-pages.js'
 import { goGetRoutes } from './web/routes.js'
@@ -61,6 +62,7 @@ const subjects = [
   protectedTagRoutes,
   releaseRoutes,
   packageRoutes,
+  uploadRoutes,
   pipelineRoutes,
   projectTokenRoutes,
   deployTokenRoutes,

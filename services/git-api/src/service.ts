@@ -224,6 +224,7 @@ function transfersOf(config: Config) {
     transferIdleMs: config.GIT_IDLE_TIMEOUT_MS,
     lfsObjectBytesMax: config.LFS_OBJECT_BYTES_MAX,
     packageFileBytesMax: config.PACKAGE_FILE_BYTES_MAX,
+    uploadBytesMax: config.UPLOAD_BYTES_MAX,
   }
 }
 

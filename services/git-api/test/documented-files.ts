@@ -23,3 +23,22 @@ export async function callPackages(api: Api, project: { id: number }) {
   await api.call(`DELETE ${generic}`, { path })
   await api.call(`DELETE ${packages}/{package_id}`, { path: one })
 }
+
+export async function callUploads(api: Api, path: { id: number }) {
+  const uploads = '/projects/{id}/uploads'
+  const upload = async () => {
+    const content = new FormData()
+    content.set('file', new Blob(['bytes']), 'a.png')
+    const { body } = await api.call(`POST ${uploads}`, { path, content })
+    const { id, url } = body as { id: number; url: string }
+    const [, , secret = '', filename = ''] = url.split('/')
+    return { byId: { ...path, upload_id: id }, byAddress: { ...path, secret, filename } }
+  }
+  const { byId } = await upload()
+  const { byAddress } = await upload()
+  await api.call(`GET ${uploads}`, { path })
+  await api.call(`GET ${uploads}/{upload_id}`, { path: byId })
+  await api.call(`GET ${uploads}/{secret}/{filename}`, { path: byAddress })
+  await api.call(`DELETE ${uploads}/{upload_id}`, { path: byId })
+  await api.call(`DELETE ${uploads}/{secret}/{filename}`, { path: byAddress })
+}

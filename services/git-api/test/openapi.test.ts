@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { callPackages } from './documented-files.js'
+import { callPackages, callUploads } from './documented-files.js'
 import { type Harness, startHarness } from './harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
@@ -352,6 +352,7 @@ it('every operation answers as it is documented', async () => {
   await callReferences(project)
   await callReleases(project)
   await callPackages(api, project)
+  await callUploads(api, project)
   await callFiles(project)
   await callDeployments(project)
   await callComparisons(project)
