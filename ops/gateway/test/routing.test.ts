@@ -57,6 +57,8 @@ describe('every path reaches its service', () => {
     ['/root/demo/-/raw/feature%2Fx/metrics', 'git-api'],
     ['/root/demo/-/archive/main/demo-main.tar.gz', 'git-api'],
     ['/root/demo/-/releases/v1/downloads/bin/tool', 'git-api'],
+    ['/root/demo/uploads/0123/a%20b.png', 'git-api'],
+    ['/-/project/1/uploads/0123/a.png', 'git-api'],
     ['/root/demo/sub/folder?go-get=1', 'git-api'],
     ['/', 'git-api'],
     ['/console', 'console'],
@@ -195,6 +197,8 @@ describe('bodies', () => {
     '/root/demo.git/git-receive-pack',
     '//root/demo.git//git-receive-pack',
     '/root/demo/git-receive-pack',
+    '/api/v4/projects/1/packages/generic/app/1.0/app.zip',
+    '/api/v4/projects/root%2Fdemo/uploads',
   ])('large ones reach git-api: %s', async (path) => {
     expect(await send(path, { method: 'POST', body })).toMatchObject({ bodyBytes: body.length, url: path })
   })

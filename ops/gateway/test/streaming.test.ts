@@ -70,9 +70,26 @@ describe('git', () => {
   })
 
   it.each([
+    '/root/demo/uploads/0123/app.zip',
+    '/-/project/1/uploads/0123/app.zip',
+    '/root/demo/-/releases/v1/downloads/app.zip',
+    '/api/v4/projects/1/releases/v1/downloads/app.zip',
+  ])('a file is passed on while it is read: %s', async (path) => {
+    const response = await fetch(gateway.url + path, { headers: { Accept: 'application/octet-stream' } })
+    const reader = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      .getReader()
+    expect((await reader.read()).value).toBe('data: first\n\n')
+    signals.emit('go on')
+    expect((await reader.read()).value).toBe('data: second\n\n')
+  })
+
+  it.each([
     ['POST', '/root/demo.git/git-receive-pack'],
     ['POST', '/api/v4/projects/root%2Fdemo/repository/commits'],
     ['PUT', `/root/demo.git/gitlab-lfs/objects/${'ab'.repeat(32)}/11`],
+    ['PUT', '/api/v4/projects/root%2Fdemo/packages/generic/app/1.0/linux/app.zip?select=package_file'],
+    ['POST', '/api/v4/projects/1/uploads'],
   ])('a body is passed on while it is sent: %s %s', async (method, path) => {
     const outgoing = request(gateway.url + path, {
       method,

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dumpDatabase } from '../src/database/dump-database.js'
 import { lfsFileOf, mirrorOf, runFolderOf, tableFileOf, writeManifest } from '../src/manifest.js'
 import {
+  addFile,
   addProject,
   backUp,
   backUpFrom,
@@ -75,6 +76,7 @@ const tablesIn = async ({ database }: Installation) =>
   ).rowCount
 
 it('brings every row, sequence, reference and LFS object back, and each service its rights', async () => {
+  const fileOid = await addFile(source, project)
   await backUp(source, folder)
   const target = await newTarget()
   const { database: dumped } = await restore(target, folder)
@@ -94,6 +96,7 @@ it('brings every row, sequence, reference and LFS object back, and each service 
   expect(references).toMatch(/refs\/keep-around\/.*refs\/tags\/trunk.*ref: refs\/heads\/trunk/s)
   await runGitOk(join(target.storageRoot, project.diskPath), { command: 'fsck' })
   expect(await findLfsObject(target.git.open(project), project.oid)).toBe(100_000)
+  expect(await findLfsObject(target.git.open(project), fileOid)).toBe(2000)
 
   await applyRoles(target.url, derivePasswords(new URL(target.url).password))
   const worker = new pg.Client({ connectionString: target.urlOf('worker') })

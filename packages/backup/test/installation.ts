@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase, type Database, recordLfsObjects } from '@switchyard/db'
 import { createGit, type Git } from '@switchyard/git-storage/git'
-import { storeLfsObject } from '@switchyard/git-storage/lfs-objects'
+import { storeFile, storeLfsObject } from '@switchyard/git-storage/lfs-objects'
 import { keepCommit } from '@switchyard/git-storage/move-refs'
 import {
   createGitRepository,
@@ -107,4 +107,27 @@ export async function addProject({ database, git, storageRoot }: Installation): 
   )
   await recordLfsObjects(database, project.id, [{ oid, size: bytes.length }])
   return { id: project.id, diskPath: project.diskPath, work, oid }
+}
+
+/** A file that is both of a package and an upload. @returns its SHA-256 */
+export async function addFile(
+  { database, git }: Installation,
+  { id: projectId, diskPath }: FilledProject,
+): Promise<string> {
+  const repository = git.open({ diskPath })
+  async function* chunks() {
+    yield randomBytes(2000)
+  }
+  const file = await storeFile(repository, chunks(), { bytesMax: 2000, admit: async () => {} })
+  await recordLfsObjects(database, projectId, [file])
+  const { id: packageId } = await database.prisma.package.create({
+    data: { projectId, name: 'app', version: '1' },
+  })
+  await database.prisma.packageFile.create({
+    data: { projectId, packageId, fileName: 'app.zip', oid: file.oid },
+  })
+  await database.prisma.upload.create({
+    data: { projectId, secret: randomBytes(16).toString('hex'), fileName: 'a.zip', oid: file.oid },
+  })
+  return file.oid
 }

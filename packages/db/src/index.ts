@@ -12,6 +12,8 @@ export {
   type Environment,
   type FreezePeriod,
   type LfsLock,
+  type Package,
+  type PackageFile,
   type PersonalAccessToken,
   type Pipeline,
   Prisma,
@@ -27,6 +29,7 @@ export {
   type SagaEvent,
   type SavedView,
   type Session,
+  type Upload,
   type User,
   type WebhookDelivery,
 } from './generated/client.js'

@@ -3,14 +3,15 @@ import { createReadStream } from 'node:fs'
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from './blobs.js'
 import type { Repository } from './repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
 
-// Objects of Git LFS are in a folder of the repository that git's own commands do not touch.
+// Objects of Git LFS are in a folder of the repository that git's own commands do not touch. Files of packages and of comments are
+// objects of the same store: copies, backups, quotas and housekeeping treat them alike.
 
 const uploadFolders = ['lfs', 'tmp']
 /** The folder of unfinished uploads and other temporary files, relative to the repository. */
@@ -72,6 +73,56 @@ export async function storeLfsObject(
   ).catch(whenDeleted)
   await syncFolder(folder)
 }
+
+export interface Receiving {
+  /** Size of the largest file. */
+  bytesMax: number
+  /** Called with the complete file before it is stored. What it throws refuses the file. */
+  admit: (object: LfsObject) => Promise<void>
+}
+
+/**
+ * Stores a file whose SHA-256 and size are known only when it has arrived, in bounded memory, as an object. It is durable when the
+ * promise resolves; a file that is refused or incomplete leaves nothing.
+ *
+ * @throws DomainError too-large; not-found when the repository was deleted; every error of the chunks and of `admit`
+ */
+export async function storeFile(
+  repository: Pick<Repository, 'path'>,
+  chunks: AsyncIterable<Buffer>,
+  { bytesMax, admit }: Receiving,
+): Promise<LfsObject> {
+  const uploads = await makeUploadFolder(repository.path)
+  const received = { oid: '', size: 0 }
+  const findPlace = async () => {
+    await admit(received)
+    return join(await makeFolders(repository.path, foldersOf(received.oid)), received.oid)
+  }
+  await writeDurably(join(uploads, randomUUID()), findPlace, (handle) =>
+    writeFile(handle, measured(received, chunks, bytesMax)),
+  ).catch(whenDeleted)
+  await syncFolder(dirname(pathOf(repository, received.oid)))
+  return received
+}
+
+/** Passes the bytes on, and notes what they are at their end. */
+async function* measured(
+  received: LfsObject,
+  chunks: AsyncIterable<Buffer>,
+  bytesMax: number,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  for await (const chunk of chunks) {
+    received.size += chunk.length
+    if (received.size > bytesMax) throw tooLarge(largestFile(bytesMax))
+    hash.update(chunk)
+    yield chunk
+  }
+  received.oid = hash.digest('hex')
+}
+
+/** The refusal of a file that is too large. */
+export const largestFile = (bytesMax: number) => `A file can have ${bytesMax} bytes at most`
 
 /** @returns its path */
 export const makeUploadFolder = (repository: string): Promise<string> =>

@@ -152,11 +152,11 @@ test('more than 10,000 commits are counted with a bitmap alone, which housekeepi
     await countAncestors(repository, { tip: await bare.git('rev-parse', 'main'), firstParent: false }),
   ]
   expect(await totals()).toEqual([null, null, 10_000, 10_001])
-  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => {} })
+  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => [] })
   expect(await totals()).toEqual([10_001, null, 10_000, 10_001])
   const packs = await readdir(`${bare.path}/objects/pack`)
   expect(packs.filter((name) => /bitmap|rev$/.test(name))).toHaveLength(2)
-  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => {} })
+  await tidyRepository(bare.path, new AbortController().signal, { forgetLfsObjects: async () => [] })
   expect(await readdir(`${bare.path}/objects/pack`)).toEqual(packs)
 })
 

@@ -28,6 +28,8 @@ export interface DocumentedCall {
   query?: Record<string, string>
   /** Sent as JSON. */
   body?: Record<string, unknown>
+  /** Sent as it is. */
+  content?: string | FormData
   /** Token of the call. Unset: the token of the client; null: no token. */
   token?: string | null
   headers?: Record<string, string>
@@ -108,7 +110,7 @@ function send(base: string, method: string, path: string, call: DocumentedCall):
     ...(call.body && { 'Content-Type': 'application/json' }),
     ...call.headers,
   }
-  const body = call.body && JSON.stringify(call.body)
+  const body = call.content ?? (call.body && JSON.stringify(call.body))
   return fetch(base + filled + query, { method, headers, body, redirect: 'manual' })
 }
 

@@ -102,6 +102,12 @@ export const configSchema = z.object({
   LFS_OBJECT_BYTES_MAX: integer(1, 2 ** 50)
     .default(5 * 1024 ** 3)
     .describe('Size of the largest object of [Git LFS](lfs.md)'),
+  PACKAGE_FILE_BYTES_MAX: integer(1, 2 ** 50)
+    .default(5 * 1024 ** 3)
+    .describe('Size of the largest file of a [package](packages.md)'),
+  UPLOAD_BYTES_MAX: integer(1, 2 ** 50)
+    .default(1024 ** 3)
+    .describe('Size of the largest file of a comment or a release, see [uploads](packages.md#uploads)'),
   PROJECT_STORAGE_BYTES_MAX: integer(0, 2 ** 50)
     .default(20 * 1024 ** 3)
     .describe(

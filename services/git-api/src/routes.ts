@@ -16,6 +16,7 @@ import { gitHttpRoutes } from './git-http/routes.js'
 import { lfsRoutes } from './lfs/routes.js'
 import { memberRoutes } from './members/routes.js'
 import { namespaceRoutes } from './namespaces/routes.js'
+import { packageRoutes } from './packages/routes.js'
 import { pipelineRoutes } from './pipelines/routes.js'
 import { projectStateRoutes } from './projects/project-state-routes.js'
 import { projectRoutes } from './projects/routes.js'
@@ -31,6 +32,7 @@ import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
 import { projectTokenRoutes } from './tokens/project-token-routes.js'
 import { tokenRoutes } from './tokens/routes.js'
+import { uploadRoutes } from './uploads/routes.js'
 import { userRoutes } from './users/routes.js'
 import { consolePageRoutes } from './web/console-pages.js'
 import { goGetRoutes } from './web/routes.js'
@@ -59,6 +61,8 @@ const subjects = [
   protectedBranchRoutes,
   protectedTagRoutes,
   releaseRoutes,
+  packageRoutes,
+  uploadRoutes,
   pipelineRoutes,
   projectTokenRoutes,
   deployTokenRoutes,

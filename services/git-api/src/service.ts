@@ -208,7 +208,7 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
 
 /** The limits of transfers between clients and the storage. */
 function transfersOf(config: Config) {
-  // A transfer of an LFS object occupies no git process, so only those of one sender are limited.
+  // A transfer of an LFS object or a file occupies no git process, so only those of one sender are limited.
   const limits = {
     total: Number.POSITIVE_INFINITY,
     perSender: config.LFS_TRANSFERS_PER_USER_MAX,
@@ -217,12 +217,14 @@ function transfersOf(config: Config) {
   }
   return {
     lfsTransfers: new Slots(limits, {
-      sender: 'You have too many transfers of LFS objects under way. Try again later.',
-      everybody: 'too many transfers of LFS objects are under way',
+      sender: 'You have too many transfers of files under way. Try again later.',
+      everybody: 'too many transfers of files are under way',
       retryAfterMs: limits.waitMs,
     }),
     transferIdleMs: config.GIT_IDLE_TIMEOUT_MS,
     lfsObjectBytesMax: config.LFS_OBJECT_BYTES_MAX,
+    packageFileBytesMax: config.PACKAGE_FILE_BYTES_MAX,
+    uploadBytesMax: config.UPLOAD_BYTES_MAX,
   }
 }
 

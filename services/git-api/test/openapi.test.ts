@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
+import { callPackages, callUploads } from './documented-files.js'
 import { type Harness, startHarness } from './harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
@@ -321,6 +322,8 @@ it('every operation answers as it is documented', async () => {
   await callDeployTokens(project)
   await callReferences(project)
   await callReleases(project)
+  await callPackages(api, project)
+  await callUploads(api, project)
   await callFiles(project)
   await callDeployments(project)
   await callComparisons(project)

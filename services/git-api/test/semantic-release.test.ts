@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -35,15 +36,22 @@ const program = join(
 /** Every plugin of the usual configuration for GitLab, besides the one that publishes to a registry of packages. */
 const configuration = {
   branches: ['main'],
-  plugins: [
-    '@semantic-release/commit-analyzer',
-    '@semantic-release/release-notes-generator',
-    [
-      fileURLToPath(import.meta.resolve('@semantic-release/gitlab')),
-      { assets: [{ url: 'https://example.com/app.zip', label: 'App', filepath: '/app.zip' }] },
-    ],
-  ],
+  plugins: ['@semantic-release/commit-analyzer', '@semantic-release/release-notes-generator'],
 }
+
+/** Has semantic-release publish these assets. */
+const configure = (assets: object[]) =>
+  writeFile(
+    join(work.path, '.releaserc.json'),
+    JSON.stringify({
+      branches: configuration.branches,
+      plugins: [
+        ...configuration.plugins,
+        [fileURLToPath(import.meta.resolve('@semantic-release/gitlab')), { assets }],
+      ],
+      repositoryUrl: `${harness.baseUrl}/${project.pathWithNamespace}.git`,
+    }),
+  )
 
 async function commitAndPush(message: string) {
   const sha = await work.commit({ files: { 'app.txt': message }, message })
@@ -79,13 +87,7 @@ const releases = async () =>
   }[]
 
 test('semantic-release releases what is new, finds its last release, and goes on from it', async () => {
-  await writeFile(
-    join(work.path, '.releaserc.json'),
-    JSON.stringify({
-      ...configuration,
-      repositoryUrl: `${harness.baseUrl}/${project.pathWithNamespace}.git`,
-    }),
-  )
+  await configure([{ url: 'https://example.com/app.zip', label: 'App', filepath: '/app.zip' }])
   const first = await commitAndPush('feat: say hello')
   expect(await release()).toContain('Published GitLab release')
   const [made, ...others] = await releases()
@@ -120,3 +122,27 @@ test('semantic-release releases what is new, finds its last release, and goes on
   const tag = await harness.ask('reporter', 'GET', `/projects/${project.id}/repository/tags/v1.0.1`)
   expect(tag.body).toMatchObject({ release: { tag_name: 'v1.0.1' }, commit: { id: fix } })
 }, 180_000)
+
+test('semantic-release publishes files, as packages and as uploads', async () => {
+  const bytes = randomBytes(3_000_000)
+  for (const file of ['app.bin', 'shot.png']) await writeFile(join(work.path, file), bytes)
+  await configure([
+    { path: 'app.bin', label: 'app.bin', filepath: '/bin/app.bin', target: 'generic_package' },
+    { path: 'shot.png', label: 'Picture', filepath: '/shot.png' },
+  ])
+  await commitAndPush('feat: say goodbye')
+  expect(await release()).toContain('Published GitLab release')
+  const [made] = await releases()
+  expect(made?.assets.links).toHaveLength(2)
+  for (const { url, direct_asset_url } of made?.assets.links ?? []) {
+    expect(url).toMatch(/\/packages\/generic\/release\/[\d.]+\/app\.bin$|\/uploads\/[0-9a-f]{32}\/shot\.png$/)
+    for (const address of [url, direct_asset_url]) {
+      const answer = await fetch(address, { headers: { 'PRIVATE-TOKEN': token } })
+      expect([address, answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]).toEqual([
+        address,
+        200,
+        true,
+      ])
+    }
+  }
+}, 120_000)

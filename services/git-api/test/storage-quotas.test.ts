@@ -56,7 +56,7 @@ async function workOn(project: Project) {
 
 const sentence = (size: string) =>
   new RegExp(
-    `The repository and the Git LFS objects of this project may take 400 KiB and take ${size}; there is no room for [\\d.]+ [KM]iB more`,
+    `The repository, the LFS objects and the files of this project may take 400 KiB and take ${size}; there is no room for [\\d.]+ [KM]iB more`,
   )
 
 describe('beyond the limit of a project', () => {

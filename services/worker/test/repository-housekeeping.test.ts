@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repositoryHousekeepingJob, repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
+import { repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
 import { withMaintenanceLock } from '@switchyard/db'
 import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
-import { createGitRepository, createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
+import { createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
+import { pushedProject, tidied } from './pushed-project.js'
 
 const run = promisify(execFile)
 
@@ -24,39 +25,17 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** A project with a repository that was filled by several pushes. */
-async function pushedProject() {
-  const project = await createProject(harness.database, await createUser(harness.database))
-  const bare = join(harness.storageRoot, project.diskPath)
-  await run('git', ['init', '--bare', '--quiet', bare])
-  const source = await createGitRepository()
-  for (let push = 0; push < 4; push += 1) {
-    await source.commit({ files: { [`src/${push}.txt`]: `content ${push}\n` } })
-    await source.git('push', '--quiet', bare, 'main', `HEAD:refs/heads/branch-${push}`)
-  }
-  const tip = await source.git('rev-parse', 'HEAD')
-  await source.close()
-  return { project, bare, tip }
-}
-
 const git = async (bare: string, ...args: string[]) =>
   (await run('git', [`--git-dir=${bare}`, ...args], { env: isolatedGitEnv() })).stdout.trim()
 
-const forgetLfsObjects = () => Promise.resolve()
+const forgetLfsObjects = () => Promise.resolve([])
 
 const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
 
-async function tidied(projectId: number, storage = 'default') {
-  const queue = harness.queue(repositoryHousekeepingQueue(storage))
-  const job = repositoryHousekeepingJob(projectId)
-  const added = await queue.add(job.name, job.data, { ...job.options, delay: 0 })
-  await expect.poll(() => added.getState(), { timeout: 20_000 }).toBe('completed')
-}
-
 it('joins packs and loose objects, indexes them together, and writes the commit graph', async () => {
-  const { project, bare, tip } = await pushedProject()
+  const { project, bare, tip } = await pushedProject(harness)
   expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
-  await tidied(project.id)
+  await tidied(harness, project.id)
   expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
   const packs = await readdir(join(bare, 'objects/pack'))
   expect(packs.filter((name) => name.endsWith('.pack'))).toHaveLength(1)
@@ -71,16 +50,16 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
 it('tidies the repositories of its own storage, from a queue of their own, and leaves what has moved away alone', async () => {
   const second = await harness.startWorker({ SWITCHYARD_STORAGE: 'second' })
   try {
-    const { project, bare } = await pushedProject()
+    const { project, bare } = await pushedProject(harness)
     const packsOf = async () =>
       (await readdir(join(bare, 'objects/pack'))).filter((name) => /idx$/.test(name))
     const looseBefore = await git(bare, 'count-objects')
-    await tidied(project.id, 'second')
+    await tidied(harness, project.id, 'second')
     expect([await git(bare, 'count-objects'), await packsOf()]).toEqual([looseBefore, []])
     await harness.database.prisma.project.update({ where: { id: project.id }, data: { storage: 'second' } })
-    await tidied(project.id, 'default')
+    await tidied(harness, project.id, 'default')
     expect(await packsOf()).toEqual([])
-    await tidied(project.id, 'second')
+    await tidied(harness, project.id, 'second')
     expect(await packsOf()).toHaveLength(1)
   } finally {
     await second.close()
@@ -88,7 +67,7 @@ it('tidies the repositories of its own storage, from a queue of their own, and l
 })
 
 it('does not compare files of more than 64 MB, whatever that would save, so that its memory has a bound', async () => {
-  const { bare } = await pushedProject()
+  const { bare } = await pushedProject(harness)
   const ids: string[] = []
   for (const end of ['one', 'two']) {
     const file = join(bare, end)
@@ -110,7 +89,7 @@ it('does not compare files of more than 64 MB, whatever that would save, so that
 })
 
 it('runs no hook and no program that the repository names', async () => {
-  const { bare } = await pushedProject()
+  const { bare } = await pushedProject(harness)
   const ran = join(bare, 'ran')
   const program = join(bare, 'hooks/reference-transaction')
   await mkdir(join(bare, 'hooks'), { recursive: true })
@@ -123,15 +102,15 @@ it('runs no hook and no program that the repository names', async () => {
 })
 
 it('comes to the same end when it runs again', async () => {
-  const { project, bare, tip } = await pushedProject()
-  await tidied(project.id)
-  await tidied(project.id)
+  const { project, bare, tip } = await pushedProject(harness)
+  await tidied(harness, project.id)
+  await tidied(harness, project.id)
   expect(await git(bare, 'rev-parse', 'main')).toBe(tip)
   await git(bare, 'fsck', '--full', '--strict')
 })
 
 it('goes on after a run that was killed and left its locks', async () => {
-  const { project, bare } = await pushedProject()
+  const { project, bare } = await pushedProject(harness)
   const left = [
     'objects/info/commit-graphs/commit-graph-chain.lock',
     'objects/pack/multi-pack-index.lock',
@@ -144,12 +123,12 @@ it('goes on after a run that was killed and left its locks', async () => {
     await writeFile(join(bare, lock), '')
     await utimes(join(bare, lock), new Date(0), new Date(0))
   }
-  await tidied(project.id)
+  await tidied(harness, project.id)
   expect(await graphs(bare)).toContain('commit-graph-chain')
 })
 
 it('removes what died processes were writing, and nothing that is young', async () => {
-  const { bare } = await pushedProject()
+  const { bare } = await pushedProject(harness)
   const names = [
     ...[
       'pack/tmp_pack_AbCd12',
@@ -177,10 +156,10 @@ it('removes what died processes were writing, and nothing that is young', async 
 })
 
 it('counts anew what the project takes', async () => {
-  const { project, bare } = await pushedProject()
+  const { project, bare } = await pushedProject(harness)
   const stored = { projectId: project.id, repositoryBytes: 10n ** 12n, lfsBytes: 7n }
   await harness.database.prisma.storageUse.create({ data: stored })
-  await tidied(project.id)
+  await tidied(harness, project.id)
   const use = await harness.database.prisma.storageUse.findUniqueOrThrow({ where: { projectId: project.id } })
   const counted = await git(bare, 'count-objects', '-v')
   const kibibytes = [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce(
@@ -190,69 +169,8 @@ it('counts anew what the project takes', async () => {
   expect(use).toMatchObject({ repositoryBytes: BigInt(1024 * kibibytes), lfsBytes: 0n })
 })
 
-it('removes uploads of Git LFS that broke off long ago', async () => {
-  const { bare } = await pushedProject()
-  await mkdir(join(bare, 'lfs/tmp'), { recursive: true })
-  for (const file of ['young', 'old']) await writeFile(join(bare, 'lfs/tmp', file), 'bytes')
-  await utimes(join(bare, 'lfs/tmp/old'), new Date(0), new Date(0))
-  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
-  expect(await readdir(join(bare, 'lfs/tmp'))).toEqual(['young'])
-})
-
-const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
-
-/** Stores an object of Git LFS in a project. @returns its pointer */
-async function storedObject({ project, bare }: { project: { id: number }; bare: string }, storedAt: Date) {
-  const oid = createHash('sha256').update(randomUUID()).digest('hex')
-  const folder = join(bare, 'lfs/objects', oid.slice(0, 2), oid.slice(2, 4))
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, oid), 'bytes')
-  await utimes(join(folder, oid), storedAt, storedAt)
-  await harness.database.prisma.lfsObject.create({ data: { projectId: project.id, oid, size: 5 } })
-  return { oid, pointer: `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 5\n` }
-}
-
-it('removes the objects of Git LFS that no pointer needs, after two weeks, once a week', async () => {
-  const pushed = await pushedProject()
-  const { project, bare } = pushed
-  const old = daysAgo(15)
-  const needed = await storedObject(pushed, old)
-  const formerlyNeeded = await storedObject(pushed, old)
-  const unneeded = await storedObject(pushed, old)
-  const young = await storedObject(pushed, daysAgo(13))
-  const source = await createGitRepository()
-  await source.commit({ files: { 'deep/a.bin': needed.pointer, 'b.txt': 'b' } })
-  await source.git('push', '--quiet', bare, 'HEAD:refs/heads/lfs')
-  await source.commit({ files: { 'b.bin': formerlyNeeded.pointer } })
-  await source.git('push', '--quiet', bare, 'HEAD:refs/heads/gone')
-  await source.git('push', '--quiet', bare, ':refs/heads/gone')
-  await source.close()
-  const stored = async () => {
-    const entries = await readdir(join(bare, 'lfs/objects'), { recursive: true, withFileTypes: true })
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
-  }
-  await tidied(project.id)
-  expect(await stored()).toHaveLength(4)
-
-  await utimes(join(bare, 'switchyard-collected'), daysAgo(8), daysAgo(8))
-  await tidied(project.id)
-  // git keeps what no reference leads to for two weeks as well.
-  const kept = [needed, formerlyNeeded, young].map(({ oid }) => oid).sort()
-  expect((await stored()).sort()).toEqual(kept)
-  expect(kept).not.toContain(unneeded.oid)
-  const rows = await harness.database.prisma.lfsObject.findMany({ where: { projectId: project.id } })
-  expect(rows.map(({ oid }) => oid).sort()).toEqual(kept)
-
-  await tidyRepository(bare, new AbortController().signal, {
-    collectEveryMs: 0,
-    grace: 'now',
-    forgetLfsObjects,
-  })
-  expect((await stored()).sort()).toEqual([needed.oid, young.oid].sort())
-})
-
 it('leaves a repository alone while another process tidies it, and tries again', async () => {
-  const { project, bare } = await pushedProject()
+  const { project, bare } = await pushedProject(harness)
   const queue = harness.queue('repository-housekeeping')
   const { name, data, options } = repositoryHousekeepingJob(project.id)
   let failed: Awaited<ReturnType<typeof queue.getJob>>
@@ -269,7 +187,7 @@ it('leaves a repository alone while another process tidies it, and tries again',
 })
 
 it('removes what no reference leads to when it is old enough, and nothing else', async () => {
-  const { bare, tip } = await pushedProject()
+  const { bare, tip } = await pushedProject(harness)
   const tidy = () =>
     tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
   // The first run only notes when the next one has to look.
@@ -348,13 +266,13 @@ async function imported(bare: string, from: number, count: number): Promise<void
 it('has nothing to do for an empty repository, one that is gone, and a project that is gone', async () => {
   const project = await createProject(harness.database, await createUser(harness.database))
   await run('git', ['init', '--bare', '--quiet', join(harness.storageRoot, project.diskPath)])
-  await tidied(project.id)
-  await tidied((await createProject(harness.database, await createUser(harness.database))).id)
-  await tidied(2_000_000_000)
+  await tidied(harness, project.id)
+  await tidied(harness, (await createProject(harness.database, await createUser(harness.database))).id)
+  await tidied(harness, 2_000_000_000)
 })
 
 it('runs once for ten pushes that come together', async () => {
-  const { project, bare } = await pushedProject()
+  const { project, bare } = await pushedProject(harness)
   const queue = harness.queue('repository-housekeeping')
   const { name, data, options } = repositoryHousekeepingJob(project.id)
   const before = await queue.getCompletedCount()
@@ -376,21 +294,21 @@ it('puts a job with a payload nobody can read among the dead ones at once', asyn
 })
 
 it('tidies a repository into which a replacement that leads in a circle was pushed', async () => {
-  const { project, bare, tip } = await pushedProject()
+  const { project, bare, tip } = await pushedProject(harness)
   await git(bare, 'update-ref', `refs/replace/${tip}`, tip)
-  await tidied(project.id)
+  await tidied(harness, project.id)
   expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
 })
 
 it('removes what a broken push left a day ago, and leaves one alone that goes on', async () => {
-  const { project, bare } = await pushedProject()
+  const { project, bare } = await pushedProject(harness)
   const [old, young] = ['tmp_objdir-incoming-old', 'tmp_objdir-incoming-young']
   for (const name of [old, young]) {
     await mkdir(join(bare, 'objects', name, 'pack'), { recursive: true })
     await writeFile(join(bare, 'objects', name, 'pack/tmp_pack_x'), 'half a pack')
   }
   await utimes(join(bare, 'objects', old), new Date(0), new Date(0))
-  await tidied(project.id)
+  await tidied(harness, project.id)
   const left = await readdir(join(bare, 'objects'))
   expect([left.includes(old), left.includes(young)]).toEqual([false, true])
 })

@@ -19,16 +19,28 @@ export async function recordLfsObjects(
     ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = storage_uses.lfs_bytes + excluded.lfs_bytes`
 }
 
-/** Notes that the project no longer has these objects, and that what they took is free. */
+/**
+ * Notes that the project no longer has these objects, and that what they took is free. Objects of files stay.
+ *
+ * @returns the ids of those that files of packages or comments have
+ */
 export async function deleteLfsObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   oids: readonly string[],
-): Promise<void> {
-  await prisma.$executeRaw`WITH gone AS (
-    DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${[...oids]}) RETURNING size)
+): Promise<string[]> {
+  const given = [...oids]
+  const kept = await prisma.$queryRaw<{ oid: string }[]>`WITH kept AS (
+    SELECT oid FROM package_files WHERE project_id = ${projectId} AND oid = ANY(${given})
+    UNION SELECT oid FROM uploads WHERE project_id = ${projectId} AND oid = ANY(${given})),
+    gone AS (
+    DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${given})
+      AND oid NOT IN (SELECT oid FROM kept) RETURNING size),
+    freed AS (
     UPDATE storage_uses SET lfs_bytes = greatest(0, lfs_bytes - (SELECT coalesce(sum(size), 0) FROM gone))
-    WHERE project_id = ${projectId}`
+    WHERE project_id = ${projectId})
+    SELECT oid FROM kept`
+  return kept.map(({ oid }) => oid)
 }
 
 /** Bytes of all objects of a project. */

@@ -29,7 +29,7 @@ describe('a quota', () => {
     const stored = { projectBytes: 9 * mebibyte, ownerBytes: 9 * mebibyte }
     expect(quotaRefusal(limits, stored, mebibyte)).toBeNull()
     expect(quotaRefusal(limits, stored, mebibyte + 1)).toBe(
-      'The repository and the Git LFS objects of this project may take 10 MiB and take 9 MiB; there is no room for 1.0 MiB more',
+      'The repository, the LFS objects and the files of this project may take 10 MiB and take 9 MiB; there is no room for 1.0 MiB more',
     )
   })
 

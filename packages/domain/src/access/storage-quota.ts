@@ -38,7 +38,7 @@ export function quotaRefusal(
 ): string | null {
   const exceeds = (bytes: number, max: number | null) => max !== null && added > 0 && bytes + added > max
   if (exceeds(projectBytes, projectBytesMax))
-    return `The repository and the Git LFS objects of this project may take ${sizeText(projectBytesMax)} and take ${sizeText(projectBytes)}; there is no room for ${sizeText(added)} more`
+    return `The repository, the LFS objects and the files of this project may take ${sizeText(projectBytesMax)} and take ${sizeText(projectBytes)}; there is no room for ${sizeText(added)} more`
   if (exceeds(ownerBytes, ownerBytesMax))
     return `All projects of the owner of this project may take ${sizeText(ownerBytesMax)} together and take ${sizeText(ownerBytes)}; there is no room for ${sizeText(added)} more`
   return null

@@ -9,6 +9,9 @@ import { readLfsPointers } from '../lfs-pointers.js'
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
 
+/** Forgets objects. @returns the ids of those that are still needed */
+export type ForgetLfsObjects = (oids: readonly string[]) => Promise<string[]>
+
 /** Most ids of small files in one part of the list. */
 const readAtOnce = 20_000
 
@@ -16,12 +19,12 @@ const readAtOnce = 20_000
  * Removes the objects of Git LFS that no pointer among the objects of the repository names, when they are older than two weeks. A
  * pointer also counts when no reference leads to it, as long as git keeps it.
  *
- * @param forget receives the ids of the objects before they are removed
+ * @param forget receives the ids of the objects before they are removed, and returns those that files of packages or comments have
  * @throws the reason of the signal when it is aborted
  */
 export async function removeLfsObjects(
   repository: string,
-  forget: (oids: readonly string[]) => Promise<void>,
+  forget: ForgetLfsObjects,
   signal: AbortSignal,
 ): Promise<void> {
   const unneeded = await listOldObjects(join(repository, lfsObjects))
@@ -33,7 +36,7 @@ export async function removeLfsObjects(
     if (unneeded.size === 0) return
   }
   signal.throwIfAborted()
-  await forget([...unneeded.keys()])
+  for (const oid of await forget([...unneeded.keys()])) unneeded.delete(oid)
   for (const file of unneeded.values()) {
     // A client that is about to push may have renewed the object since it was listed.
     if (await isOld(file)) await rm(file, { force: true })

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
 import { hasBitmap, hasPack } from '../repository-files.js'
 import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
-import { removeLfsObjects } from './remove-lfs-objects.js'
+import { type ForgetLfsObjects, removeLfsObjects } from './remove-lfs-objects.js'
 
 export interface TidyOptions {
   /** How often unreachable objects are collected. Unset: once a week. */
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
-  /** Receives the ids of Git LFS objects that are about to be removed. */
-  forgetLfsObjects: (oids: readonly string[]) => Promise<void>
+  /** Receives the ids of objects that no pointer of Git LFS names, and are about to be removed. */
+  forgetLfsObjects: ForgetLfsObjects
 }
 
 /** Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to 512 MB. */

@@ -2,10 +2,12 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 /**
  * Writes a file under a temporary name, flushes it and renames it. The new name is durable after {@link syncFolder}.
+ *
+ * @param file its path; a function finds the path of a file whose name depends on its content
  */
 export async function writeDurably(
   temporary: string,
-  file: string,
+  file: string | (() => Promise<string>),
   write: (handle: FileHandle) => Promise<void>,
 ): Promise<void> {
   try {
@@ -16,7 +18,7 @@ export async function writeDurably(
     } finally {
       await handle.close()
     }
-    await rename(temporary, file)
+    await rename(temporary, typeof file === 'string' ? file : await file())
   } catch (error) {
     await rm(temporary, { force: true })
     throw error

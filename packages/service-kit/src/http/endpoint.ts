@@ -67,6 +67,8 @@ export interface Documentation {
   replies: Record<number, z.ZodType | string[] | null>
   /** Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has pages. */
   headers?: Record<string, string>
+  /** The body of a route that reads it as a stream: media type → its JSON schema. Its other parameters are in the query. */
+  body?: Record<string, object>
   /** Statuses of refusals, besides those that follow from guard and parameters. */
   refusals?: number[]
 }

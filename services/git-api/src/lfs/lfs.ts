@@ -81,7 +81,8 @@ export async function planLfsUpload(
   )
 }
 
-const findRefusal = (
+/** The reason why so many bytes are beyond a quota, or null. @throws DomainError insufficient-storage */
+export const findRefusal = (
   storageSpace: StorageSpace,
   { project: { diskPath }, repository }: ProjectCall,
   bytes: number,
@@ -154,5 +155,9 @@ export async function openLfsObject(
   }
 }
 
-const inTurn = <Result>(lfsTransfers: Slots, call: Call, work: () => Promise<Result>): Promise<Result> =>
-  lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)
+/** Transfers bytes when it is the sender's turn. @throws DomainError rate-limited when too many transfers of the sender wait */
+export const inTurn = <Result>(
+  lfsTransfers: Slots,
+  call: Call,
+  work: () => Promise<Result>,
+): Promise<Result> => lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)

@@ -2,6 +2,7 @@ import type { Database } from '@switchyard/db'
 import { DomainError, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  type Call,
   created,
   endpoint,
   filledText,
@@ -17,8 +18,11 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
+import type { LfsTransferDependencies } from '../lfs/lfs.js'
 import { optional, pathRest } from '../shapes/parameters.js'
+import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
 import { turnAway, type Visit } from '../web/web.js'
+import { findOwnFile } from './own-files.js'
 import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
 import * as links from './release-links.js'
 import { getDownloadUrl } from './release-links.js'
@@ -54,16 +58,27 @@ export const getLink = (database: Database) =>
     },
   })
 
+export interface DownloadDependencies extends LfsTransferDependencies {
+  database: Database
+}
+
+/** Sends a file of the project itself, and redirects to every other address. */
+async function sendDownload(deps: DownloadDependencies, access: ProjectCall, url: string, call: Call) {
+  const file = await findOwnFile(deps.database, access, url, call)
+  if (file) return sendFile(deps, access, file, call)
+  return { status: 302, headers: { Location: new URL(url).href } }
+}
+
 /** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
-export const redirectToDownload = (database: Database) =>
+export const downloadFile = (deps: DownloadDependencies) =>
   endpoint({
-    summary: 'Redirect to the address of the link with this path',
-    replies: { 302: null },
-    headers: { Location: 'The address of the link' },
+    summary: 'The file of the link with this path: its bytes, or a redirect to another server',
+    replies: { 200: fileTypes, 206: fileTypes, 302: null, 416: null },
+    headers: { ...fileHeaders, Location: 'The address of the link, when it leads elsewhere' },
     input: z.object({ ...ofRelease, file_path: pathRest() }),
-    async handle({ tag_name, file_path }, access: ProjectCall) {
-      const url = await links.getDownloadUrl(database, access, tag_name, `/${file_path}`)
-      return { status: 302, headers: { Location: new URL(url).href } }
+    async handle({ tag_name, file_path }, access: ProjectCall, call) {
+      const url = await links.getDownloadUrl(deps.database, access, tag_name, `/${file_path}`)
+      return sendDownload(deps, access, url, call)
     },
   })
 
@@ -121,13 +136,13 @@ export const deleteLink = (database: Database) =>
   })
 
 /** `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`. */
-export const getReleaseDownload = (database: Database) =>
+export const getReleaseDownload = (deps: DownloadDependencies) =>
   endpoint({
     input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),
     async handle({ tag, path }, access: Visit, call) {
       if (!access) return turnAway(call, 'releases', tag)
-      const Location = await findDownload(database, access, [...tag, 'downloads', ...path])
-      return { status: 302, headers: { Location } }
+      const url = await findDownload(deps.database, access, [...tag, 'downloads', ...path])
+      return sendDownload(deps, access, url, call)
     },
   })
 

@@ -31,7 +31,7 @@ import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } fro
 import type { ReleaseDependencies } from './releases.js'
 import * as releases from './releases.js'
 
-export function releaseRoutes(deps: ReleaseDependencies): Route[] {
+export function releaseRoutes(deps: ReleaseDependencies & links.DownloadDependencies): Route[] {
   const { readProject, pushCode } = deps.guards
   const path = '/projects/:id/releases'
   const one = `${path}/:tag_name`
@@ -45,7 +45,7 @@ export function releaseRoutes(deps: ReleaseDependencies): Route[] {
     route('GET', one, readProject, getRelease(deps.database)),
     route('PUT', one, pushCode, updateRelease(deps)),
     route('DELETE', one, pushCode, deleteRelease(deps)),
-    route('GET', `${one}/downloads/*file_path`, readProject, links.redirectToDownload(deps.database)),
+    route('GET', `${one}/downloads/*file_path`, readProject, links.downloadFile(deps), { longLived: true }),
     route('GET', ofRelease, readProject, links.listLinks(deps.database)),
     route('POST', ofRelease, pushCode, links.createLink(deps.database)),
     route('GET', `${ofRelease}/:link_id`, readProject, links.getLink(deps.database)),
@@ -55,8 +55,8 @@ export function releaseRoutes(deps: ReleaseDependencies): Route[] {
       'GET',
       `${projectPage}/-/releases/*tag/downloads/*path`,
       visiting(deps.guards, 'read_project'),
-      links.getReleaseDownload(deps.database),
-      pageOptions,
+      links.getReleaseDownload(deps),
+      { ...pageOptions, longLived: true },
     ),
   ]
 }

@@ -63,7 +63,7 @@ export function createForwarding(
 
 /** The project that a request is for, by id or path; null for none. */
 function referenceOf({ path }: Route, params: Record<string, string>): string | null {
-  if (path.startsWith('/projects/:id')) return params.id ?? null
+  if (path.startsWith('/projects/:id') || path.startsWith('/-/project/:id/')) return params.id ?? null
   return path.startsWith('/:namespace/:project/') ? projectPathOf(params) : null
 }
 

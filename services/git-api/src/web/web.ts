@@ -21,15 +21,21 @@ export type Visit = ProjectCall | null
 /**
  * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns nothing about a project
  * that is not open to all.
+ *
+ * @param referenceOf the id or the path of the project in an address
  */
 export const visiting =
-  (guards: ProjectGuards, right: ProjectRight): Guard<Visit> =>
+  (
+    guards: ProjectGuards,
+    right: ProjectRight,
+    referenceOf: (params: Record<string, string>) => string = projectPathOf,
+  ): Guard<Visit> =>
   async (call) => {
     const { caller } = call
     if (caller && !caller.token.deploy)
       requireScope(caller, 'read_api', 'read_repository', 'write_repository')
     try {
-      return await guards.getProjectFor(call, right, projectPathOf(call.params))
+      return await guards.getProjectFor(call, right, referenceOf(call.params))
     } catch (error) {
       const isClosed =
         error instanceof DomainError && (error.kind === 'not-found' || error.kind === 'unauthenticated')

@@ -21,7 +21,8 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
   const fields = fieldsOf(endpoint.input, named)
   const inPath = namesInPath(path)
   const others = [...fields].filter(([name]) => !inPath.includes(name))
-  const inBody = method !== 'GET' && method !== 'DELETE'
+  const streamedBody = endpoint.body
+  const inBody = method !== 'GET' && method !== 'DELETE' && !streamedBody
   const { who, anonymous, parameters: described = {} } = guard.documents ?? {}
   const operationId = operationIdOf(method, path)
   const notes = [
@@ -53,12 +54,24 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
     ...(parameters.length > 0 && { parameters }),
     ...(inBody &&
       others.length > 0 && { requestBody: requestBody(operationId, others, route.jsonOnly, named) }),
+    ...(streamedBody && { requestBody: streamed(streamedBody) }),
     responses: {
       ...replies(route, fields, named),
-      ...refusals(route, fields.size + inPath.length > 0, inBody && others.length > 0),
+      ...refusals(
+        route,
+        fields.size + inPath.length > 0,
+        streamedBody !== undefined || (inBody && others.length > 0),
+      ),
     },
   }
 }
+
+const streamed = (body: NonNullable<Documentation['body']>): JsonSchema => ({
+  required: true,
+  content: Object.fromEntries(
+    Object.entries(body).map(([type, schema]) => [type, Object.keys(schema).length > 0 ? { schema } : {}]),
+  ),
+})
 
 interface Field {
   required: boolean

@@ -1,0 +1,149 @@
+import { type DatabaseOrTransaction, type Package, type PackageFile, recordLfsObjects } from '@switchyard/db'
+import { likeText } from '@switchyard/db/sql'
+import type { LfsObject } from '@switchyard/domain/commit'
+
+export type PackageStatus = 'default' | 'hidden'
+
+/** A file with the number of its bytes. */
+export type StoredPackageFile = PackageFile & { object: { size: bigint } }
+
+const withSize = { object: { select: { size: true } } } as const
+
+export interface PackageQuery {
+  projectId: number
+  /** Part of the name, in upper or lower case. */
+  name: string | undefined
+  version: string | undefined
+  status: PackageStatus
+  order: 'createdAt' | 'name' | 'version'
+  descending: boolean
+}
+
+interface Rows {
+  skip: number
+  take: number
+}
+
+/** One page of the packages of a project, and the number of all that the query finds. */
+export async function listPackages(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, name, version, status, order, descending }: PackageQuery,
+  rows: Rows,
+): Promise<{ packages: Package[]; total: number }> {
+  const part = name === undefined ? {} : { contains: likeText(name), mode: 'insensitive' as const }
+  const where = { projectId, status, version, name: part }
+  const direction = descending ? 'desc' : 'asc'
+  const [packages, total] = await Promise.all([
+    prisma.package.findMany({ where, orderBy: [{ [order]: direction }, { id: direction }], ...rows }),
+    prisma.package.count({ where }),
+  ])
+  return { packages, total }
+}
+
+export const findPackage = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<Package | null> => prisma.package.findUnique({ where: { projectId_id: { projectId, id } } })
+
+/** The other versions of a package, the newest first. */
+export const listVersions = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id, name }: Package,
+  take: number,
+): Promise<Package[]> =>
+  prisma.package.findMany({
+    where: { projectId, name, status: 'default', id: { not: id } },
+    orderBy: { id: 'desc' },
+    take,
+  })
+
+export interface FileQuery {
+  order: 'id' | 'createdAt' | 'fileName'
+  descending: boolean
+}
+
+/** One page of the files of a package, and the number of all. */
+export async function listPackageFiles(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id: packageId }: Package,
+  { order, descending }: FileQuery,
+  rows: Rows,
+): Promise<{ files: StoredPackageFile[]; total: number }> {
+  const where = { projectId, packageId }
+  const direction = descending ? 'desc' : 'asc'
+  const [files, total] = await Promise.all([
+    prisma.packageFile.findMany({
+      where,
+      include: withSize,
+      orderBy: [{ [order]: direction }, { id: direction }],
+      ...rows,
+    }),
+    prisma.packageFile.count({ where }),
+  ])
+  return { files, total }
+}
+
+/** The place of a file. */
+export interface FilePlace {
+  projectId: number
+  name: string
+  version: string
+  fileName: string
+}
+
+/** The newest file of a name. */
+export const findPackageFile = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, name, version, fileName }: FilePlace,
+): Promise<StoredPackageFile | null> =>
+  prisma.packageFile.findFirst({
+    where: { projectId, fileName, package: { name, version } },
+    include: withSize,
+    orderBy: { id: 'desc' },
+  })
+
+/** Adds a file to its package, which is made when it is missing. When the newest file of the name has the same bytes, it stays. */
+export async function addPackageFile(
+  transaction: DatabaseOrTransaction,
+  place: FilePlace,
+  { object, creatorId, status }: { object: LfsObject; creatorId: number; status: PackageStatus | undefined },
+): Promise<StoredPackageFile> {
+  const { projectId, name, version, fileName } = place
+  const { prisma } = transaction
+  await recordLfsObjects(transaction, projectId, [object])
+  // The update locks the row, so that no other transaction deletes the package because it has no file.
+  const { id: packageId } = await prisma.package.upsert({
+    where: { projectId_name_version: { projectId, name, version } },
+    create: { projectId, name, version, creatorId, status: status ?? 'default' },
+    update: { name, status },
+  })
+  const newest = await findPackageFile(transaction, place)
+  if (newest?.oid === object.oid) return newest
+  return prisma.packageFile.create({
+    data: { projectId, packageId, fileName, oid: object.oid },
+    include: withSize,
+  })
+}
+
+/** @returns whether there was such a package */
+export async function deletePackage(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<boolean> {
+  const { count } = await prisma.package.deleteMany({ where: { projectId, id } })
+  return count > 0
+}
+
+/** Deletes every file of a name, or one file. A package without files goes with its last one. @returns whether there was such a file */
+export async function deletePackageFiles(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id: packageId }: Pick<Package, 'projectId' | 'id'>,
+  file: { fileName: string } | { id: number },
+): Promise<boolean> {
+  await prisma.$queryRaw`SELECT FROM packages WHERE project_id = ${projectId} AND id = ${packageId} FOR UPDATE`
+  const { count } = await prisma.packageFile.deleteMany({ where: { projectId, packageId, ...file } })
+  await prisma.package.deleteMany({ where: { projectId, id: packageId, files: { none: {} } } })
+  return count > 0
+}

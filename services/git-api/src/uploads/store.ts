@@ -1,0 +1,56 @@
+import { type DatabaseOrTransaction, recordLfsObjects, type Upload, type User } from '@switchyard/db'
+import type { LfsObject } from '@switchyard/domain/commit'
+
+/** An upload with the number of its bytes, and who made it. */
+export type StoredUpload = Upload & {
+  object: { size: bigint }
+  uploader: Pick<User, 'id' | 'username' | 'name'> | null
+}
+
+const whole = {
+  object: { select: { size: true } },
+  uploader: { select: { id: true, username: true, name: true } },
+} as const
+
+/** Notes a file and its object. */
+export async function createUpload(
+  transaction: DatabaseOrTransaction,
+  upload: Pick<Upload, 'projectId' | 'secret' | 'fileName' | 'uploaderId'>,
+  object: LfsObject,
+): Promise<Upload> {
+  await recordLfsObjects(transaction, upload.projectId, [object])
+  return transaction.prisma.upload.create({ data: { ...upload, oid: object.oid } })
+}
+
+/** One page of the uploads of a project, the newest first, and the number of all. */
+export async function listUploads(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rows: { skip: number; take: number },
+): Promise<{ uploads: StoredUpload[]; total: number }> {
+  const where = { projectId }
+  const [uploads, total] = await Promise.all([
+    prisma.upload.findMany({ where, include: whole, orderBy: { id: 'desc' }, ...rows }),
+    prisma.upload.count({ where }),
+  ])
+  return { uploads, total }
+}
+
+/** An upload by its id, or by its address. */
+export type UploadKey = { id: number } | Pick<Upload, 'secret' | 'fileName'>
+
+export const findUpload = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  key: UploadKey,
+): Promise<Upload | null> => prisma.upload.findFirst({ where: { projectId, ...key } })
+
+/** @returns whether there was such an upload */
+export async function deleteUpload(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  key: UploadKey,
+): Promise<boolean> {
+  const { count } = await prisma.upload.deleteMany({ where: { projectId, ...key } })
+  return count > 0
+}
