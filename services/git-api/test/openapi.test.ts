@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Harness, startHarness } from './harness.js'
+import type { Harness } from './harness.js'
+import { callSignIn } from './openapi-sign-in.js'
+import { type SignIn, startSignIn } from './sign-in-harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
 /** Nobody answers for the second one: a move is asked for, and not carried out. */
@@ -16,14 +18,16 @@ const webhooks = {
   WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
 }
 
+let signIn: SignIn
 let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  harness = await startHarness({ env: { ...webhooks, ...twoStorages } })
+  signIn = await startSignIn({ ...webhooks, ...twoStorages })
+  harness = signIn.harness
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
-afterAll(() => harness?.close())
+afterAll(() => signIn?.close())
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
@@ -344,6 +348,7 @@ it('every operation answers as it is documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
   await callSession()
+  await callSignIn(api, signIn, user)
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
