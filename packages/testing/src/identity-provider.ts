@@ -93,6 +93,8 @@ function configurationOf(options: IdentityProviderOptions, keys: ProviderKey[]):
       const claims = accounts[id]
       return claims && { accountId: id, claims: async () => ({ sub: id, ...claims }) }
     },
+    // By itself it calls no service on this machine.
+    fetch: (url, options) => fetch(url, Object.assign(options ?? {}, { dispatcher: undefined })),
     // Nobody is asked for a consent.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({

@@ -4,6 +4,16 @@ import type { SignIn } from './sign-in-harness.js'
 
 type DocumentedApi = Awaited<ReturnType<typeof openDocumentedApi>>
 
+export async function callSession(api: DocumentedApi, { harness }: SignIn) {
+  const headers = { 'Sec-Fetch-Site': 'same-origin' }
+  const body = { token: harness.tokens.user }
+  const begun = await api.call('POST /session', { token: null, headers, body })
+  const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  await api.call('GET /session', { token: null, headers: { Cookie } })
+  await api.call('GET /session', { token: null })
+  await api.call('DELETE /session', { token: null, headers: { ...headers, Cookie } })
+}
+
 /** Calls every operation of single sign-on. @param user the id of a user */
 export async function callSignIn(api: DocumentedApi, { harness, provider }: SignIn, user: number) {
   const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id

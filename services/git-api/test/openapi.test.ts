@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Harness } from './harness.js'
-import { callSignIn } from './openapi-sign-in.js'
+import { callSession, callSignIn } from './openapi-sign-in.js'
 import { type SignIn, startSignIn } from './sign-in-harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
@@ -65,16 +65,6 @@ async function callUsersAndTokens() {
   await api.call('PUT /saved_views/{id}', { path: view, body: { query: 'status=Ended' } })
   await api.call('DELETE /saved_views/{id}', { path: view })
   return user
-}
-
-async function callSession() {
-  const headers = { 'Sec-Fetch-Site': 'same-origin' }
-  const body = { token: harness.tokens.user }
-  const begun = await api.call('POST /session', { token: null, headers, body })
-  const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
-  await api.call('GET /session', { token: null, headers: { Cookie } })
-  await api.call('GET /session', { token: null })
-  await api.call('DELETE /session', { token: null, headers: { ...headers, Cookie } })
 }
 
 async function callProject(path: { id: number }, user: number) {
@@ -347,7 +337,7 @@ async function callHooks(path: { id: number }) {
 it('every operation answers as it is documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
-  await callSession()
+  await callSession(api, signIn)
   await callSignIn(api, signIn, user)
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
