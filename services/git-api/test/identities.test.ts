@@ -60,7 +60,7 @@ describe('linking an account at a provider', () => {
     account('linked')
     const window = await beginSession(signIn.harness.tokens.owner)
     const problem = new URLSearchParams({ problem: 'identity_taken', by: 'Single sign-on' })
-    expect(await link(window, 'linked')).toBe(`/console/account?${problem}`)
+    expect(await link(window, 'linked')).toBe(`/console/sign-in?${problem}`)
   })
 
   it('does not begin without a session, nor with one of a lesser token', async () => {
@@ -83,7 +83,7 @@ describe('linking an account at a provider', () => {
     const { body } = await beginLink(window)
     expect((await signIn.api(window, '/session', { method: 'DELETE' })).status).toBe(204)
     const { at } = await window.logIn(body.authorization_url, 'late')
-    expect(at).toContain('/console/account?problem=other_browser')
+    expect(at).toContain('/console/sign-in?problem=other_browser')
   })
 })
 

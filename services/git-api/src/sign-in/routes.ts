@@ -79,25 +79,17 @@ export function consoleAddress(next: string | undefined, baseUrl: string): strin
 }
 
 /** The page of the console that says why nobody was signed in. */
-const refusalPage = (
-  page: 'sign-in' | 'account',
-  { settings: { label } }: Provider,
-  { reason }: SignInRefused,
-) => redirect(`/console/${page}?${new URLSearchParams({ problem: reason, by: label })}`)
+const refusalPage = ({ settings: { label } }: Provider, { reason }: SignInRefused) =>
+  redirect(`/console/sign-in?${new URLSearchParams({ problem: reason, by: label })}`)
 
 /** Answers a refused sign-in with a page of the console, and logs why. */
-async function answering(
-  provider: Provider,
-  call: Call,
-  page: 'sign-in' | 'account',
-  work: () => Promise<Reply>,
-) {
+async function answering(provider: Provider, call: Call, work: () => Promise<Reply>) {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
     call.logger.warn({ provider: provider.settings.name, ...loggedCause(error) }, 'a sign-in was refused')
-    return refusalPage(page, provider, error)
+    return refusalPage(provider, error)
   }
 }
 
@@ -109,7 +101,7 @@ const beginSignIn = endpoint({
     next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
   }),
   handle: async ({ next }, provider: Provider, call) =>
-    answering(provider, call, 'sign-in', async () => {
+    answering(provider, call, async () => {
       const flow = newFlow({ next: consoleAddress(next, call.baseUrl) })
       const url = await provider.authorizationUrl(flow)
       await keepFlow(call, provider.settings, flow)
@@ -133,7 +125,7 @@ const finish = (deps: SignInDependencies) =>
     async handle(_input, provider: Provider, call) {
       const flow = await takeFlow(call, provider.settings)
       const query = new URL(call.raw.request.originalUrl, call.baseUrl).searchParams.toString()
-      return answering(provider, call, flow?.link ? 'account' : 'sign-in', async () => {
+      return answering(provider, call, async () => {
         if (!flow) throw refused('other_browser')
         const answer = await provider.finish(flow, query)
         if (flow.link) await linkFromBrowser(deps, provider, answer, flow.link, call)
@@ -152,9 +144,7 @@ const signOut = endpoint({
   headers: { Location: "The provider's page for signing out, or the sign-in page when it has none" },
   input: z.object({}),
   handle: async (_input, provider: Provider, call) =>
-    answering(provider, call, 'sign-in', async () =>
-      redirect((await provider.endSessionUrl()) ?? '/console/sign-in'),
-    ),
+    answering(provider, call, async () => redirect((await provider.endSessionUrl()) ?? '/console/sign-in')),
 })
 
 const endSessions = ({ database }: SignInDependencies) =>
