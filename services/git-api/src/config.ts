@@ -132,6 +132,11 @@ const fields = z.object({
     .default(7 * 86_400)
     .describe('A session of a browser ends after this time at the latest'),
   ...signInFields,
+  USER_TOKEN_LIFETIME_DAYS_MAX: integer(1, 3650)
+    .optional()
+    .describe(
+      'Longest life of the [tokens that users make for themselves](users-and-tokens.md#tokens-of-ones-own). Unset: they make none',
+    ),
   SWITCHYARD_ROOT_TOKEN: rootToken()
     .optional()
     .describe(

@@ -86,7 +86,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards,
       sessions: authentication.sessions,
-      signInProviders: openProviders(config),
+      ...signInOf(config),
       jobs,
       commitBodies,
       statuses,
@@ -210,14 +210,14 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
   return { authenticator, findSession, sessions }
 }
 
-/** The providers of single sign-on by name. Each is asked at its first use, so the service starts while one is away. */
-const openProviders = (config: Config) =>
-  new Map(
-    providersOf(config).map((each) => [
-      each.name,
-      createProvider(each, (config.EXTERNAL_URL ?? '').replace(/\/$/, '')),
-    ]),
-  )
+/** Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service starts while one is away. */
+function signInOf(config: Config) {
+  const baseUrl = (config.EXTERNAL_URL ?? '').replace(/\/$/, '')
+  return {
+    signInProviders: new Map(providersOf(config).map((each) => [each.name, createProvider(each, baseUrl)])),
+    ownTokenDaysMax: config.USER_TOKEN_LIFETIME_DAYS_MAX,
+  }
+}
 
 /** The limits of transfers between clients and the storage. */
 function transfersOf(config: Config) {

@@ -39,6 +39,9 @@ export async function callSignIn(api: DocumentedApi, { harness, provider }: Sign
     body: { token: harness.tokens.user },
   })
   const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  const own_token = { name: 'own', scopes: ['read_api'] }
+  const mine = { token: null, headers: { ...headers, Cookie }, body: own_token }
+  await api.call('POST /user/personal_access_tokens', mine)
   const asked = { provider: 'open', next: '/console/account' }
   await api.call('POST /user/identities', { token: null, headers: { ...headers, Cookie }, body: asked })
 }

@@ -23,7 +23,7 @@ let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  signIn = await startSignIn({ ...webhooks, ...twoStorages })
+  signIn = await startSignIn({ ...webhooks, ...twoStorages, USER_TOKEN_LIFETIME_DAYS_MAX: '30' })
   harness = signIn.harness
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })

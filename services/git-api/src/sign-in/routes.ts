@@ -27,6 +27,10 @@ const signInShape = z
   .object({
     token_sign_in: oneOf(['everybody', 'administrators'] as const),
     providers: z.array(z.object({ name: z.string(), label: z.string() })),
+    own_token_days_max: z
+      .int()
+      .nullable()
+      .meta({ description: 'Longest life of a token that users make for themselves; null: they make none' }),
   })
   .meta({ id: 'SignIn', description: 'The ways to begin a session of a browser' })
 
@@ -53,7 +57,7 @@ const providerGuard = ({ signInProviders }: SignInDependencies): Guard<Provider>
     },
   )
 
-const showSignIn = ({ signInProviders, sessions }: SignInDependencies) =>
+const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDependencies) =>
   endpoint({
     summary: 'The ways to sign in',
     replies: { 200: signInShape },
@@ -62,6 +66,7 @@ const showSignIn = ({ signInProviders, sessions }: SignInDependencies) =>
       ok({
         token_sign_in: sessions.tokenSignIn,
         providers: [...signInProviders.values()].map(({ settings: { name, label } }) => ({ name, label })),
+        own_token_days_max: ownTokenDaysMax ?? null,
       } satisfies z.output<typeof signInShape>),
   })
 

@@ -34,6 +34,8 @@ export interface SignInDependencies extends SessionDependencies {
   forgetUsers: Authenticator['forgetUsers']
   /** The providers by name. Empty: there is no single sign-on. */
   signInProviders: ReadonlyMap<string, Provider>
+  /** Longest life of a token that users make for themselves. Unset: they make none. */
+  ownTokenDaysMax?: number | undefined
 }
 
 const subjectCharsMax = 255

@@ -1,12 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
-import { addressOf, get, segment } from '../../api/client'
+import { addressOf, segment } from '../../api/client'
 import { Button } from '../../components/button'
 import type { SignIn } from '../../generated/types.gen'
-
-export const waysQuery = queryOptions({
-  queryKey: ['sign-in'],
-  queryFn: ({ signal }) => get<SignIn>('/sign_in', {}, signal),
-})
 
 /** A button for each provider of single sign-on, which leads the browser there. */
 export function ProviderButtons({ providers, next }: { providers: SignIn['providers']; next: string }) {

@@ -3,11 +3,12 @@ import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client'
 import { type Session, sessionQuery, useSession } from '../../api/session'
+import { waysQuery } from '../../api/sign-in'
 import { Button } from '../../components/button'
 import { Page } from '../../components/page'
 import { sentenceOf } from '../../components/states'
 import { TokenField } from '../../components/token-field'
-import { ProviderButtons, refusalText, waysQuery } from './provider-buttons'
+import { ProviderButtons, refusalText } from './provider-buttons'
 
 const route = getRouteApi('/sign-in')
 
