@@ -18,7 +18,7 @@ const unitOf = (name) => units[/_(MS|SECONDS|DAYS|BYTES)(?:_MAX|_MIN)?$/.exec(na
 function defaultOf(field) {
   const unset = field.safeParse(undefined)
   if (!unset.success) return 'required'
-  return unset.data === undefined ? 'default: unset' : `default: \`${unset.data}\``
+  return `${unset.data ?? ''}` === '' ? 'default: unset' : `default: \`${unset.data}\``
 }
 
 /** The item of a variable in its list: name, default, unit, whether it is secret, and meaning. */

@@ -11,6 +11,7 @@ export {
   type DeployToken,
   type Environment,
   type FreezePeriod,
+  type Identity,
   type LfsLock,
   type Package,
   type PackageFile,

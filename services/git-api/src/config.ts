@@ -8,6 +8,7 @@ import {
 } from '@switchyard/service-kit/config'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { signInFields, signInProblems } from './sign-in-settings.js'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
 
@@ -63,7 +64,7 @@ const storageFields = {
     .describe('Time for which the repository of a project that was moved stays in its former storage, too'),
 }
 
-export const configSchema = z.object({
+const fields = z.object({
   ...httpServiceFields,
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10).describe('Connections to PostgreSQL'),
@@ -136,6 +137,12 @@ export const configSchema = z.object({
   SESSION_LIFETIME_SECONDS_MAX: integer(120, 366 * 86_400)
     .default(7 * 86_400)
     .describe('A session of a browser ends after this time at the latest'),
+  ...signInFields,
+  USER_TOKEN_LIFETIME_DAYS_MAX: integer(1, 3650)
+    .optional()
+    .describe(
+      'Longest life of the [tokens that users make for themselves](users-and-tokens.md#tokens-of-ones-own). Unset: they make none',
+    ),
   SWITCHYARD_ROOT_TOKEN: rootToken()
     .optional()
     .describe(
@@ -158,6 +165,12 @@ export const configSchema = z.object({
   ...storageFields,
   ...webhookTargetFields,
   ...webhookSecretFields,
+})
+
+export const configSchema = fields.superRefine((config, context) => {
+  for (const [variable, message] of signInProblems(config)) {
+    context.addIssue({ code: 'custom', path: [variable], message })
+  }
 })
 
 export type Config = z.output<typeof configSchema>

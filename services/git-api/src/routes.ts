@@ -25,6 +25,8 @@ import { protectedTagRoutes } from './protected-tags/routes.js'
 import { releaseRoutes } from './releases/routes.js'
 import { savedViewRoutes } from './saved-views/routes.js'
 import { sessionRoutes } from './sessions/routes.js'
+import { identityRoutes } from './sign-in/identity-routes.js'
+import { signInRoutes } from './sign-in/routes.js'
 import { statusRoutes } from './statuses/routes.js'
 import { storageMoveRoutes } from './storages/routes.js'
 import { systemRoutes } from './system/routes.js'
@@ -53,6 +55,8 @@ const subjects = [
   userRoutes,
   tokenRoutes,
   sessionRoutes,
+  signInRoutes,
+  identityRoutes,
   savedViewRoutes,
   projectRoutes,
   projectStateRoutes,

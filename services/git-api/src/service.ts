@@ -30,6 +30,8 @@ import { createJobs } from './jobs.js'
 import { startRemovingStrays } from './projects/stray-repositories.js'
 import { startNotifying } from './references/outbox.js'
 import { routes } from './routes.js'
+import { createProvider } from './sign-in/provider.js'
+import { providersOf } from './sign-in-settings.js'
 import { createStatusLookup } from './statuses/status-lookup.js'
 import { createStatusRecorder } from './statuses/status-recorder.js'
 import { createStorageMetrics, storagesOf } from './storages/storages.js'
@@ -84,6 +86,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards,
       sessions: authentication.sessions,
+      ...signInOf(config),
       jobs,
       commitBodies,
       statuses,
@@ -199,11 +202,21 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
     }),
     idleMs: config.SESSION_IDLE_SECONDS_MAX * 1000,
     lifetimeMs: config.SESSION_LIFETIME_SECONDS_MAX * 1000,
+    tokenSignIn: config.TOKEN_SIGN_IN,
   }
   const findHolder: FindCaller = (hash) => findSessionCaller(database, hash)
   const recordingToken = recordingTokenUse(database, findHolder, logger)
   const findSession = recordingSessionUse(database, recordingToken, sessions.idleMs, logger)
   return { authenticator, findSession, sessions }
+}
+
+/** Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service starts while one is away. */
+function signInOf(config: Config) {
+  const baseUrl = (config.EXTERNAL_URL ?? '').replace(/\/$/, '')
+  return {
+    signInProviders: new Map(providersOf(config).map((each) => [each.name, createProvider(each, baseUrl)])),
+    ownTokenDaysMax: config.USER_TOKEN_LIFETIME_DAYS_MAX,
+  }
 }
 
 /** The limits of transfers between clients and the storage. */

@@ -4,7 +4,9 @@ import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
-import { type Harness, startHarness } from './harness.js'
+import type { Harness } from './harness.js'
+import { callSession, callSignIn } from './openapi-sign-in.js'
+import { type SignIn, startSignIn } from './sign-in-harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
 /** Nobody answers for the second one: a move is asked for, and not carried out. */
@@ -18,14 +20,16 @@ const webhooks = {
   WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
 }
 
+let signIn: SignIn
 let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  harness = await startHarness({ env: { ...webhooks, ...twoStorages } })
+  signIn = await startSignIn({ ...webhooks, ...twoStorages, USER_TOKEN_LIFETIME_DAYS_MAX: '30' })
+  harness = signIn.harness
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
-afterAll(() => harness?.close())
+afterAll(() => signIn?.close())
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
@@ -66,16 +70,6 @@ async function callUsersAndTokens() {
   await api.call('PUT /saved_views/{id}', { path: view, body: { query: 'status=Ended' } })
   await api.call('DELETE /saved_views/{id}', { path: view })
   return user
-}
-
-async function callSession() {
-  const headers = { 'Sec-Fetch-Site': 'same-origin' }
-  const body = { token: harness.tokens.user }
-  const begun = await api.call('POST /session', { token: null, headers, body })
-  const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
-  await api.call('GET /session', { token: null, headers: { Cookie } })
-  await api.call('GET /session', { token: null })
-  await api.call('DELETE /session', { token: null, headers: { ...headers, Cookie } })
 }
 
 async function callProject(path: { id: number }, user: number) {
@@ -315,7 +309,8 @@ async function callHooks(path: { id: number }) {
 it('every operation answers as it is documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
-  await callSession()
+  await callSession(api, signIn)
+  await callSignIn(api, signIn, user)
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)

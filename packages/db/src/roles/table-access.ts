@@ -28,6 +28,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   users: { ...everyService, 'git-api': 'write' },
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
+  identities: { 'git-api': 'write' },
   projects: { ...everyService, 'git-api': 'write' },
   repository_storage_moves: { 'git-api': 'write' },
   saved_views: { 'git-api': 'write' },

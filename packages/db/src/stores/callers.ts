@@ -18,6 +18,7 @@ interface CallerRow {
 interface SessionCallerRow extends CallerRow {
   sessionId: number
   expiresAt: Date
+  provider: string | null
 }
 
 const callerColumns = Prisma.sql`u.id AS "userId", u.username, u.name, u.email, u.admin, u.state,
@@ -53,10 +54,12 @@ export async function findSessionCaller(
   secretHash: Uint8Array<ArrayBuffer>,
 ): Promise<Caller | null> {
   const [row] = await prisma.$queryRaw<SessionCallerRow[]>`SELECT ${callerColumns},
-      s.id AS "sessionId", s.expires_at AS "expiresAt"
+      s.id AS "sessionId", s.expires_at AS "expiresAt", s.provider
     FROM sessions s JOIN personal_access_tokens t ON t.id = s.token_id ${tokenUsers}
     WHERE s.secret_hash = ${secretHash} AND s.idle_until > now() AND ${tokenWorks}`
-  return row ? { ...callerOf(row), session: { id: row.sessionId, expiresAt: row.expiresAt } } : null
+  if (!row) return null
+  const { sessionId: id, expiresAt, provider } = row
+  return { ...callerOf(row), session: { id, expiresAt, provider } }
 }
 
 const callerOf = ({ userId, username, name, email, admin, state, ...row }: CallerRow): Caller => ({

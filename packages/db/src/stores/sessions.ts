@@ -9,6 +9,8 @@ export interface NewSession {
   idleMs: number
   /** The session ends then at the latest. */
   expiresAt: Date
+  /** The provider of single sign-on by which it begins, and its session there. Unset: it begins with a token. */
+  signIn?: { provider: string; providerSessionId: string | null }
 }
 
 const sessionsPerTokenMax = 100
@@ -16,10 +18,12 @@ const sessionsPerTokenMax = 100
 /** Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}. */
 export async function createSession(
   { prisma }: DatabaseOrTransaction,
-  { tokenId, secretHash, idleMs, expiresAt }: NewSession,
+  { tokenId, secretHash, idleMs, expiresAt, signIn }: NewSession,
 ): Promise<Session> {
   const idleUntil = new Date(Math.min(Date.now() + idleMs, expiresAt.getTime()))
-  const session = await prisma.session.create({ data: { tokenId, secretHash, idleUntil, expiresAt } })
+  const session = await prisma.session.create({
+    data: { tokenId, secretHash, idleUntil, expiresAt, ...signIn },
+  })
   await prisma.$executeRaw`DELETE FROM sessions WHERE id IN (
     SELECT id FROM sessions WHERE token_id = ${tokenId} ORDER BY id DESC OFFSET ${sessionsPerTokenMax})`
   return session

@@ -12,6 +12,8 @@ export interface CallerSession {
   id: number
   /** The session ends then at the latest. */
   expiresAt: Date
+  /** The provider of single sign-on by which the session began. Null: it began with a token. */
+  provider: string | null
 }
 
 export interface CallerToken {

@@ -20,6 +20,10 @@ const sessionShape = z
     user: z.object({ id: z.int(), username: z.string(), name: z.string(), is_admin: z.boolean() }),
     scopes: z.array(oneOf(scopes)),
     expires_at: z.date().meta({ description: 'The session ends then at the latest' }),
+    provider: z
+      .string()
+      .optional()
+      .meta({ description: 'The provider of single sign-on by which the session began. Missing: a token' }),
   })
   .meta({
     id: 'Session',
@@ -34,11 +38,12 @@ const sessionOrNoneShape = z.union([sessionShape, noSessionShape])
 
 const presentSession = (
   { user, token }: Caller,
-  { expiresAt }: { expiresAt: Date },
+  { expiresAt, provider }: { expiresAt: Date; provider: string | null },
 ): z.output<typeof sessionShape> => ({
   user: { id: user.id, username: user.username, name: user.name, is_admin: user.admin },
   scopes: [...token.scopes],
   expires_at: expiresAt,
+  ...(provider !== null && { provider }),
 })
 
 const noSession: z.output<typeof noSessionShape> = { user: null, scopes: [] }

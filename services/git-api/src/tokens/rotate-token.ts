@@ -16,6 +16,7 @@ import {
 } from '@switchyard/domain/access'
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
+import { isTokenOfSignIn } from '../sign-in/store.js'
 import { makerOf } from './project-tokens.js'
 import {
   getTokenFor,
@@ -120,6 +121,8 @@ async function rotate(
   author: AuditAuthor,
 ): Promise<IssuedToken> {
   const rotated = await inTransaction(database, async (transaction) => {
+    if (await isTokenOfSignIn(transaction, old.id))
+      throw forbidden('The token of a single sign-on has no secret to replace')
     if (!(await revokeToken(transaction, old.id))) throw onRevoked()
     const token = {
       userId: old.userId,

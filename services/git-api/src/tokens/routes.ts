@@ -44,6 +44,7 @@ import * as tokens from './tokens.js'
 import {
   getOwnToken,
   getTokenFor,
+  issueOwnToken,
   issuePersonalToken,
   revokeTokenFor,
   type TokenDependencies,
@@ -107,6 +108,7 @@ export function tokenRoutes(deps: TokenDependencies): Route[] {
   const tokens = '/personal_access_tokens'
   return [
     route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps.database)),
+    route('POST', '/user/personal_access_tokens', signedIn, createOwnToken(deps)),
     route('GET', tokens, signedIn, listTokens(deps.database)),
     route('GET', `${tokens}/self`, tokenHolder, showOwnToken(deps.database)),
     route('DELETE', `${tokens}/self`, tokenHolder, revokeOwnToken(deps)),
@@ -147,6 +149,22 @@ const createToken = (database: Database) =>
       const author = auditAuthor(administrator, call)
       const token = { ...given, userId, expiresAt }
       return created(presentIssuedToken(await issuePersonalToken(database, administrator, token, author)))
+    },
+  })
+
+const createOwnToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary: 'Make a token for oneself, in a session of a browser; its secret is shown only here',
+    replies: { 201: issuedTokenShape },
+    input: z.object({
+      name: filledText(),
+      description: tokenDescription(),
+      scopes: scopeList(),
+      expires_at: optionalDay().meta({ description: 'Unset: the latest day that is allowed' }),
+    }),
+    async handle({ expires_at: expiresAt = null, ...given }, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      return created(presentIssuedToken(await issueOwnToken(deps, caller, { ...given, expiresAt }, author)))
     },
   })
 

@@ -129,6 +129,8 @@ function whereOf(filter: TokenFilter): Prisma.PersonalAccessTokenWhereInput {
   const active = activeAt(new Date())
   return {
     userId: filter.userId,
+    // Nobody has the secret of a token that the sessions of single sign-on belong to.
+    identity: null,
     createdAt: { lt: filter.createdBefore, gt: filter.createdAfter },
     AND: [
       state === 'active' ? active : {},

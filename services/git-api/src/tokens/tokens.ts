@@ -14,13 +14,16 @@ import {
   recordAuditEvent,
   revokeToken as revokeStoredToken,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound, unauthenticated } from '@switchyard/domain'
+import { forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type BoundTenants,
   boundTenantsOf,
   type Caller,
+  earlierDay,
+  includesScopes,
   includesTenants,
   lastDayProblem,
+  startOfDay,
 } from '@switchyard/domain/access'
 import { type Authenticator, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
@@ -29,6 +32,8 @@ import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } fro
 
 export interface TokenDependencies extends ProjectResourceDependencies {
   forgetUsers: Authenticator['forgetUsers']
+  /** Longest life of a token that users make for themselves. Unset: they make none. */
+  ownTokenDaysMax?: number | undefined
 }
 
 /** A token with its secret, which is not stored. */
@@ -110,9 +115,44 @@ export async function issuePersonalToken(
   if (!(await findUser(database, given.userId))) throw notFound('User')
   const bound = given.tenants ?? boundTenantsOf(administrator)
   requireTenants(administrator, bound)
+  return issueRecorded(database, given, { bound, latestDay: null }, author)
+}
+
+/**
+ * Issues a token to the user of a session, which may do no more than the session, and lives no longer than the settings allow and
+ * than the token that the session began with.
+ *
+ * @throws DomainError forbidden where users make no tokens, without a session, and for a project token; insufficient-scope;
+ *   invalid for a last day that has passed or is too late
+ */
+export async function issueOwnToken(
+  { database, ownTokenDaysMax }: TokenDependencies,
+  caller: Caller,
+  given: Omit<NewToken, 'tokenHash' | 'userId' | 'tenants'>,
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  if (ownTokenDaysMax === undefined) throw forbidden('Only administrators make tokens here')
+  if (!caller.session) throw forbidden('Tokens are made in a browser: sign in to the console')
+  if (typeof caller.token.projectId === 'number') throw forbidden('A project token makes no token of a user')
+  if (!includesScopes(caller.token.scopes, given.scopes)) throw insufficientScope(given.scopes)
+  const { expiresAt: lastDay } = await getOwnToken(database, caller)
+  const allowed = new Date(startOfDay(new Date()).getTime() + ownTokenDaysMax * msPerDay)
+  const latestDay = earlierDay(allowed, lastDay)
+  const token = { ...given, userId: caller.user.id, expiresAt: given.expiresAt ?? latestDay }
+  return issueRecorded(database, token, { bound: boundTenantsOf(caller), latestDay }, author)
+}
+
+const msPerDay = 86_400_000
+
+function issueRecorded(
+  database: Database,
+  given: Omit<NewToken, 'tokenHash'>,
+  { bound, latestDay }: { bound: BoundTenants; latestDay: Date | null },
+  author: AuditAuthor,
+): Promise<IssuedToken> {
   const token = { ...given, tenants: bound ?? [] }
   return inTransaction(database, async (transaction) => {
-    const issued = await issueToken(transaction, token, null)
+    const issued = await issueToken(transaction, token, latestDay)
     await recordUserEvent(transaction, author, token.userId, 'personal_access_token_created', {
       name: token.name,
       scopes: [...token.scopes],

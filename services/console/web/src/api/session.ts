@@ -13,6 +13,8 @@ export interface Session {
   user: SessionUser | null
   scopes: string[]
   expires_at?: string | null
+  /** The provider of single sign-on by which it began. */
+  provider?: string
 }
 
 const sessionKey = ['session']

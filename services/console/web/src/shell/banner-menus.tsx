@@ -2,7 +2,7 @@ import { Menu } from '@base-ui/react/menu'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { send } from '../api/client'
+import { addressOf, segment, send } from '../api/client'
 import { type SessionUser, sessionQuery, useSession } from '../api/session'
 import { buttonClass } from '../components/button'
 import { Problem } from '../components/states'
@@ -52,12 +52,17 @@ export function ThemeMenu({ name, icon }: MenuProps) {
 }
 
 export function AccountMenu({ name, icon }: MenuProps) {
-  const { user } = useSession()
+  const { user, provider } = useSession()
   if (!user) return null
-  return <SignedInMenu user={user} name={name} icon={icon} />
+  return <SignedInMenu user={user} provider={provider} name={name} icon={icon} />
 }
 
-function SignedInMenu({ user, name, icon }: MenuProps & { user: SessionUser }) {
+function SignedInMenu({
+  user,
+  provider,
+  name,
+  icon,
+}: MenuProps & { user: SessionUser; provider: string | undefined }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [problem, setProblem] = useState<unknown>()
@@ -71,7 +76,9 @@ function SignedInMenu({ user, name, icon }: MenuProps & { user: SessionUser }) {
     // Nothing of this user stays for the next one.
     client.clear()
     client.setQueryData(sessionQuery.queryKey, { user: null, scopes: [] })
-    await navigate({ to: '/sign-in' })
+    // Who stays signed in at the provider would be let in again without a question.
+    if (provider !== undefined) location.assign(addressOf(`/sign_in/${segment(provider)}/sign_out`))
+    else await navigate({ to: '/sign-in' })
   }
   return (
     <>

@@ -23,9 +23,14 @@ const scopes: { name: string; meaning: string }[] = [
   { name: 'manage_jobs', meaning: 'retrying and removing jobs of Switchyard' },
 ]
 
-/** Makes a token, and shows its secret once. */
-export function NewTokenDialog({ onClose }: { onClose: () => void }) {
+/** Scopes that `api` includes, which is what users have to give. */
+const ownScopes = new Set(['api', 'read_api', 'read_repository', 'write_repository', 'self_rotate'])
+
+/** Makes a token, for any user or for oneself, and shows its secret once. @param ownDaysMax the longest life of an own token */
+export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
+  const isOwn = ownDaysMax !== undefined
   const client = useQueryClient()
+  const shownScopes = isOwn ? scopes.filter(({ name }) => ownScopes.has(name)) : scopes
   const [issued, setIssued] = useState<IssuedToken>()
   if (issued) return <SecretDialog token={issued} onClose={onClose} />
   const create = async (form: FormData) => {
@@ -35,31 +40,37 @@ export function NewTokenDialog({ onClose }: { onClose: () => void }) {
       scopes: form.getAll('scopes').map(String),
       tenants: textOf(form, 'tenants') || undefined,
     }
-    const { id } = await findUser(textOf(form, 'user'))
-    const token = await send<IssuedToken>('POST', `/users/${id}/personal_access_tokens`, body)
+    const holder = isOwn ? 'user' : `users/${(await findUser(textOf(form, 'user'))).id}`
+    const token = await send<IssuedToken>('POST', `/${holder}/personal_access_tokens`, body)
     await client.invalidateQueries({ queryKey: ['tokens'] })
     setIssued(token)
   }
   return (
     <ActionDialog title="New token" action="Create" run={create} onClose={onClose}>
-      <ChoiceField
-        label="User"
-        name="user"
-        required
-        maxLength={255}
-        find={usernamesQuery}
-        hint="The username; a part of it or of the name finds it"
-      />
+      {!isOwn && (
+        <ChoiceField
+          label="User"
+          name="user"
+          required
+          maxLength={255}
+          find={usernamesQuery}
+          hint="The username; a part of it or of the name finds it"
+        />
+      )}
       <TextField label="Name" name="name" required maxLength={255} hint="What the token is for" />
       <TextField
         label="Expires"
         name="expires_at"
         type="date"
-        hint="Its last day. Empty: it does not expire."
+        hint={
+          isOwn
+            ? `Its last day, at most ${ownDaysMax} days from now. Empty: the latest.`
+            : 'Its last day. Empty: it does not expire.'
+        }
       />
       <fieldset>
         <legend className="mb-1 text-sm font-medium">Scopes</legend>
-        {scopes.map(({ name, meaning }) => (
+        {shownScopes.map(({ name, meaning }) => (
           <div key={name} className="flex flex-wrap gap-x-3">
             <span className="w-40">
               <CheckboxField label={name} name="scopes" value={name} />
@@ -68,11 +79,13 @@ export function NewTokenDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </fieldset>
-      <TextField
-        label="Tenants of sagas"
-        name="tenants"
-        hint="The only ones that the token may name, separated by commas. Empty: every tenant."
-      />
+      {!isOwn && (
+        <TextField
+          label="Tenants of sagas"
+          name="tenants"
+          hint="The only ones that the token may name, separated by commas. Empty: every tenant."
+        />
+      )}
     </ActionDialog>
   )
 }

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
 import { mayUse, useSession } from '../../api/session'
+import { waysQuery } from '../../api/sign-in'
 import { ActionDialog } from '../../components/action-dialog'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
@@ -30,6 +31,8 @@ function Tokens() {
   const session = useSession()
   const isAdmin = mayUse(session, 'users')
   const mayChange = session.scopes.includes('api')
+  const ownDaysMax = useQuery({ ...waysQuery, enabled: !isAdmin }).data?.own_token_days_max ?? undefined
+  const mayMake = mayChange && (isAdmin || ownDaysMax !== undefined)
   const page = pageOf(search.page)
   const [isNew, setIsNew] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
@@ -50,8 +53,7 @@ function Tokens() {
     <Page
       title="Tokens"
       actions={
-        isAdmin &&
-        mayChange && (
+        mayMake && (
           <Button look="primary" onClick={() => setIsNew(true)}>
             New token
           </Button>
@@ -88,7 +90,9 @@ function Tokens() {
           </Panel>
         )}
       </Shown>
-      {isNew && <NewTokenDialog onClose={() => setIsNew(false)} />}
+      {isNew && (
+        <NewTokenDialog {...(!isAdmin && ownDaysMax && { ownDaysMax })} onClose={() => setIsNew(false)} />
+      )}
       {revoked && <RevokeDialog token={revoked} onClose={() => setRevoked(undefined)} />}
     </Page>
   )

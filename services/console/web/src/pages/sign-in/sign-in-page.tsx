@@ -1,12 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client'
 import { type Session, sessionQuery, useSession } from '../../api/session'
+import { waysQuery } from '../../api/sign-in'
 import { Button } from '../../components/button'
 import { Page } from '../../components/page'
 import { sentenceOf } from '../../components/states'
 import { TokenField } from '../../components/token-field'
+import { ProviderButtons, refusalText } from './provider-buttons'
 
 const route = getRouteApi('/sign-in')
 
@@ -18,7 +20,8 @@ function safeNext(next: string | undefined): string {
 }
 
 export function SignInPage() {
-  const { next } = route.useSearch()
+  const { next, problem: refusal, by } = route.useSearch()
+  const ways = useQuery(waysQuery).data
   const router = useRouter()
   const client = useQueryClient()
   const { user } = useSession()
@@ -43,16 +46,21 @@ export function SignInPage() {
     }
   }
 
+  // Only the label of a provider is repeated, so that no link puts other words on this page.
+  const label = ways?.providers.find((each) => each.label === by)?.label
+  const shown = problem ?? refusalText(refusal, label)
+
   return (
     <div className="mx-auto max-w-md pt-6">
       <Page title="Sign in">
+        {shown && (
+          <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad" dir="auto">
+            {shown}
+          </p>
+        )}
+        <ProviderButtons providers={ways?.providers ?? []} next={safeNext(next)} />
         <form onSubmit={(event) => void signIn(event)} className="rounded-lg border bg-panel p-5">
           <TokenField />
-          {problem && (
-            <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
-              {problem}
-            </p>
-          )}
           <Button type="submit" look="primary" disabled={busy}>
             Sign in
           </Button>
@@ -61,6 +69,7 @@ export function SignInPage() {
           {user && (
             <p>You are signed in as {user.username}. Signing in with another token ends this session.</p>
           )}
+          {ways?.token_sign_in === 'administrators' && <p>Only administrators sign in with a token.</p>}
           <p>
             The administrator’s first token is in the file <code>root-token</code> of the data folder.
             Administrators make tokens for other users on the page Tokens.

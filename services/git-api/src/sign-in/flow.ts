@@ -1,0 +1,77 @@
+import { hkdfSync } from 'node:crypto'
+import type { Call } from '@switchyard/service-kit/http'
+import { EncryptJWT, jwtDecrypt } from 'jose'
+import * as oidc from 'openid-client'
+import { z } from 'zod'
+import type { SignInProvider } from '../sign-in-settings.js'
+
+const flowShape = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  /** Of PKCE: only the browser that began can use the code. */
+  verifier: z.string(),
+  /** Address of the console that is shown afterwards. */
+  next: z.string(),
+  /** The session for whose user the account at the provider is linked. Unset: somebody signs in. */
+  link: z.object({ userId: z.number(), tokenId: z.number(), sessionId: z.number() }).optional(),
+})
+
+/** A sign-in between its beginning and the return of the browser. */
+export type Flow = z.output<typeof flowShape>
+
+/** Time that somebody has at the provider. */
+const flowSeconds = 15 * 60
+const name = 'switchyard_sign_in'
+
+export const newFlow = (given: Pick<Flow, 'next' | 'link'>): Flow => ({
+  state: oidc.randomState(),
+  nonce: oidc.randomNonce(),
+  verifier: oidc.randomPKCECodeVerifier(),
+  ...given,
+})
+
+const keyOf = ({ client_secret }: SignInProvider) =>
+  new Uint8Array(hkdfSync('sha256', client_secret.reveal(), '', 'switchyard sign-in flow', 32))
+
+type FlowCall = Pick<Call, 'baseUrl' | 'raw'>
+
+const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
+const nameFor = (baseUrl: string) => (isSecure(baseUrl) ? `__Host-${name}` : name)
+const optionsFor = (baseUrl: string) =>
+  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(baseUrl) }) as const
+
+/**
+ * Keeps a flow in a cookie of the browser, encrypted, so that another browser cannot end the sign-in, and nobody can change
+ * whom it links. The cookie is `SameSite=Lax`: the browser comes back from another site.
+ */
+export async function keepFlow(
+  { raw, baseUrl }: FlowCall,
+  provider: SignInProvider,
+  flow: Flow,
+): Promise<void> {
+  const sealed = await new EncryptJWT(flow)
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+    .setAudience(provider.name)
+    .setExpirationTime(`${flowSeconds} seconds`)
+    .encrypt(keyOf(provider))
+  raw.response.cookie(nameFor(baseUrl), sealed, { ...optionsFor(baseUrl), maxAge: flowSeconds * 1000 })
+}
+
+/** The flow that this browser has begun at the provider, which it forgets; null: none, or its time is over. */
+export async function takeFlow({ raw, baseUrl }: FlowCall, provider: SignInProvider): Promise<Flow | null> {
+  const cookie = nameFor(baseUrl)
+  const cookies = (raw.request.headers.cookie ?? '').split(';').map((each) => each.trim())
+  const sealed = cookies.find((each) => each.startsWith(`${cookie}=`))?.slice(cookie.length + 1)
+  if (sealed === undefined) return null
+  raw.response.clearCookie(cookie, optionsFor(baseUrl))
+  try {
+    const { payload } = await jwtDecrypt(sealed, keyOf(provider), {
+      audience: provider.name,
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    })
+    return flowShape.parse(payload)
+  } catch {
+    return null
+  }
+}

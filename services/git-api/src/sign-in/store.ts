@@ -1,0 +1,161 @@
+import type {
+  DatabaseOrTransaction,
+  Identity,
+  PersonalAccessToken,
+  ProjectMember,
+  User,
+} from '@switchyard/db'
+import { likeText } from '@switchyard/db/sql'
+import { startOfDay } from '@switchyard/domain/access'
+
+export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'issuer' | 'subject'>
+type IdentityKey = Pick<Identity, 'issuer' | 'subject'>
+export type IdentityOfUser = Identity & { user: User; token: PersonalAccessToken | null }
+
+/** Waits until no other sign-in of the same account at the provider is under way. The lock ends with the transaction. */
+export async function lockIdentity(
+  { prisma }: DatabaseOrTransaction,
+  { issuer, subject }: IdentityKey,
+): Promise<void> {
+  await prisma.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`${issuer} ${subject}`}, 0))`
+}
+
+const include = { user: true, token: true } as const
+
+export const findIdentity = (
+  { prisma }: DatabaseOrTransaction,
+  { issuer, subject }: IdentityKey,
+): Promise<IdentityOfUser | null> =>
+  prisma.identity.findUnique({ where: { issuer_subject: { issuer, subject } }, include })
+
+/** Fails with a unique violation when the account at the provider is bound already. */
+export const createIdentity = (
+  { prisma }: DatabaseOrTransaction,
+  identity: NewIdentity,
+): Promise<IdentityOfUser> => prisma.identity.create({ data: identity, include })
+
+export const updateIdentity = (
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  changes: Partial<Pick<Identity, 'tokenId' | 'gaveAdmin' | 'lastSignedInAt'>>,
+): Promise<IdentityOfUser> => prisma.identity.update({ where: { id }, data: changes, include })
+
+export const listIdentities = ({ prisma }: DatabaseOrTransaction, userId: number): Promise<Identity[]> =>
+  prisma.identity.findMany({ where: { userId }, orderBy: { id: 'asc' } })
+
+/** Whether a token belongs to sign-ins by a provider, and has no secret that anybody knows. */
+export async function isTokenOfSignIn({ prisma }: DatabaseOrTransaction, tokenId: number): Promise<boolean> {
+  return (await prisma.identity.count({ where: { tokenId } })) > 0
+}
+
+export const findIdentityOfUser = (
+  { prisma }: DatabaseOrTransaction,
+  userId: number,
+  id: number,
+): Promise<IdentityOfUser | null> => prisma.identity.findFirst({ where: { id, userId }, include })
+
+/** Deletes an identity, its token and with it its sessions. */
+export async function deleteIdentity(
+  { prisma }: DatabaseOrTransaction,
+  { id, tokenId }: Pick<Identity, 'id' | 'tokenId'>,
+): Promise<void> {
+  await prisma.identity.delete({ where: { id } })
+  if (tokenId !== null) await prisma.personalAccessToken.delete({ where: { id: tokenId } })
+}
+
+/** Whether a session has not ended. */
+export async function isSessionOpen({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
+  return (await prisma.session.count({ where: { id, idleUntil: { gt: new Date() } } })) > 0
+}
+
+interface EndedSession {
+  id: number
+  token: PersonalAccessToken & { user: User }
+}
+
+/**
+ * Deletes the sessions that began by a provider: those of a subject, or one that the provider names.
+ *
+ * @returns the deleted sessions
+ */
+export async function deleteSessionsOfProvider(
+  { prisma }: DatabaseOrTransaction,
+  given: { issuer: string; subject: string | undefined; sessionId: string | undefined; begunUntil: Date },
+): Promise<EndedSession[]> {
+  const { issuer, subject, sessionId, begunUntil } = given
+  const sessions = await prisma.session.findMany({
+    where: {
+      createdAt: { lte: begunUntil },
+      token: { identity: { issuer, ...(subject !== undefined && { subject }) } },
+      ...(sessionId !== undefined && { providerSessionId: sessionId }),
+    },
+    select: { id: true, token: { include: { user: true } } },
+  })
+  await prisma.session.deleteMany({ where: { id: { in: sessions.map(({ id }) => id) } } })
+  return sessions
+}
+
+/** A role in the projects whose path fits the pattern, in which `*` stands for any characters. */
+export interface GroupRole {
+  pattern: string
+  level: number
+}
+
+/** Projects in which groups give roles, at most. */
+const projectsMax = 1000
+
+/** The role that the rules give in each project that the user does not own: the highest of those that fit. */
+export async function listRolesByRules(
+  { prisma }: DatabaseOrTransaction,
+  userId: number,
+  rules: readonly GroupRole[],
+): Promise<Map<number, number>> {
+  if (rules.length === 0) return new Map()
+  const patterns = rules.map(({ pattern }) => likeText(pattern).replaceAll('*', '%'))
+  const levels = rules.map(({ level }) => level)
+  const rows = await prisma.$queryRaw<{ id: number; level: number }[]>`SELECT p.id, max(r.level) AS level
+    FROM projects p JOIN unnest(${patterns}::text[], ${levels}::integer[]) AS r (pattern, level)
+      ON p.path_key LIKE r.pattern
+    WHERE p.owner_id <> ${userId} GROUP BY p.id ORDER BY p.id LIMIT ${projectsMax}`
+  return new Map(rows.map(({ id, level }) => [id, level]))
+}
+
+/** The memberships that the groups of an identity have given. */
+export const listGivenRoles = (
+  { prisma }: DatabaseOrTransaction,
+  identityId: number,
+): Promise<ProjectMember[]> => prisma.projectMember.findMany({ where: { identityId } })
+
+/**
+ * Makes the user of an identity a member of projects, in place of memberships that have ended.
+ *
+ * @returns the projects in which the user was no member
+ */
+export async function giveRoles(
+  { prisma }: DatabaseOrTransaction,
+  { id, userId }: Pick<Identity, 'id' | 'userId'>,
+  roles: ReadonlyMap<number, number>,
+): Promise<number[]> {
+  const projects = [...roles.keys()]
+  const ended = { expiresAt: { lte: startOfDay(new Date()) } }
+  await prisma.projectMember.deleteMany({ where: { userId, projectId: { in: projects }, ...ended } })
+  const given = await prisma.projectMember.createManyAndReturn({
+    data: [...roles].map(([projectId, accessLevel]) => ({ projectId, userId, accessLevel, identityId: id })),
+    skipDuplicates: true,
+    select: { projectId: true },
+  })
+  return given.map(({ projectId }) => projectId)
+}
+
+export const changeRole = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, userId }: ProjectMember,
+  accessLevel: number,
+) =>
+  prisma.projectMember.update({
+    where: { projectId_userId: { projectId, userId } },
+    data: { accessLevel, updatedAt: new Date() },
+  })
+
+export const takeRole = ({ prisma }: DatabaseOrTransaction, { projectId, userId }: ProjectMember) =>
+  prisma.projectMember.delete({ where: { projectId_userId: { projectId, userId } } })

@@ -1,0 +1,101 @@
+import {
+  findFreePort,
+  type IdentityProvider,
+  identityClient,
+  launchBrowser,
+  startIdentityProvider,
+} from '@switchyard/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
+import { visit } from './console-browser.js'
+
+const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
+
+let provider: IdentityProvider
+let tree: Tree
+/** Of the gateway: the provider has to know it before the tree starts. */
+let url: string
+
+beforeAll(async () => {
+  if (!browser) return
+  const port = await findFreePort()
+  url = `http://127.0.0.1:${port}`
+  const address = `${url}/api/v4/sign_in/sso`
+  provider = await startIdentityProvider({
+    redirectUris: [`${address}/callback`],
+    postLogoutRedirectUri: `${url}/console/sign-in`,
+    backchannelLogoutUri: `${address}/backchannel_logout`,
+    accounts: {
+      ada: { preferred_username: 'ada', name: '<img src=x onerror=alert(1)>' },
+      root: { preferred_username: 'root' },
+    },
+  })
+  tree = await startTree({
+    env: {
+      PORT: String(port),
+      EXTERNAL_URL: url,
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: identityClient.id,
+      OIDC_CLIENT_SECRET: identityClient.secret,
+      OIDC_LABEL: 'Acme',
+      OIDC_CREATE_USERS: 'true',
+    },
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  await tree?.stop()
+  await provider?.stop()
+})
+
+/** A window in which nobody is signed in. */
+async function inWindow(use: (page: Page) => Promise<unknown>): Promise<void> {
+  if (!browser) throw new Error('There is no browser')
+  const { page, problems, close } = await visit(browser, { url })
+  try {
+    await use(page)
+    // The pages of the provider are not ours.
+    expect(problems.filter((problem) => problem.includes('/console'))).toEqual([])
+  } finally {
+    await close()
+  }
+}
+
+async function logIn(page: Page, login: string): Promise<void> {
+  await page.getByRole('button', { name: 'Acme' }).click()
+  await page.locator('input[name=login]').fill(login)
+  await page.locator('input[name=password]').fill('any')
+  await page.locator('button[type=submit]').click()
+}
+
+describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 }, () => {
+  it('leads to the provider, back to the page that was asked for, and out again', async () => {
+    await inWindow(async (page) => {
+      await page.goto('/console/projects?q=engine')
+      await logIn(page, 'ada')
+      await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+      expect(page.url()).toBe(`${url}/console/projects?q=engine`)
+      await page.getByRole('button', { name: 'Account' }).click()
+      await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+      await page.waitForURL(`${provider.issuer}/session/end**`)
+      await page.getByRole('button', { name: /yes/i }).click()
+      await page.waitForURL(`${url}/console/sign-in**`)
+      await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    })
+  })
+
+  it('says in plain words why nobody was signed in', async () => {
+    await inWindow(async (page) => {
+      await page.goto('/console/sign-in')
+      await logIn(page, 'root')
+      await page.getByRole('alert').getByText('Your user name is taken, or cannot be used here.').waitFor()
+      await page.goto('/console/sign-in?problem=no_account&by=Free%20money%20at%20evil.example')
+      await page.getByRole('alert').getByText('your account at The provider').waitFor()
+      await page.goto('/console/sign-in?problem=constructor')
+      await page.getByRole('button', { name: 'Acme' }).waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    })
+  })
+})
