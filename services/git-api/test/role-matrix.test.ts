@@ -261,7 +261,7 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
 
 it('lists every route below a project', () => {
   const guards = new Proxy({}, { get: () => () => undefined })
-  const listed = routes({ guards, commitBodies: {} } as Parameters<typeof routes>[0]).map(
+  const listed = routes({ guards, commitBodies: {}, build: {} } as Parameters<typeof routes>[0]).map(
     ({ method, path }) => `${method} ${path}`,
   )
   // A token that replaces itself needs its scope, whatever its role in the project is.
