@@ -8,8 +8,8 @@ import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
 
 const limits = {
-  filesMax: 890,
-  linesMax: 80_000,
+  filesMax: 900,
+  linesMax: 81_000,
   medianLinesMin: 74,
   linesOfFileMax: 400,
   storesOfOneMax: 5,

@@ -27,6 +27,7 @@ export {
   type SagaEvent,
   type SavedView,
   type Session,
+  type TrustedIssuer,
   type User,
   type WebhookDelivery,
 } from './generated/client.js'

@@ -9,6 +9,7 @@ import {
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
+import { allowedIssuers } from '@switchyard/job-identity'
 import {
   type CreateLimiter,
   createAuthenticator,
@@ -90,6 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       statusLookup: createStatusLookup(database, storageRoot),
       freezeCalendar: createFreezeCalendar(),
       webhookTargets: targetPolicy(config),
+      allowedIssuers: allowedIssuers(config),
       secretBox: createSecretBox(config),
       git,
       storages,

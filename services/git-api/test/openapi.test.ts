@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import { type Harness, startHarness } from './harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
@@ -20,7 +21,9 @@ let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  harness = await startHarness({ env: { ...webhooks, ...twoStorages } })
+  harness = await startHarness({
+    env: { ...webhooks, ...twoStorages, TRUSTED_ISSUER_HOSTS: 'ci.example.com' },
+  })
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
 afterAll(() => harness?.close())
@@ -122,16 +125,6 @@ async function callProject(path: { id: number }, user: number) {
   const itself = await api.call('POST /projects/{id}/access_tokens/self/rotate', own)
   const last = { ...path, token_id: idOf(itself) }
   await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: last })
-}
-
-async function callDeployTokens(path: { id: number }) {
-  const tokens = '/projects/{id}/deploy_tokens'
-  const body = { name: 'deploy', scopes: ['read_repository'], expires_at: '2999-12-31' }
-  const token = { ...path, token_id: idOf(await api.call(`POST ${tokens}`, { path, body })) }
-  await api.call(`GET ${tokens}`, { path, query: { active: 'true' } })
-  await api.call(`GET ${tokens}/{token_id}`, { path: token })
-  await api.call('GET /deploy_tokens')
-  await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
 }
 
 async function callDeployments(path: { id: number }) {
@@ -347,7 +340,8 @@ it('every operation answers as it is documented', async () => {
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
-  await callDeployTokens(project)
+  await callDeployTokens(api, project)
+  await callTrustedIssuers(api, project)
   await callReferences(project)
   await callReleases(project)
   await callFiles(project)

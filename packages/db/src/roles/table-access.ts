@@ -28,6 +28,8 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   users: { ...everyService, 'git-api': 'write' },
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
+  // saga-reporter takes the identity tokens of CI jobs.
+  trusted_issuers: { 'git-api': 'write', 'saga-reporter': 'read' },
   projects: { ...everyService, 'git-api': 'write' },
   repository_storage_moves: { 'git-api': 'write' },
   saved_views: { 'git-api': 'write' },

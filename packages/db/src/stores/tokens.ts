@@ -71,17 +71,19 @@ export async function listProjectTokens(
   return { tokens: tokens.map(withLevel), total }
 }
 
-/** Ids of the bot users of the unrevoked project tokens that a user created. */
+/** Ids of the bot users of the unrevoked project tokens and of the trusted issuers that a user created. */
 export async function listBotsOfCreator(
   { prisma }: DatabaseOrTransaction,
   createdBy: number,
 ): Promise<number[]> {
   const made = { OR: [{ createdBy }, { createdBy: null, project: { ownerId: createdBy } }] }
+  const select = { userId: true }
   const tokens = await prisma.personalAccessToken.findMany({
     where: { ...made, projectId: { not: null }, revokedAt: null },
-    select: { userId: true },
+    select,
   })
-  return [...new Set(tokens.map(({ userId }) => userId))]
+  const trusted = await prisma.trustedIssuer.findMany({ where: made, select })
+  return [...new Set([...tokens, ...trusted].map(({ userId }) => userId))]
 }
 
 /** Deletes a user's tokens of this name, except the token with this hash. */

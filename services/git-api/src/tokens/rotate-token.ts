@@ -16,11 +16,11 @@ import {
 } from '@switchyard/domain/access'
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
-import { makerOf } from './project-tokens.js'
 import {
   getTokenFor,
   type IssuedToken,
   issueToken,
+  makerOf,
   requireTenants,
   type TokenDependencies,
 } from './tokens.js'

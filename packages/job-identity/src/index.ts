@@ -1,0 +1,1 @@
+export { allowedIssuers, issuerProblem, trustedIssuerFields } from './allowed-issuers.js'
