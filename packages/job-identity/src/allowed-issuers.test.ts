@@ -44,6 +44,7 @@ describe('an issuer', () => {
     ['https://ci.example.com.evil.example', 'not on a host'],
     ['https://ci.internal:8080', 'not on a host'],
     [`https://ci.example.com/${'a'.repeat(255)}`, 'too long'],
+    ['https://ci.example.com/\u0000', 'must be a URL'],
   ])('is not %s', (issuer, problem) => {
     expect(issuerProblem(issuer, allowed)).toContain(problem)
   })

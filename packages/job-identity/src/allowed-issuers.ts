@@ -37,7 +37,11 @@ const issuerCharsMax = 255
 export function issuerProblem(issuer: string, allowed: ReadonlySet<string>): string | null {
   if (issuer.length > issuerCharsMax) return `is too long (maximum is ${issuerCharsMax} characters)`
   const url = URL.canParse(issuer) ? new URL(issuer) : null
-  if (url === null || url.username + url.password + url.search + url.hash !== '' || /[?#]/.test(issuer))
+  if (
+    url === null ||
+    url.username + url.password + url.search + url.hash !== '' ||
+    /[?#\s\p{Cc}]/u.test(issuer)
+  )
     return 'must be a URL without a user, a query and a fragment'
   return allowed.has(url.origin) ? null : 'is not on a host that administrators allow (TRUSTED_ISSUER_HOSTS)'
 }

@@ -1,3 +1,4 @@
+import { storableText } from '../texts.js'
 import { compileWildcard } from '../wildcard.js'
 
 /** What the identity token of a CI job says. */
@@ -60,11 +61,10 @@ const shownCharsMax = 255
 
 /** The job of a verified token, in the words of GitHub and Forgejo, of GitLab or of Jenkins. */
 export function jobIdentityOf(claims: Claims): JobIdentity {
-  const first = (...names: string[]) =>
-    names
-      .map((name) => claimText(claims, name))
-      .find((value) => value !== null)
-      ?.slice(0, shownCharsMax) ?? null
+  const first = (...names: string[]) => {
+    const value = names.map((name) => claimText(claims, name)).find((text) => text !== null) ?? null
+    return value && storableText(value.slice(0, shownCharsMax).replace(/\p{Surrogate}/gu, '\ufffd'))
+  }
   return {
     issuer: first('iss') ?? '',
     subject: first('sub') ?? '',

@@ -178,8 +178,13 @@ async function revoke(
   return isRevoked
 }
 
-/** The user who counts as the creator of a new project token, and the last day that the token may have. */
+/**
+ * The user who counts as the creator of a new project token, and the last day that the token may have.
+ *
+ * @throws DomainError forbidden for a CI job, which ends soon and leaves no token behind
+ */
 export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
+  if (token.job) throw forbidden('A CI job makes no tokens and trusts no issuers')
   if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
   const own = await findToken(transaction, token.id)
   if (!own) throw unauthenticated()
