@@ -1,2 +1,2 @@
 export { allowedIssuers, issuerProblem, trustedIssuerFields } from './allowed-issuers.js'
-export { createFindJob } from './find-job.js'
+export { openFindJob } from './find-job.js'

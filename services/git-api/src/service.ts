@@ -9,13 +9,12 @@ import {
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
-import { allowedIssuers, createFindJob } from '@switchyard/job-identity'
+import { allowedIssuers, openFindJob } from '@switchyard/job-identity'
 import {
   type CreateLimiter,
   createAuthenticator,
   createHttpApp,
   type FindCaller,
-  type FindJob,
   limitersOfReplicas,
   limitUnknownTokens,
   listen,
@@ -212,7 +211,7 @@ function openAuthentication(
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
   const authenticator = createAuthenticator(
     recordingTokenUse(database, findToken, logger),
-    openJobs(config, database, lifecycle),
+    openFindJob(config, { database, lifecycle }),
   )
   const sessions = {
     authenticate: limitUnknownTokens(authenticator.authenticate, {
@@ -227,19 +226,6 @@ function openAuthentication(
   const recordingToken = recordingTokenUse(database, findHolder, logger)
   const findSession = recordingSessionUse(database, recordingToken, sessions.idleMs, logger)
   return { authenticator, findSession, sessions }
-}
-
-/** Finds the CI jobs that show identity tokens. Undefined: administrators allow no issuer. */
-function openJobs(
-  config: Config,
-  database: Database,
-  lifecycle: ServiceContext['lifecycle'],
-): FindJob | undefined {
-  const allowed = allowedIssuers(config)
-  if (allowed.size === 0) return undefined
-  const jobs = createFindJob({ database, allowedIssuers: allowed, policy: targetPolicy(config) })
-  lifecycle.onClose('keys of issuers', () => jobs.close())
-  return jobs.findJob
 }
 
 /** The limits of transfers between clients and the storage. */

@@ -29,6 +29,10 @@ export interface CallerToken {
   job?: JobIdentity
 }
 
+/** What counts as one token wherever the uses of tokens are counted: the CI jobs of one rule and subject count together. */
+export const countedToken = ({ user, token }: Caller): string =>
+  token.job ? `job ${user.id} ${token.job.subject}` : `token ${token.id}`
+
 /** The caller within a project; null when the caller's token belongs to another project. */
 export const callerIn = (projectId: number, caller: Caller | null): Caller | null =>
   (caller?.token.projectId ?? projectId) === projectId ? caller : null

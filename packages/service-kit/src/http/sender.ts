@@ -1,5 +1,5 @@
 import { DomainError } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
+import { type Caller, countedToken } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
 import { type AuthenticateFrom, callerOf, tokenKey, tokenOf } from './authentication.js'
@@ -71,14 +71,11 @@ export function createFindSender({
 /** Who shares slots and memory: the requests of a user (of a deploy token), those of like CI jobs, else those of an address. */
 export function senderKey({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string {
   if (!caller) return `address ${senderAddress(raw.request.ip)}`
-  return caller.token.job ? jobKey(caller) : `user ${caller.user.id}`
+  return caller.token.job ? countedToken(caller) : `user ${caller.user.id}`
 }
 
 const tokenLimitKey = (caller: Caller | null, token: string): string =>
-  caller?.token.job ? jobKey(caller) : tokenKey(token)
-
-/** CI jobs of one rule and subject count together, however many identity tokens they show. */
-const jobKey = ({ user, token }: Caller): string => `job ${user.id} ${token.job?.subject}`
+  caller?.token.job ? countedToken(caller) : tokenKey(token)
 
 /** A provider gives each customer at least so many bits of IPv6 addresses: all of them are one sender. */
 const networkBits = 64
