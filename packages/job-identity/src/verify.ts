@@ -36,6 +36,16 @@ export function namedIssuer(token: string): string | null {
 }
 
 /**
+ * What a verified token is remembered by once it was exchanged. It is made of what is signed, because a signature may have several
+ * forms.
+ */
+export function identityKey(token: string): Uint8Array<ArrayBuffer> {
+  const { iss, jti } = decodeJwt(token)
+  const name = jti ?? token.slice(0, token.lastIndexOf('.'))
+  return new Uint8Array(hash('sha256', JSON.stringify([iss, name]), 'buffer'))
+}
+
+/**
  * Verifies tokens, each one once: what it says is remembered until it ends.
  *
  * @returns a function that gives null for a token that is not valid, and throws DomainError unavailable while its issuer is away

@@ -31,6 +31,7 @@ import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
 import { projectTokenRoutes } from './tokens/project-token-routes.js'
 import { tokenRoutes } from './tokens/routes.js'
+import { exchangeRoutes } from './trusted-issuers/exchange-routes.js'
 import { trustedIssuerRoutes } from './trusted-issuers/routes.js'
 import { userRoutes } from './users/routes.js'
 import { consolePageRoutes } from './web/console-pages.js'
@@ -64,6 +65,7 @@ const subjects = [
   projectTokenRoutes,
   deployTokenRoutes,
   trustedIssuerRoutes,
+  exchangeRoutes,
   hookRoutes,
   auditEventRoutes,
   commentRoutes,

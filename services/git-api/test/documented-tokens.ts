@@ -1,4 +1,4 @@
-import type { openDocumentedApi } from '@switchyard/testing'
+import type { JobIssuer, openDocumentedApi } from '@switchyard/testing'
 
 type Api = Awaited<ReturnType<typeof openDocumentedApi>>
 
@@ -15,9 +15,9 @@ export async function callDeployTokens(api: Api, path: { id: number }) {
   await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
 }
 
-/** The same for the rules about CI jobs. */
-export async function callTrustedIssuers(api: Api, path: { id: number }) {
-  const common = { name: 'ci', issuer: 'https://ci.example.com', claims: { sub: 'build:*' } }
+/** The same for the rules about CI jobs, and for the exchange of an identity token. */
+export async function callTrustedIssuers(api: Api, path: { id: number }, issuer: JobIssuer) {
+  const common = { name: 'ci', issuer: issuer.url, audience: 'ci', claims: { sub: 'build:*' } }
   const places = [
     { at: '/projects/{id}/trusted_issuers', path, body: { ...common, scopes: ['api'] } },
     { at: '/trusted_issuers', path: {}, body: { ...common, scopes: ['saga_report'], tenants: ['acme'] } },
@@ -26,6 +26,14 @@ export async function callTrustedIssuers(api: Api, path: { id: number }) {
     const rule = { ...given.path, trusted_issuer_id: idOf(await api.call(`POST ${at}`, given)) }
     await api.call(`GET ${at}`, { path: given.path })
     await api.call(`GET ${at}/{trusted_issuer_id}`, { path: rule })
+    const exchanged = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      subject_token: await issuer.token({ sub: 'build:1', aud: 'ci', jti: at }),
+      ...('id' in given.path && { resource: String(given.path.id) }),
+    }
+    const { status } = await api.call('POST /oidc/exchange', { token: null, body: exchanged })
+    if (status !== 200) throw new Error(`the identity token was not exchanged: ${status}`)
     await api.call(`DELETE ${at}/{trusted_issuer_id}`, { path: rule })
   }
 }

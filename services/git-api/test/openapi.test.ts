@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { createToken, openDocumentedApi } from '@switchyard/testing'
+import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import { type Harness, startHarness } from './harness.js'
@@ -13,20 +13,25 @@ const twoStorages = {
 }
 
 const webhooks = {
-  WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com',
+  WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com,127.0.0.1',
   WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
 }
 
 let harness: Harness
+let issuer: JobIssuer
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
+  issuer = await startJobIssuer()
   harness = await startHarness({
-    env: { ...webhooks, ...twoStorages, TRUSTED_ISSUER_HOSTS: 'ci.example.com' },
+    env: { ...webhooks, ...twoStorages, TRUSTED_ISSUER_HOSTS: issuer.url },
   })
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
-afterAll(() => harness?.close())
+afterAll(async () => {
+  await harness?.close()
+  await issuer?.close()
+})
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
@@ -341,7 +346,7 @@ it('every operation answers as it is documented', async () => {
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
   await callDeployTokens(api, project)
-  await callTrustedIssuers(api, project)
+  await callTrustedIssuers(api, project, issuer)
   await callReferences(project)
   await callReleases(project)
   await callFiles(project)

@@ -98,6 +98,7 @@ export const auditAuthor = ({ user, token }: Caller, { requestId, raw }: Call) =
   tokenId: token.id,
   requestId,
   ipAddress: raw.request.ip ?? null,
+  ...(token.job && { job: token.job }),
 })
 
 /** All sessions of a token count together: a new session brings no new share of a limit. */

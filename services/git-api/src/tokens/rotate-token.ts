@@ -119,6 +119,7 @@ async function rotate(
   { expiresAt, latestDay, createdBy, onRevoked }: Rotation,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
+  if (old.job !== null) throw forbidden('The token of a CI job is not replaced')
   const rotated = await inTransaction(database, async (transaction) => {
     if (!(await revokeToken(transaction, old.id))) throw onRevoked()
     const token = {

@@ -75,6 +75,39 @@ export async function findTrustedIssuer(
   return rule && withLevel(rule)
 }
 
+/** The tokens that the jobs of a rule have got in exchange stop working. */
+export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userId: number): Promise<void> {
+  await prisma.personalAccessToken.updateMany({
+    where: { userId, revokedAt: null },
+    data: { revokedAt: new Date() },
+  })
+}
+
+/** The rule whose jobs act as a bot. Locks it until the transaction ends, so that it is not removed meanwhile. */
+export async function lockRuleOfBot(
+  { prisma }: DatabaseOrTransaction,
+  userId: number,
+): Promise<Pick<TrustedIssuer, 'name' | 'createdBy'> | null> {
+  const [rule] = await prisma.$queryRaw<Pick<TrustedIssuer, 'name' | 'createdBy'>[]>`
+    SELECT name, created_by AS "createdBy" FROM trusted_issuers WHERE user_id = ${userId} FOR SHARE`
+  return rule ?? null
+}
+
+/**
+ * Remembers that an identity token was exchanged, and forgets those that have ended.
+ *
+ * @returns false when it was exchanged before
+ */
+export async function rememberExchange(
+  { prisma }: DatabaseOrTransaction,
+  key: Uint8Array<ArrayBuffer>,
+  endsAt: Date,
+): Promise<boolean> {
+  await prisma.exchangedIdentity.deleteMany({ where: { endsAt: { lt: new Date() } } })
+  const { count } = await prisma.exchangedIdentity.createMany({ data: { key, endsAt }, skipDuplicates: true })
+  return count > 0
+}
+
 /** @returns whether there was such a rule */
 export async function deleteTrustedIssuer({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
   const { count } = await prisma.trustedIssuer.deleteMany({ where: { id } })

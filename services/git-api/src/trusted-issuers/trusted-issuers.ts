@@ -24,6 +24,7 @@ import {
   deleteTrustedIssuer,
   findTrustedIssuer,
   listTrustedIssuers as listStored,
+  revokeTokensOfBot,
   type TrustedIssuerWithLevel,
 } from './store.js'
 
@@ -155,6 +156,7 @@ export async function distrustIssuer(
     if (!(await deleteTrustedIssuer(transaction, id))) throw notFound()
     const { projectId, userId } = rule
     if (projectId !== null) await deleteMember(transaction, { projectId, userId })
+    await revokeTokensOfBot(transaction, userId)
     await recordAuditEvent(transaction, author, {
       ...auditedPlace(rule),
       eventName: 'trusted_issuer_removed',
