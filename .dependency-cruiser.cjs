@@ -94,6 +94,7 @@ module.exports = {
     below('git-storage', ['service-kit', 'domain', 'testing']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
+    below('job-identity', ['webhooks', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'dev-env', 'domain']),
     below('dev-env', ['config', 'db', 'contracts', 'domain']),
     below('backup', ['config', 'db', 'dev-env', 'git-storage', 'testing']),

@@ -8,8 +8,8 @@ import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
 
 const limits = {
-  filesMax: 930,
-  linesMax: 82_000,
+  filesMax: 940,
+  linesMax: 86_000,
   medianLinesMin: 74,
   linesOfFileMax: 400,
   storesOfOneMax: 5,

@@ -30,6 +30,7 @@ export {
   type SagaEvent,
   type SavedView,
   type Session,
+  type TrustedIssuer,
   type Upload,
   type User,
   type WebhookDelivery,

@@ -17,6 +17,7 @@ export {
   type SilentProjectEvent,
   silentProjectEvents,
 } from './project-events.js'
+export { createJsonReader, type JsonReader } from './read-json.js'
 export { sagaWebhookEvents } from './saga-events.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'

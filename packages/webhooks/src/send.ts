@@ -1,6 +1,7 @@
 import { storableText } from '@switchyard/domain'
 import type { Agent, Dispatcher } from 'undici'
-import { createCheckedLookup, RefusedTarget } from './checked-lookup.js'
+import { RefusedTarget } from './checked-lookup.js'
+import { openAgent } from './guarded-agent.js'
 import type { TargetPolicy } from './target-policy.js'
 import { hostnameOf, hostProblem } from './target-url.js'
 
@@ -64,22 +65,6 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
       for (const agent of agents.values()) await (await agent).close()
     },
   }
-}
-
-/** undici is loaded with the first message: it takes 26 MB, and most processes that can send never do. */
-async function openAgent(
-  policy: TargetPolicy,
-  { timeoutMs, verifyTls }: { timeoutMs: number; verifyTls: boolean },
-): Promise<Agent> {
-  const { Agent } = await import('undici')
-  return new Agent({
-    connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs, rejectUnauthorized: verifyTls },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 5000,
-    // Single messages gain nothing from HTTP/2, and every receiver speaks 1.1.
-    allowH2: false,
-  })
 }
 
 const noAnswer = { status: null, headers: {}, body: '' }

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { trustedIssuerFields } from '@switchyard/job-identity'
 import {
   databaseUrl,
   httpServiceFields,
@@ -163,6 +164,7 @@ const fields = z.object({
     .optional()
     .describe('When that commit was made. The images and `npm start` set it'),
   ...storageFields,
+  ...trustedIssuerFields,
   ...webhookTargetFields,
   ...webhookSecretFields,
 })

@@ -15,7 +15,14 @@ import {
 } from '@switchyard/domain/access'
 import type { Git } from '@switchyard/git-storage/git'
 import type { Repository } from '@switchyard/git-storage/repository'
-import { type Call, documented, type Guard, readingScopes, senderKey } from '@switchyard/service-kit/http'
+import {
+  type Call,
+  documented,
+  type Guard,
+  type Route,
+  readingScopes,
+  senderKey,
+} from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { repositoryMoved } from './storages/storages.js'
 
@@ -184,6 +191,12 @@ function createProjectLookup(database: Database) {
 /** The path of the project that the address of a repository names: it may end in `.git`, which the path of a project never does. */
 export const projectPathOf = ({ namespace, project }: Record<string, string>): string =>
   `${namespace}/${project?.replace(/\.git$/, '')}`
+
+/** The project that a request names in its path, by id or full path; undefined: none. */
+export const projectNamedBy = ({ path }: Route, params: Call['params']): string | undefined => {
+  if (path.startsWith('/projects/:id')) return params.id
+  return path.startsWith('/:namespace/:project') ? projectPathOf(params) : undefined
+}
 
 /**
  * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous

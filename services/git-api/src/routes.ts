@@ -34,6 +34,8 @@ import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
 import { projectTokenRoutes } from './tokens/project-token-routes.js'
 import { tokenRoutes } from './tokens/routes.js'
+import { exchangeRoutes } from './trusted-issuers/exchange-routes.js'
+import { trustedIssuerRoutes } from './trusted-issuers/routes.js'
 import { uploadRoutes } from './uploads/routes.js'
 import { userRoutes } from './users/routes.js'
 import { consolePageRoutes } from './web/console-pages.js'
@@ -70,6 +72,8 @@ const subjects = [
   pipelineRoutes,
   projectTokenRoutes,
   deployTokenRoutes,
+  trustedIssuerRoutes,
+  exchangeRoutes,
   hookRoutes,
   auditEventRoutes,
   commentRoutes,

@@ -9,6 +9,7 @@ import {
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
+import { allowedIssuers, openFindJob } from '@switchyard/job-identity'
 import {
   type CreateLimiter,
   createAuthenticator,
@@ -25,7 +26,7 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
 import { createFreezeCalendar } from './freeze-periods/freeze-calendar.js'
-import { createGuards } from './guards.js'
+import { createGuards, projectNamedBy } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startRemovingStrays } from './projects/stray-repositories.js'
 import { startNotifying } from './references/outbox.js'
@@ -48,9 +49,7 @@ import { provisionAdministrator, startProvisioning } from './users/provisioning.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
-  health.addCheck('storage', () => checkStorage(storageRoot))
-  exposeStorage(metrics, storageRoot, config.STORAGE_FREE_BYTES_MIN)
-
+  watchStorage(config, { health, metrics })
   const database = openDatabase(config, { metrics, health, lifecycle })
 
   const storages = storagesOf(config)
@@ -61,8 +60,9 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const build = { revision: config.SWITCHYARD_REVISION, time: config.SWITCHYARD_REVISION_TIME }
+  const needs = { database, createLimiter, logger, lifecycle }
+  const { authenticator, ...authentication } = openAuthentication(config, needs)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
@@ -72,14 +72,14 @@ export async function createService(config: Config, { logger, metrics, health, l
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
   startMakingUp(shared, lifecycle)
-  const commitBodies = createCommitBodies()
-  lifecycle.onClose('commit bodies', () => commitBodies.close())
+  const commitBodies = openCommitBodies(lifecycle)
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate: authenticator.authenticate,
     findSession: authentication.findSession,
+    projectOf: projectNamedBy,
     forward: joined?.forward,
     routes: routes({
       ...authenticator,
@@ -93,6 +93,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       statusLookup: createStatusLookup(database, storageRoot),
       freezeCalendar: createFreezeCalendar(),
       webhookTargets: targetPolicy(config),
+      allowedIssuers: allowedIssuers(config),
       secretBox: createSecretBox(config),
       git,
       storages,
@@ -123,6 +124,20 @@ function startMakingUp(
   lifecycle.onClose('notifying', () => notifying.close())
   const removing = startRemovingStrays(dependencies)
   lifecycle.onClose('removing strays', () => removing.close())
+}
+
+function watchStorage(
+  { SWITCHYARD_STORAGE_ROOT: root, STORAGE_FREE_BYTES_MIN: freeBytesMin }: Config,
+  { health, metrics }: Pick<ServiceContext, 'health' | 'metrics'>,
+): void {
+  health.addCheck('storage', () => checkStorage(root))
+  exposeStorage(metrics, root, freeBytesMin)
+}
+
+function openCommitBodies(lifecycle: ServiceContext['lifecycle']) {
+  const commitBodies = createCommitBodies()
+  lifecycle.onClose('commit bodies', () => commitBodies.close())
+  return commitBodies
 }
 
 function openDatabase(
@@ -187,13 +202,20 @@ interface AuthenticationNeeds {
   database: Database
   createLimiter: CreateLimiter
   logger: Logger
+  lifecycle: ServiceContext['lifecycle']
 }
 
 /** Finds the holders of tokens and of sessions, and records their use. */
-function openAuthentication(config: Config, { database, createLimiter, logger }: AuthenticationNeeds) {
+function openAuthentication(
+  config: Config,
+  { database, createLimiter, logger, lifecycle }: AuthenticationNeeds,
+) {
   const findToken: FindCaller = async (hash) =>
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
-  const authenticator = createAuthenticator(recordingTokenUse(database, findToken, logger))
+  const authenticator = createAuthenticator(
+    recordingTokenUse(database, findToken, logger),
+    openFindJob(config, { database, lifecycle }),
+  )
   const sessions = {
     authenticate: limitUnknownTokens(authenticator.authenticate, {
       isOn: config.RATE_LIMIT_PER_MINUTE > 0,

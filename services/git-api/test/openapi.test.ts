@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { createToken, openDocumentedApi } from '@switchyard/testing'
+import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
+import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
 import { callSession, callSignIn } from './openapi-sign-in.js'
 import { type SignIn, startSignIn } from './sign-in-harness.js'
@@ -16,20 +17,30 @@ const twoStorages = {
 }
 
 const webhooks = {
-  WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com',
+  WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com,127.0.0.1',
   WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
 }
 
 let signIn: SignIn
 let harness: Harness
+let issuer: JobIssuer
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  signIn = await startSignIn({ ...webhooks, ...twoStorages, USER_TOKEN_LIFETIME_DAYS_MAX: '30' })
+  issuer = await startJobIssuer()
+  signIn = await startSignIn({
+    ...webhooks,
+    ...twoStorages,
+    USER_TOKEN_LIFETIME_DAYS_MAX: '30',
+    TRUSTED_ISSUER_HOSTS: issuer.url,
+  })
   harness = signIn.harness
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
-afterAll(() => signIn?.close())
+afterAll(async () => {
+  await signIn?.close()
+  await issuer?.close()
+})
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
@@ -118,16 +129,6 @@ async function callProject(path: { id: number }, user: number) {
   const itself = await api.call('POST /projects/{id}/access_tokens/self/rotate', own)
   const last = { ...path, token_id: idOf(itself) }
   await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: last })
-}
-
-async function callDeployTokens(path: { id: number }) {
-  const tokens = '/projects/{id}/deploy_tokens'
-  const body = { name: 'deploy', scopes: ['read_repository'], expires_at: '2999-12-31' }
-  const token = { ...path, token_id: idOf(await api.call(`POST ${tokens}`, { path, body })) }
-  await api.call(`GET ${tokens}`, { path, query: { active: 'true' } })
-  await api.call(`GET ${tokens}/{token_id}`, { path: token })
-  await api.call('GET /deploy_tokens')
-  await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
 }
 
 async function callDeployments(path: { id: number }) {
@@ -314,7 +315,8 @@ it('every operation answers as it is documented', async () => {
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
-  await callDeployTokens(project)
+  await callDeployTokens(api, project)
+  await callTrustedIssuers(api, project, issuer)
   await callReferences(project)
   await callReleases(project)
   await callPackages(api, project)

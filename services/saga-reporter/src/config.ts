@@ -1,3 +1,4 @@
+import { trustedIssuerFields } from '@switchyard/job-identity'
 import {
   booleanFlag,
   databaseUrl,
@@ -124,6 +125,7 @@ export const configSchema = z
       .describe(
         'Where traces are shown, such as `https://tempo.example.com/trace/{trace_id}`; the console links the events of a saga there. Unset: no links',
       ),
+    ...trustedIssuerFields,
     ...webhookTargetFields,
     ...webhookSecretFields,
   })

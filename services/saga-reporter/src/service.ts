@@ -8,6 +8,7 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { openFindJob } from '@switchyard/job-identity'
 import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
@@ -86,7 +87,10 @@ export async function createService(config: Config, context: ServiceContext) {
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+  const authenticate = createAuthenticate(
+    (hash) => findCaller(database, hash),
+    openFindJob(config, { database, lifecycle }),
+  )
   const app = createHttpApp({
     logger,
     metrics,

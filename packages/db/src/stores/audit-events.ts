@@ -1,3 +1,4 @@
+import type { JobIdentity } from '@switchyard/domain/access'
 import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
@@ -10,6 +11,8 @@ export interface AuditAuthor {
   tokenId: number
   requestId: string
   ipAddress: string | null
+  /** The CI job that acts. Unset: none. */
+  job?: JobIdentity | undefined
 }
 
 /** The content of an audit entry besides its author. */
@@ -26,16 +29,26 @@ export interface AuditedChange {
 /** Appends an entry. Call it in the transaction of the change, so that both are stored or neither is. */
 export async function recordAuditEvent(
   { prisma }: DatabaseOrTransaction,
-  author: AuditAuthor,
-  { entityId, ...change }: AuditedChange,
+  { job, ...author }: AuditAuthor,
+  { entityId, details, ...change }: AuditedChange,
 ): Promise<void> {
-  await prisma.auditEvent.create({ data: { ...author, ...change, entityId: String(entityId) } })
+  const data = {
+    ...author,
+    ...change,
+    entityId: String(entityId),
+    details: { ...details, ...jobDetails(job) },
+  }
+  await prisma.auditEvent.create({ data })
 }
+
+/** What an entry says about the job that acts. */
+const jobDetails = (job: JobIdentity | undefined) =>
+  job && Object.fromEntries(Object.entries(job).map(([name, value]) => [`job_${name}`, value]))
 
 /** Appends entries of one author, in the transaction of a connection. */
 export async function recordAuditEvents(
   client: PoolClient,
-  { authorId, authorName, tokenId, requestId, ipAddress }: AuditAuthor,
+  { authorId, authorName, tokenId, requestId, ipAddress, job }: AuditAuthor,
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return
@@ -48,7 +61,7 @@ export async function recordAuditEvents(
       changes.map(({ eventName }) => eventName),
       changes.map(({ entityType }) => entityType),
       changes.map(({ entityId }) => String(entityId)),
-      changes.map(({ details }) => JSON.stringify(details)),
+      changes.map(({ details }) => JSON.stringify({ ...details, ...jobDetails(job) })),
     ],
   )
 }

@@ -1,4 +1,4 @@
-import type { Caller, Scope } from '@switchyard/domain/access'
+import type { Caller, JobIdentity, Scope } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import { Prisma } from '../generated/client.js'
 
@@ -13,6 +13,7 @@ interface CallerRow {
   scopes: Scope[]
   tenants: string[]
   projectId: number | null
+  job: JobIdentity | null
 }
 
 interface SessionCallerRow extends CallerRow {
@@ -22,7 +23,7 @@ interface SessionCallerRow extends CallerRow {
 }
 
 const callerColumns = Prisma.sql`u.id AS "userId", u.username, u.name, u.email, u.admin, u.state,
-  t.id AS "tokenId", t.scopes, t.tenants, t.project_id AS "projectId"`
+  t.id AS "tokenId", t.scopes, t.tenants, t.project_id AS "projectId", t.job`
 
 /** The token's user, and the user who knows the secret of a project token: its creator, else the owner of the project. */
 const tokenUsers = Prisma.sql`JOIN users u ON u.id = t.user_id LEFT JOIN users creator ON creator.id = t.created_by
@@ -30,6 +31,7 @@ const tokenUsers = Prisma.sql`JOIN users u ON u.id = t.user_id LEFT JOIN users c
 
 const tokenWorks = Prisma.sql`t.revoked_at IS NULL
   AND (t.expires_at IS NULL OR t.expires_at >= (now() AT TIME ZONE 'UTC')::date)
+  AND (t.ends_at IS NULL OR t.ends_at > now())
   AND u.state = 'active' AND coalesce(creator.state, owner.state, u.state) = 'active'`
 
 /**
@@ -64,5 +66,11 @@ export async function findSessionCaller(
 
 const callerOf = ({ userId, username, name, email, admin, state, ...row }: CallerRow): Caller => ({
   user: { id: userId, username, name, email, admin, state },
-  token: { id: row.tokenId, scopes: row.scopes, tenants: row.tenants, projectId: row.projectId },
+  token: {
+    id: row.tokenId,
+    scopes: row.scopes,
+    tenants: row.tenants,
+    projectId: row.projectId,
+    ...(row.job && { job: row.job }),
+  },
 })

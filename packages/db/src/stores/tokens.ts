@@ -1,4 +1,4 @@
-import { type Scope, startOfDay } from '@switchyard/domain/access'
+import { type JobIdentity, type Scope, startOfDay } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
 import type { PersonalAccessToken } from '../generated/client.js'
 
@@ -16,16 +16,24 @@ export interface NewToken {
   expiresAt: Date | null
   /** The project and the creator of a project token. Unset: a personal token. */
   project?: { projectId: number; createdBy: number | null }
+  /** The CI job that gets the token, and the time until which it works. Unset: a token of another kind. */
+  job?: { identity: JobIdentity; createdBy: number | null; endsAt: Date }
 }
 
 export type ProjectTokenWithLevel = PersonalAccessToken & { accessLevel: number | null }
 
 export const createToken = (
   { prisma }: DatabaseOrTransaction,
-  { project, scopes, tenants = [], ...token }: NewToken,
+  { project, scopes, tenants = [], job, ...token }: NewToken,
 ): Promise<PersonalAccessToken> =>
   prisma.personalAccessToken.create({
-    data: { ...token, ...project, scopes: [...scopes], tenants: [...tenants] },
+    data: {
+      ...token,
+      ...project,
+      scopes: [...scopes],
+      tenants: [...tenants],
+      ...(job && { job: { ...job.identity }, endsAt: job.endsAt, createdBy: job.createdBy }),
+    },
   })
 
 export const findToken = ({ prisma }: DatabaseOrTransaction, id: number) =>
@@ -56,13 +64,13 @@ export async function findProjectToken(
   return token && withLevel(token)
 }
 
-/** One page of a project's unrevoked tokens, newest first, and the number of all of them. */
+/** One page of a project's unrevoked tokens, but for those of CI jobs, newest first, and the number of all of them. */
 export async function listProjectTokens(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   rows: { skip: number; take: number },
 ): Promise<{ tokens: ProjectTokenWithLevel[]; total: number }> {
-  const where = { projectId, revokedAt: null }
+  const where = { projectId, revokedAt: null, endsAt: null }
   const include = withMembership(projectId)
   const [tokens, total] = await Promise.all([
     prisma.personalAccessToken.findMany({ where, include, orderBy: { id: 'desc' }, ...rows }),
@@ -71,17 +79,19 @@ export async function listProjectTokens(
   return { tokens: tokens.map(withLevel), total }
 }
 
-/** Ids of the bot users of the unrevoked project tokens that a user created. */
+/** Ids of the bot users of the unrevoked project tokens and of the trusted issuers that a user created. */
 export async function listBotsOfCreator(
   { prisma }: DatabaseOrTransaction,
   createdBy: number,
 ): Promise<number[]> {
   const made = { OR: [{ createdBy }, { createdBy: null, project: { ownerId: createdBy } }] }
+  const select = { userId: true }
   const tokens = await prisma.personalAccessToken.findMany({
     where: { ...made, projectId: { not: null }, revokedAt: null },
-    select: { userId: true },
+    select,
   })
-  return [...new Set(tokens.map(({ userId }) => userId))]
+  const trusted = await prisma.trustedIssuer.findMany({ where: made, select })
+  return [...new Set([...tokens, ...trusted].map(({ userId }) => userId))]
 }
 
 /** Deletes a user's tokens of this name, except the token with this hash. */

@@ -1,3 +1,4 @@
+import type { JobIdentity } from './job-identity.js'
 import type { Scope } from './scopes.js'
 
 /** The user and the token of a request. A session has the rights of the token that it began with. */
@@ -17,6 +18,7 @@ export interface CallerSession {
 }
 
 export interface CallerToken {
+  /** 0: the identity token of a CI job, which is not stored. */
   id: number
   scopes: readonly Scope[]
   /** The project of a project token. Null or missing: the token works in every project of its user. */
@@ -25,7 +27,13 @@ export interface CallerToken {
   tenants?: readonly string[]
   /** A deploy token, which fetches from its project with the rights of a reporter. */
   deploy?: true
+  /** The CI job that holds the token, and acts as the bot of the rule that lets it. */
+  job?: JobIdentity
 }
+
+/** What counts as one token wherever the uses of tokens are counted: the CI jobs of one rule and subject count together. */
+export const countedToken = ({ user, token }: Caller): string =>
+  token.job ? `job ${user.id} ${token.job.subject}` : `token ${token.id}`
 
 /** The caller within a project; null when the caller's token belongs to another project. */
 export const callerIn = (projectId: number, caller: Caller | null): Caller | null =>

@@ -26,7 +26,7 @@ import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
 import { versionOf } from './precondition.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { createFindSender, type FindSender, senderKey } from './sender.js'
+import { createFindSender, type FindSender, type SenderOptions, senderKey } from './sender.js'
 import { limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
@@ -38,6 +38,8 @@ export interface HttpAppOptions {
   /** Finds the holder of a session by the SHA-256 of its secret. Unset: no session is accepted. */
   findSession?: FindCaller
   routes: Route[]
+  /** The project that a request names, where identity tokens of CI jobs are taken. */
+  projectOf?: SenderOptions['projectOf']
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
   /** Makes what counts for the limits. Unset: this process counts by itself. */
@@ -167,7 +169,7 @@ interface Needs {
 }
 
 function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
-  const { authenticate, findSession, externalUrl, rateLimitPerMinute } = options
+  const { authenticate, findSession, externalUrl, projectOf, rateLimitPerMinute } = options
   // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing from then on.
   const authenticateSession: Authenticate = async (secret) => (await findSession?.(hashToken(secret))) ?? null
   const limiting = {
@@ -179,8 +181,9 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
       authenticate: limitUnknownTokens(authenticate, { ...limiting, kind: 'tokens' }),
       authenticateSession: limitUnknownTokens(authenticateSession, { ...limiting, kind: 'sessions' }),
       externalUrl,
+      projectOf,
     }),
-    findSenderAgain: createFindSender({ authenticate, authenticateSession, externalUrl }),
+    findSenderAgain: createFindSender({ authenticate, authenticateSession, externalUrl, projectOf }),
   }
 }
 

@@ -6,15 +6,22 @@ import { LRUCache } from 'lru-cache'
 /** Finds the holder of a token; null when the token is unknown, expired or revoked, or its user is blocked. */
 export type FindCaller = (tokenHash: Uint8Array<ArrayBuffer>) => Promise<Caller | null>
 
-/** The holder of a secret; null when it is no token that works. */
-export type Authenticate = (secret: string) => Promise<Caller | null>
+/**
+ * Finds the CI job that shows an identity token; null when it may not act there.
+ *
+ * @param project the project that the request names, by id or full path; undefined: none
+ */
+export type FindJob = (token: string, project: string | undefined) => Promise<Caller | null>
+
+/** The holder of a secret; null when it is no token that works. @param project as for {@link FindJob} */
+export type Authenticate = (secret: string, address?: string, project?: string) => Promise<Caller | null>
 
 /**
  * Who holds a secret that came from an address, null when nobody does.
  *
  * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
  */
-export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
+export type AuthenticateFrom = (secret: string, address: string, project?: string) => Promise<Caller | null>
 
 export interface Authenticator {
   authenticate: Authenticate
@@ -36,6 +43,9 @@ export const hashToken = (secret: string): Uint8Array<ArrayBuffer> =>
 /** The hash of a token as text, the key of the cache. */
 export const tokenKey = (secret: string): string => hash('sha256', secret, 'base64')
 
+/** Whether a secret has the form of a signed identity token, a JWT, which no token of ours has. */
+const isIdentityToken = (secret: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)
+
 interface LookUp {
   caller: Caller | null
   /** The number of changes that this process knew of when the look-up began. */
@@ -45,32 +55,36 @@ interface LookUp {
 /**
  * Looks tokens up and remembers each answer for half a second, so that a busy client costs two queries a second.
  * Simultaneous look-ups of one token share a query; a failed one is not remembered.
+ *
+ * @param findJob unset: no identity tokens are taken
  */
-export function createAuthenticator(findCaller: FindCaller): Authenticator {
+export function createAuthenticator(findCaller: FindCaller, findJob?: FindJob): Authenticator {
   let changes = 0
   /** User id → the number of the last change. */
   const changed = new LRUCache<number, number>({ max: rememberedMax })
-  const known = new LRUCache<string, LookUp, Uint8Array<ArrayBuffer>>({
+  const known = new LRUCache<string, LookUp, () => Promise<Caller | null>>({
     max: rememberedMax,
     ttl: rememberedMs,
     // A look-up that the cache evicts is still answered.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context }) => {
       const changesBefore = changes
-      return { caller: await findCaller(context), changesBefore }
+      return { caller: await context(), changesBefore }
     },
   })
   const isOutdated = ({ caller, changesBefore }: LookUp) =>
     caller !== null && (changed.get(caller.user.id) ?? 0) > changesBefore
 
   return {
-    async authenticate(secret) {
-      const key = tokenKey(secret)
+    async authenticate(secret, _address, project) {
+      const isJob = findJob !== undefined && isIdentityToken(secret)
+      const key = isJob ? `${tokenKey(secret)} ${project}` : tokenKey(secret)
+      const context = () => (isJob ? findJob(secret, project) : findCaller(hashToken(secret)))
       let found = known.get(key)
       while (found === undefined || isOutdated(found)) {
         // A look-up may join a query that began before the change; the look-up after it starts a new query.
         const forceRefresh = found !== undefined
-        found = await known.fetch(key, { context: hashToken(secret), forceRefresh })
+        found = await known.fetch(key, { context, forceRefresh })
       }
       return found.caller
     },
@@ -82,8 +96,8 @@ export function createAuthenticator(findCaller: FindCaller): Authenticator {
 }
 
 /** {@link createAuthenticator} for services that change neither users nor tokens. */
-export const createAuthenticate = (findCaller: FindCaller): Authenticate =>
-  createAuthenticator(findCaller).authenticate
+export const createAuthenticate = (findCaller: FindCaller, findJob?: FindJob): Authenticate =>
+  createAuthenticator(findCaller, findJob).authenticate
 
 /**
  * The token a request carries: `PRIVATE-TOKEN`, or `Authorization: Bearer`. Never one from the query

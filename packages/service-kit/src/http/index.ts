@@ -7,6 +7,7 @@ export {
   createAuthenticate,
   createAuthenticator,
   type FindCaller,
+  type FindJob,
   hashToken,
   tokenOf,
 } from './authentication.js'

@@ -1,5 +1,5 @@
 import { DomainError } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
+import { type Caller, countedToken } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
 import { type AuthenticateFrom, callerOf, tokenKey, tokenOf } from './authentication.js'
@@ -23,6 +23,8 @@ export interface SenderOptions {
   /** Finds the holder of a session by the secret in its cookie. */
   authenticateSession: AuthenticateFrom
   externalUrl?: string | undefined
+  /** The project that a request names, by id or full path; undefined: none. Unset: no request names one. */
+  projectOf?: ((route: Route, params: Call['params']) => string | undefined) | undefined
 }
 
 /**
@@ -37,6 +39,7 @@ export function createFindSender({
   authenticate,
   authenticateSession,
   externalUrl,
+  projectOf,
 }: SenderOptions): FindSender {
   const sessionOf = async (secret: string, address: string) => {
     try {
@@ -50,8 +53,9 @@ export function createFindSender({
     const address = request.ip ?? ''
     const token = tokenOfRoute(route, request)
     if (token !== null) {
-      const caller = await callerOf(token, (secret) => authenticate(secret, address))
-      return { caller, limitKey: tokenKey(token) }
+      const project = projectOf?.(route, request.params as Call['params'])
+      const caller = await callerOf(token, (secret) => authenticate(secret, address, project))
+      return { caller, limitKey: tokenLimitKey(caller, token) }
     }
     const baseUrl = externalUrl ?? requestedUrl(request)
     const secret = route.outsideApi ? null : sessionSecretOf(request, baseUrl)
@@ -64,9 +68,14 @@ export function createFindSender({
   }
 }
 
-/** Who shares slots and memory: the requests of a user (of a deploy token), else those of an address. */
-export const senderKey = ({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string =>
-  caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`
+/** Who shares slots and memory: the requests of a user (of a deploy token), those of like CI jobs, else those of an address. */
+export function senderKey({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string {
+  if (!caller) return `address ${senderAddress(raw.request.ip)}`
+  return caller.token.job ? countedToken(caller) : `user ${caller.user.id}`
+}
+
+const tokenLimitKey = (caller: Caller | null, token: string): string =>
+  caller?.token.job ? countedToken(caller) : tokenKey(token)
 
 /** A provider gives each customer at least so many bits of IPv6 addresses: all of them are one sender. */
 const networkBits = 64
@@ -89,6 +98,7 @@ export const auditAuthor = ({ user, token }: Caller, { requestId, raw }: Call) =
   tokenId: token.id,
   requestId,
   ipAddress: raw.request.ip ?? null,
+  ...(token.job && { job: token.job }),
 })
 
 /** All sessions of a token count together: a new session brings no new share of a limit. */

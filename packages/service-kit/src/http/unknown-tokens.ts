@@ -36,7 +36,7 @@ export function limitUnknownTokens(
   authenticate: Authenticate,
   { isOn, kind, createLimiter }: UnknownTokenOptions,
 ): AuthenticateFrom {
-  if (!isOn) return (secret) => authenticate(secret)
+  if (!isOn) return authenticate
   const unknown = createLimiter({ name: `unknown-${kind}`, points: unknownPerMinuteMax, durationSeconds: 60 })
   const refusals = createLimiter({ name: `refused-${kind}`, points: 1, durationSeconds: rememberedSeconds })
   const good = new LRUCache<string, true>({ max: rememberedMax, ttl: goodMs })
@@ -59,11 +59,11 @@ export function limitUnknownTokens(
     await unknown.block(sender, Math.min(refusedSeconds * 2 ** (times - 1), refusedSecondsMax))
   }
 
-  return async (secret, address) => {
+  return async (secret, address, project) => {
     const key = tokenKey(secret)
     const sender = senderAddress(address)
     const waits = refused.has(sender) && !good.has(key)
-    const lookUp = () => authenticate(secret)
+    const lookUp = () => authenticate(secret, address, project)
     const caller = await (waits ? lookUps.run({ sender }, undefined, lookUp) : lookUp())
     if (caller) {
       good.set(key, true)

@@ -1,22 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createMember,
-  createUser,
   type Database,
-  type DatabaseOrTransaction,
   findProjectToken,
-  findToken,
   inTransaction,
   listProjectTokens as listStoredTokens,
-  type Project,
   type Rows,
 } from '@switchyard/db'
-import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
+import { forbidden, notFound } from '@switchyard/domain'
 import type { Caller, Scope } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
-import { type IssuedToken, issueToken } from './tokens.js'
+import { createBot, type IssuedToken, issueToken, makerOf } from './tokens.js'
 
 /** The tokens of the project that are not revoked. */
 export const listProjectTokens = (database: Database, { project }: ProjectCall, rows: Rows) =>
@@ -54,8 +48,7 @@ export async function issueProjectToken(
   if (accessLevel > level) throw forbidden()
   return inTransaction(database, async (transaction) => {
     const maker = await makerOf(transaction, caller)
-    const bot = await createUser(transaction, { ...botNames(project), name, admin: false, bot: true })
-    await createMember(transaction, { projectId: project.id, userId: bot.id, accessLevel })
+    const bot = await createBot(transaction, name, { projectId: project.id, accessLevel })
     const token = {
       userId: bot.id,
       name,
@@ -72,18 +65,4 @@ export async function issueProjectToken(
     })
     return issued
   })
-}
-
-/** The user who counts as the creator of a new project token, and the last day that the token may have. */
-export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
-  if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
-  const own = await findToken(transaction, token.id)
-  if (!own) throw unauthenticated()
-  return { createdBy: own.createdBy, latestDay: own.expiresAt }
-}
-
-function botNames(project: Project) {
-  const username = `project_${project.id}_bot_${randomBytes(8).toString('hex')}`
-  // The domain `.invalid` is reserved: no mail is ever delivered there.
-  return { username, email: `${username}@noreply.switchyard.invalid` }
 }

@@ -17,11 +17,11 @@ import {
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
 import { isTokenOfSignIn } from '../sign-in/store.js'
-import { makerOf } from './project-tokens.js'
 import {
   getTokenFor,
   type IssuedToken,
   issueToken,
+  makerOf,
   requireTenants,
   type TokenDependencies,
 } from './tokens.js'
@@ -120,6 +120,7 @@ async function rotate(
   { expiresAt, latestDay, createdBy, onRevoked }: Rotation,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
+  if (old.job !== null) throw forbidden('The token of a CI job is not replaced')
   const rotated = await inTransaction(database, async (transaction) => {
     if (await isTokenOfSignIn(transaction, old.id))
       throw forbidden('The token of a single sign-on has no secret to replace')

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
+  createMember,
   createToken,
+  createUser,
   type Database,
   type DatabaseOrTransaction,
   deleteMember,
@@ -214,4 +216,36 @@ async function revoke(
   })
   forgetUsers([userId])
   return isRevoked
+}
+
+/**
+ * The user who counts as the creator of a new project token, and the last day that the token may have.
+ *
+ * @throws DomainError forbidden for a CI job, which ends soon and leaves no token behind
+ */
+export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
+  if (token.job) throw forbidden('A CI job makes no tokens and trusts no issuers')
+  if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
+  const own = await findToken(transaction, token.id)
+  if (!own) throw unauthenticated()
+  return { createdBy: own.createdBy, latestDay: own.expiresAt }
+}
+
+/**
+ * The user as which the holder of a project token, or a CI job, acts.
+ *
+ * @param membership null: the bot acts outside of projects
+ */
+export async function createBot(
+  transaction: DatabaseOrTransaction,
+  name: string,
+  membership: { projectId: number; accessLevel: number } | null,
+) {
+  const group = membership ? `project_${membership.projectId}` : 'installation'
+  const username = `${group}_bot_${randomBytes(8).toString('hex')}`
+  // The domain `.invalid` is reserved: no mail is ever delivered there.
+  const email = `${username}@noreply.switchyard.invalid`
+  const bot = await createUser(transaction, { username, email, name, admin: false, bot: true })
+  if (membership) await createMember(transaction, { ...membership, userId: bot.id })
+  return bot
 }

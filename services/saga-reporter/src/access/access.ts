@@ -4,6 +4,7 @@ import { DomainError, forbidden, insufficientScope, unauthenticated, unavailable
 import {
   boundTenantsOf,
   type Caller,
+  countedToken,
   requireAdministratorOrScope,
   requireTenant,
   requireUnboundToken,
@@ -151,7 +152,7 @@ export function reporterOf(caller: Caller | null, isForCertificates = false): Pe
   const mayReport = token.scopes.includes('saga_report') || (user.admin && token.scopes.includes('api'))
   if (!mayReport) throw insufficientScope(['saga_report'])
   if (isForCertificates) throw forbidden('events are reported over gRPC with a certificate')
-  return { name: `token ${token.id}`, service: null, tenants: boundTenantsOf(caller) }
+  return { name: countedToken(caller), service: null, tenants: boundTenantsOf(caller) }
 }
 
 function byCertificate(peers: PeerBindings): PeerOf {

@@ -1,6 +1,7 @@
 import type { handleServerStreamingCall } from '@grpc/grpc-js'
 import type { WatchSagasRequest, WatchSagasResponse } from '@switchyard/contracts/saga-query'
 import { conflict, invalidParameters } from '@switchyard/domain'
+import { countedToken } from '@switchyard/domain/access'
 import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Reader } from '../access/access.js'
@@ -33,7 +34,7 @@ export const createWatchSagas = ({
   ) {
     const batches = live.watch({
       kind: 'grpc',
-      owner: { token: caller.token.id, address },
+      owner: { token: countedToken(caller), address },
       filter: readWatchFilter(withTenant(request, caller)),
       after: readPosition(request.afterSequence),
       signal,

@@ -1,5 +1,5 @@
 import { DomainError, type ErrorKind } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
+import { type Caller, countedToken } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
 import type { LogEntry } from '@switchyard/saga-store'
 import {
@@ -58,7 +58,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       operation: listOf(sagaOperations).optional(),
       last_event_id: position().optional(),
     }),
-    handle: async (input, { token }: Caller, call) => {
+    handle: async (input, caller: Caller, call) => {
       const { request, response } = call.raw
       const filter = {
         tenant: input.tenant,
@@ -71,7 +71,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       if (answerHead(call)) return streamed
       const batches = live.watch({
         kind: 'sse',
-        owner: { token: token.id, address: senderAddress(request.ip) },
+        owner: { token: countedToken(caller), address: senderAddress(request.ip) },
         filter,
         after,
         signal: call.signal,

@@ -5,6 +5,6 @@ import { StreamQuota } from './stream-quota.js'
 it('a stream that begins while the process stops ends at once and is not refused, because a browser does not connect again after a refusal', () => {
   const streams = new StreamQuota({ total: 1, perToken: 1, perAddress: 1 }, createMetrics('test'))
   streams.close()
-  const owner = { token: 1, address: '127.0.0.1' }
+  const owner = { token: 'token 1', address: '127.0.0.1' }
   expect(streams.open('sse', owner, new AbortController().signal).ending.signal.aborted).toBe(true)
 })

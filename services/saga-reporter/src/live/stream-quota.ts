@@ -7,8 +7,8 @@ export type StreamKind = 'sse' | 'grpc'
 
 /** The token and the address of a client that follows the log. */
 export interface StreamOwner {
-  /** Id of the token. */
-  token: number
+  /** What counts as one token. */
+  token: string
   address: string
 }
 
@@ -66,7 +66,7 @@ export class StreamQuota {
   ): { ending: AbortController; close: () => void } {
     // Another process may have room for a client that has its share of this one.
     if (this.#slots.count().held >= this.#total) throw unavailable(tooMany, { retryAfterMs })
-    const giveBack = this.#slots.takeAtOnce({ sender: String(owner.token), group: owner.address })
+    const giveBack = this.#slots.takeAtOnce({ sender: owner.token, group: owner.address })
     const ending = new AbortController()
     const onClientGone = () => ending.abort(client.reason)
     client.addEventListener('abort', onClientGone)

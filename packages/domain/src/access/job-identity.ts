@@ -1,0 +1,75 @@
+import { storableText } from '../texts.js'
+import { compileWildcard } from '../wildcard.js'
+
+/** What the identity token of a CI job says. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Name of a claim → the pattern that its value matches; `*` stands for any characters. */
+export type ClaimPatterns = Readonly<Record<string, string>>
+
+/** The CI job that sends a request by its identity token, or by a token that it was given in exchange. */
+export interface JobIdentity {
+  issuer: string
+  subject: string
+  /** Null, as below: the token does not say. */
+  repository: string | null
+  ref: string | null
+  /** The run of the workflow, the pipeline or the build. */
+  run: string | null
+}
+
+const patternsMax = 10
+const patternCharsMax = 255
+
+/** Claims that say whose job it is, one of which a rule has to name: everybody has jobs at the issuers of public forges. */
+const identifyingClaims = ['sub', 'repository', 'repository_id', 'project_path', 'project_id']
+
+const namePattern = /^[\w.:/-]{1,64}$/
+
+/** The problem of the patterns of a rule; null when there is none. */
+export function claimPatternsProblem(patterns: ClaimPatterns): string | null {
+  const entries = Object.entries(patterns)
+  if (entries.length > patternsMax) return `has more than ${patternsMax} claims`
+  for (const [name, pattern] of entries) {
+    if (!namePattern.test(name)) return 'has a claim with an invalid name'
+    if (pattern === '') return `has an empty pattern for ${name}`
+    if (pattern.length > patternCharsMax)
+      return `has a pattern for ${name} that is too long (maximum is ${patternCharsMax} characters)`
+  }
+  const identifies = identifyingClaims.some(
+    (name) => Object.hasOwn(patterns, name) && !patterns[name]?.startsWith('*'),
+  )
+  if (identifies) return null
+  return `must have one of ${identifyingClaims.join(', ')}, with a pattern that does not begin with *`
+}
+
+/** The text of a claim; null when it is missing, or neither text, number nor boolean. */
+function claimText(claims: Claims, name: string): string | null {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+}
+
+/** Whether the claims match every pattern, in time that is linear in their length. */
+export const matchesClaims = (patterns: ClaimPatterns, claims: Claims): boolean =>
+  Object.entries(patterns).every(([name, pattern]) => {
+    const value = claimText(claims, name)
+    return value !== null && compileWildcard(pattern)(value)
+  })
+
+const shownCharsMax = 255
+
+/** The job of a verified token, in the words of GitHub and Forgejo, of GitLab or of Jenkins. */
+export function jobIdentityOf(claims: Claims): JobIdentity {
+  const first = (...names: string[]) => {
+    const value = names.map((name) => claimText(claims, name)).find((text) => text !== null) ?? null
+    return value && storableText(value.slice(0, shownCharsMax).replace(/\p{Surrogate}/gu, '\ufffd'))
+  }
+  return {
+    issuer: first('iss') ?? '',
+    subject: first('sub') ?? '',
+    repository: first('repository', 'project_path'),
+    ref: first('ref'),
+    run: first('run_id', 'pipeline_id', 'build_number'),
+  }
+}

@@ -1,0 +1,49 @@
+import type { Database } from '@switchyard/db'
+import { type Caller, jobIdentityOf, matchesClaims } from '@switchyard/domain/access'
+import type { FindJob } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { createJsonReader, targetPolicy } from '@switchyard/webhooks'
+import { allowedIssuers, issuerProblem } from './allowed-issuers.js'
+import { createIssuerKeys, documentLimits } from './issuer-keys.js'
+import { listTrustRules, type TrustRule } from './store.js'
+import { createVerifyToken, namedIssuer, type VerifiedToken } from './verify.js'
+
+export interface JobConfig {
+  TRUSTED_ISSUER_HOSTS?: string | undefined
+  WEBHOOK_ALLOWED_HOSTS?: string | undefined
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean
+}
+
+/**
+ * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the project that the request
+ * names, or outside of projects. The keys of an issuer are read only when a rule names the issuer, so that nobody has us ask
+ * servers in vain.
+ *
+ * @returns undefined when administrators allow no issuer
+ */
+export function openFindJob(
+  config: JobConfig,
+  { database, lifecycle }: { database: Database; lifecycle: ServiceContext['lifecycle'] },
+): FindJob | undefined {
+  const allowed = allowedIssuers(config)
+  if (allowed.size === 0) return undefined
+  const reader = createJsonReader({ policy: targetPolicy(config), ...documentLimits })
+  lifecycle.onClose('keys of issuers', () => reader.close())
+  const verify = createVerifyToken(createIssuerKeys(reader))
+  return async (token, project) => {
+    const issuer = namedIssuer(token)
+    if (issuer === null || issuerProblem(issuer, allowed) !== null) return null
+    const rules = await listTrustRules(database, issuer, project)
+    const verified = rules.length > 0 ? await verify(token, issuer) : null
+    const rule = verified && rules.find((each) => matches(each, verified))
+    return rule ? callerOf(rule, verified) : null
+  }
+}
+
+const matches = ({ audience, claims: patterns }: TrustRule, { audiences, claims }: VerifiedToken): boolean =>
+  audiences.includes(audience) && matchesClaims(patterns, claims)
+
+const callerOf = (
+  { user, scopes, tenants, projectId }: TrustRule,
+  { claims }: Pick<VerifiedToken, 'claims'>,
+): Caller => ({ user, token: { id: 0, scopes, tenants, projectId, job: jobIdentityOf(claims) } })

@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto'
+import type { Claims } from '@switchyard/domain/access'
+import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+
+/** What a token of an issuer says, once its signature and times are checked. */
+export interface VerifiedToken {
+  issuer: string
+  audiences: readonly string[]
+  claims: Claims
+}
+
+/** Identity tokens of forges have 1 to 2 KB. */
+const tokenCharsMax = 8192
+/** A token counts for an hour at most, however long its issuer lets it live. */
+const lifetimeSecondsMax = 3600
+/** Between the clocks of the issuer and of this machine. */
+const clockToleranceSeconds = 60
+/** Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be taken. */
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+/** Characters of the tokens that are remembered. */
+const rememberedCharsMax = 16 * 1024 * 1024
+
+/** The issuer that a token names, which is to be checked; null for what is no token. */
+export function namedIssuer(token: string): string | null {
+  if (token.length > tokenCharsMax) return null
+  try {
+    return decodeJwt(token).iss ?? null
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
+  }
+}
+
+/**
+ * What a verified token is remembered by once it was exchanged. It is made of what is signed, because a signature may have several
+ * forms.
+ */
+export function identityKey(token: string): Uint8Array<ArrayBuffer> {
+  const { iss, jti } = decodeJwt(token)
+  const name = jti ?? token.slice(0, token.lastIndexOf('.'))
+  return new Uint8Array(hash('sha256', JSON.stringify([iss, name]), 'buffer'))
+}
+
+/**
+ * Verifies tokens, each one once: what it says is remembered until it ends.
+ *
+ * @returns a function that gives null for a token that is not valid, and throws DomainError unavailable while its issuer is away
+ */
+export function createVerifyToken(keysOf: (issuer: string) => JWTVerifyGetKey) {
+  const verified = new LRUCache<string, VerifiedToken, { token: string; issuer: string }>({
+    maxSize: rememberedCharsMax,
+    // A token that the cache evicts is still answered.
+    ignoreFetchAbort: true,
+    fetchMethod: async (_key, _stale, { context: { token, issuer }, options }) => {
+      const claims = await claimsOf(token, issuer, keysOf(issuer))
+      if (!claims) return undefined
+      options.size = token.length
+      options.ttl = Math.max(1, endOf(claims) * 1000 - Date.now())
+      const { aud } = claims
+      return { issuer, audiences: typeof aud === 'string' ? [aud] : (aud ?? []), claims }
+    },
+  })
+  return async (token: string, issuer: string): Promise<VerifiedToken | null> =>
+    (await verified.fetch(hash('sha256', token, 'base64'), { context: { token, issuer } })) ?? null
+}
+
+async function claimsOf(token: string, issuer: string, getKey: JWTVerifyGetKey) {
+  try {
+    const { payload } = await jwtVerify(token, getKey, {
+      issuer,
+      algorithms,
+      requiredClaims: ['sub', 'aud', 'exp', 'iat'],
+      maxTokenAge: lifetimeSecondsMax,
+      clockTolerance: clockToleranceSeconds,
+    })
+    return payload
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
+  }
+}
+
+const endOf = ({ exp = 0, iat = 0 }: { exp?: number; iat?: number }): number =>
+  Math.min(exp, iat + lifetimeSecondsMax) + clockToleranceSeconds

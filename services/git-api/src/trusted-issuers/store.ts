@@ -1,0 +1,115 @@
+import type { DatabaseOrTransaction, TrustedIssuer } from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
+import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
+
+/** A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no member any more. */
+export type TrustedIssuerWithLevel = TrustedIssuer & { accessLevel: number | null }
+
+export interface NewTrustedIssuer {
+  /** Null: the jobs act outside of projects. */
+  projectId: number | null
+  /** The bot as which the jobs act. */
+  userId: number
+  name: string
+  issuer: string
+  audience: string
+  claims: ClaimPatterns
+  scopes: readonly Scope[]
+  tenants: readonly string[]
+  expiresAt: Date | null
+  createdBy: number | null
+}
+
+type Place = Pick<NewTrustedIssuer, 'projectId'>
+
+/** Key of the lock of the rules outside of projects. */
+const installationLock = 'switchyard.trusted_issuers'
+
+/** The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at the same time. */
+export async function countTrustedIssuers(
+  transaction: DatabaseOrTransaction,
+  { projectId }: Place,
+): Promise<number> {
+  if (projectId !== null) await lockProjectRow(transaction, projectId)
+  else await transaction.prisma.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtext(${installationLock}))`
+  return transaction.prisma.trustedIssuer.count({ where: { projectId } })
+}
+
+export const createTrustedIssuer = (
+  { prisma }: DatabaseOrTransaction,
+  { scopes, tenants, ...rule }: NewTrustedIssuer,
+): Promise<TrustedIssuer> =>
+  prisma.trustedIssuer.create({ data: { ...rule, scopes: [...scopes], tenants: [...tenants] } })
+
+/** The members' rows of a bot, of which at most one is that of the rule's project. */
+const withRole = { user: { select: { members: { select: { projectId: true, accessLevel: true } } } } }
+
+type WithMemberships = TrustedIssuer & {
+  user: { members: { projectId: number; accessLevel: number }[] }
+}
+
+const withLevel = ({ user, ...rule }: WithMemberships): TrustedIssuerWithLevel => ({
+  ...rule,
+  accessLevel: user.members.find(({ projectId }) => projectId === rule.projectId)?.accessLevel ?? null,
+})
+
+/** The rules of a project, or those outside of projects, oldest first. */
+export async function listTrustedIssuers(
+  { prisma }: DatabaseOrTransaction,
+  { projectId }: Place,
+): Promise<TrustedIssuerWithLevel[]> {
+  const rules = await prisma.trustedIssuer.findMany({
+    where: { projectId },
+    include: withRole,
+    orderBy: { id: 'asc' },
+  })
+  return rules.map(withLevel)
+}
+
+export async function findTrustedIssuer(
+  { prisma }: DatabaseOrTransaction,
+  { projectId }: Place,
+  id: number,
+): Promise<TrustedIssuerWithLevel | null> {
+  const rule = await prisma.trustedIssuer.findFirst({ where: { id, projectId }, include: withRole })
+  return rule && withLevel(rule)
+}
+
+/** The tokens that the jobs of a rule have got in exchange stop working. */
+export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userId: number): Promise<void> {
+  await prisma.personalAccessToken.updateMany({
+    where: { userId, revokedAt: null },
+    data: { revokedAt: new Date() },
+  })
+}
+
+/** The rule whose jobs act as a bot. Locks it until the transaction ends, so that it is not removed meanwhile. */
+export async function lockRuleOfBot(
+  { prisma }: DatabaseOrTransaction,
+  userId: number,
+): Promise<Pick<TrustedIssuer, 'name' | 'createdBy'> | null> {
+  const [rule] = await prisma.$queryRaw<Pick<TrustedIssuer, 'name' | 'createdBy'>[]>`
+    SELECT name, created_by AS "createdBy" FROM trusted_issuers WHERE user_id = ${userId} FOR SHARE`
+  return rule ?? null
+}
+
+/**
+ * Remembers that an identity token was exchanged, and forgets those that have ended.
+ *
+ * @returns false when it was exchanged before
+ */
+export async function rememberExchange(
+  { prisma }: DatabaseOrTransaction,
+  key: Uint8Array<ArrayBuffer>,
+  endsAt: Date,
+): Promise<boolean> {
+  await prisma.exchangedIdentity.deleteMany({ where: { endsAt: { lt: new Date() } } })
+  const { count } = await prisma.exchangedIdentity.createMany({ data: { key, endsAt }, skipDuplicates: true })
+  return count > 0
+}
+
+/** @returns whether there was such a rule */
+export async function deleteTrustedIssuer({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
+  const { count } = await prisma.trustedIssuer.deleteMany({ where: { id } })
+  return count > 0
+}
