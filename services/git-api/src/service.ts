@@ -51,7 +51,6 @@ export async function createService(config: Config, { logger, metrics, health, l
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
   watchStorage(config, { health, metrics })
   const database = openDatabase(config, { metrics, health, lifecycle })
-
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
   const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
@@ -60,7 +59,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const build = { revision: config.SWITCHYARD_REVISION, time: config.SWITCHYARD_REVISION_TIME }
+  const build = buildOf(config)
   const needs = { database, createLimiter, logger, lifecycle }
   const { authenticator, ...authentication } = openAuthentication(config, needs)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
@@ -114,6 +113,11 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
 }
+
+const buildOf = (config: Config): Build => ({
+  revision: config.SWITCHYARD_REVISION,
+  time: config.SWITCHYARD_REVISION_TIME,
+})
 
 /** Makes up for what processes that were killed did not do: telling of changes, and removing what they deleted. */
 function startMakingUp(
