@@ -69,7 +69,7 @@ it.each(requests)('each file of $method $path leads to the next', ({ path, parts
   expect(reached).toEqual(expect.arrayContaining(last))
 })
 
-it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {
+it('docs/architecture.md names every package, and what each may use as its manifest and the check of imports have it', () => {
   const rows = architecture.matchAll(/^\| `([\w-]+)` +\| .+? +\| (.+?) +\|$/gm)
   const documented = new Map([...rows].map(([, name = '', uses = '']) => [name, uses]))
   expect([...documented.keys()].sort()).toEqual(readdirSync(join(repository, 'packages')).sort())
@@ -77,6 +77,11 @@ it('docs/architecture.md names every package, and what each may use as the check
   for (const [, name = '', allowed = ''] of rules) {
     const names = allowed.replaceAll("'", '')
     expect([name, documented.get(name)]).toEqual([name, names === '' ? 'nothing' : names])
+    const { dependencies, devDependencies } = JSON.parse(readRepositoryFile(`packages/${name}/package.json`))
+    const used = Object.keys({ ...dependencies, ...devDependencies })
+      .filter((used) => used.startsWith('@switchyard/') && used !== '@switchyard/bundler')
+      .map((used) => used.slice('@switchyard/'.length))
+    expect([name, ...used.sort()]).toEqual([name, ...names.split(', ').filter(Boolean).sort()])
   }
 })
 
