@@ -56,20 +56,20 @@ it('docs/one-request.md names a file that exists for each step', () => {
 })
 
 it.each(requests)('each file of $method $path leads to the next', ({ path, parts }) => {
-  const { gateway = '', routes = '', work = '', store, git, shape = '' } = parts
-  const last = store ?? git ?? ''
-  for (const file of [gateway, routes, work, last, shape]) {
+  const { gateway = '', routes = '', work = '', shape = '', ...stored } = parts
+  const last = Object.values(stored)
+  expect(last).not.toEqual([])
+  for (const file of [gateway, routes, work, ...last, shape]) {
     expect(file !== '' && existsSync(join(repository, file)), file).toBe(true)
   }
   const [, service] = routes.split('/')
   expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
   expect(importsOf(routes)).toEqual(expect.arrayContaining([work, shape]))
-  const [root = ''] = /^(?:packages|services)\/[^/]+\//.exec(last) ?? []
-  const entries = importsOf(work).filter((file) => file.startsWith(root))
-  expect([work, ...entries].flatMap((entry) => [...reachedFrom(entry)])).toContain(last)
+  const reached = [work, ...importsOf(work)].flatMap((entry) => [...reachedFrom(entry)])
+  expect(reached).toEqual(expect.arrayContaining(last))
 })
 
-it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {
+it('docs/architecture.md names every package, and what each may use as its manifest and the check of imports have it', () => {
   const rows = architecture.matchAll(/^\| `([\w-]+)` +\| .+? +\| (.+?) +\|$/gm)
   const documented = new Map([...rows].map(([, name = '', uses = '']) => [name, uses]))
   expect([...documented.keys()].sort()).toEqual(readdirSync(join(repository, 'packages')).sort())
@@ -77,6 +77,11 @@ it('docs/architecture.md names every package, and what each may use as the check
   for (const [, name = '', allowed = ''] of rules) {
     const names = allowed.replaceAll("'", '')
     expect([name, documented.get(name)]).toEqual([name, names === '' ? 'nothing' : names])
+    const { dependencies, devDependencies } = JSON.parse(readRepositoryFile(`packages/${name}/package.json`))
+    const used = Object.keys({ ...dependencies, ...devDependencies })
+      .filter((used) => used.startsWith('@switchyard/') && used !== '@switchyard/bundler')
+      .map((used) => used.slice('@switchyard/'.length))
+    expect([name, ...used.sort()]).toEqual([name, ...names.split(', ').filter(Boolean).sort()])
   }
 })
 

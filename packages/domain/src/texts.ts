@@ -1,3 +1,5 @@
+import type { FieldProblems } from './errors.js'
+
 /**
  * Removes characters from both ends of a text in linear time. A regular expression for the end takes quadratic time when the
  * text has long runs of these characters elsewhere.
@@ -12,3 +14,9 @@ export function trimCharacters(text: string, isTrimmed: (character: string) => b
 
 /** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
+
+/** The problem of a text that is too long, by its field. Counts code points, as the database does. */
+export const tooLong = (field: string, text = '', max: number): FieldProblems =>
+  text.length > max && [...text].length > max
+    ? { [field]: [`is too long (maximum is ${max} characters)`] }
+    : {}

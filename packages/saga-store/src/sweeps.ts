@@ -58,7 +58,7 @@ export async function releaseSweep({ pool }: SweepPool, name: string, owner: str
   ])
 }
 
-/** The name of the sweep that counts ended sagas for the metrics. */
+/** The sweep that counts ended sagas for the metrics, by its stored name. */
 export const metricsSweep = 'figures'
 const cursorKey = 'ended'
 

@@ -8,7 +8,7 @@ import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/re
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { queueOf } from './job-type.js'
-import { jobTypes } from './job-types.js'
+import { jobTypes } from './jobs.js'
 import { createJobMetrics } from './queues/job-metrics.js'
 import { createProducer } from './queues/producer.js'
 import { keepSchedules } from './queues/schedules.js'

@@ -1,4 +1,5 @@
 import { createDatabase } from '@switchyard/db'
+import { metricsSweep } from '@switchyard/saga-store'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepMetrics } from '../src/sagas/keep-metrics.js'
@@ -122,7 +123,7 @@ it('moves to another worker when the one that shows them stops, and shows nothin
 it('vanishes when another worker holds them', async () => {
   const [worker] = workers as [(typeof workers)[0]]
   await harness.database.pool.query(
-    "UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = 'figures'",
+    `UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = '${metricsSweep}'`,
   )
   await expect
     .poll(async () => (await metricsOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')), poll)
@@ -137,7 +138,7 @@ it('vanishes when the database cannot be asked any more', async () => {
     poolSizeMax: 1,
     applicationName: 'test',
   })
-  await harness.database.pool.query("DELETE FROM saga_sweeps WHERE name = 'figures'")
+  await harness.database.pool.query(`DELETE FROM saga_sweeps WHERE name = '${metricsSweep}'`)
   await Promise.all(workers.splice(0).map((worker) => worker.close()))
   const kept = keepMetrics({ database, metrics, logger: silent, everyMs: 300 })
   const shown = async () =>

@@ -1,4 +1,4 @@
-import { purgeSagas, writeEndedCursor } from '@switchyard/saga-store'
+import { metricsSweep, purgeSagas, writeEndedCursor } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followDecidedSagas, followFlags } from '../src/webhooks/saga-events.js'
 import { endOfEarlierTransactions } from './earlier-transactions.js'
@@ -68,7 +68,7 @@ it('a saga stays until webhooks have come to its flags', async () => {
 
 it('every end is told and counted, also of sagas whose time is up as they end', async () => {
   const { database } = harness
-  await database.pool.query("DELETE FROM saga_sweeps WHERE name = 'figures'")
+  await database.pool.query(`DELETE FROM saga_sweeps WHERE name = '${metricsSweep}'`)
   const { id: webhookId } = await addWebhook(database, 'https://example.com/hook', { events: ['saga.ended'] })
   const worker = await harness.startWorker({ SAGA_SWEEP_SECONDS: '1', SAGA_RETENTION_EVERY_SECONDS: '1' })
   try {
@@ -79,7 +79,7 @@ it('every end is told and counted, also of sagas whose time is up as they end', 
     // What ended before anybody counted is not counted.
     await expect
       .poll(() =>
-        database.pool.query("SELECT FROM saga_sweeps WHERE name = 'figures' AND position ? 'ended'"),
+        database.pool.query(`SELECT FROM saga_sweeps WHERE name = '${metricsSweep}' AND position ? 'ended'`),
       )
       .toMatchObject({ rowCount: 1 })
     for (let round = 0; round < 10; round += 1) {

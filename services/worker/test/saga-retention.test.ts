@@ -1,4 +1,4 @@
-import { purgeSagas } from '@switchyard/saga-store'
+import { metricsSweep, purgeSagas } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
@@ -33,7 +33,7 @@ const everythingIsTold = () =>
     .poll(async () => {
       const { rows } = await harness.database.pool.query<{ told: boolean }>(
         `SELECT LEAST(c.position, (s.position -> 'ended' ->> 0)::bigint) >= (SELECT max(id) FROM saga_events) AS told
-         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'figures'`,
+         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = '${metricsSweep}'`,
       )
       return rows[0]?.told
     }, poll)

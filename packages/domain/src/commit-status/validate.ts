@@ -1,5 +1,6 @@
 import { type FieldProblems, invalid } from '../errors.js'
 import { isHttpUrl } from '../http-url.js'
+import { tooLong } from '../texts.js'
 
 const targetUrlLengthMax = 2048
 const descriptionLengthMax = 10_000
@@ -23,9 +24,3 @@ export function validateStatusTexts({ targetUrl, description, name, ref }: Check
   Object.assign(problems, tooLong('name', name, labelLengthMax), tooLong('ref', ref, labelLengthMax))
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
-
-/** Counts code points, as the database does. */
-const tooLong = (field: string, text = '', max: number): FieldProblems =>
-  text.length > max && [...text].length > max
-    ? { [field]: [`is too long (maximum is ${max} characters)`] }
-    : {}

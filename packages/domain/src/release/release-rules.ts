@@ -1,5 +1,6 @@
 import { type FieldProblems, invalid } from '../errors.js'
 import { isHttpUrl } from '../http-url.js'
+import { tooLong } from '../texts.js'
 
 /** GitLab's types of links. */
 export const releaseLinkTypes = ['other', 'runbook', 'image', 'package'] as const
@@ -62,12 +63,6 @@ function isFilePath(path: string): boolean {
     .split('/')
     .every((part) => part !== '' && part !== '.' && part !== '..')
 }
-
-/** Counts code points, as the database does. */
-const tooLong = (field: string, text: string, max: number): FieldProblems =>
-  text.length > max && [...text].length > max
-    ? { [field]: [`is too long (maximum is ${max} characters)`] }
-    : {}
 
 function refuse(problems: FieldProblems): void {
   if (Object.keys(problems).length > 0) throw invalid(problems)

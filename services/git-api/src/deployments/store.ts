@@ -9,7 +9,20 @@ import {
   type NewDelivery,
   type User,
 } from '@switchyard/db'
-import { queryOf } from '@switchyard/db/sql'
+import {
+  flag,
+  insertInto,
+  integer,
+  lockProjectRow,
+  omit,
+  pick,
+  queryOf,
+  rowColumns,
+  selectList,
+  text,
+  time,
+  updateIn,
+} from '@switchyard/db/sql'
 import { invalid, notFound } from '@switchyard/domain'
 import {
   type DeploymentProgress,
@@ -17,15 +30,43 @@ import {
   guessTier,
   type SagaReference,
 } from '@switchyard/domain/deployment'
-import {
-  deploymentColumns,
-  environmentColumns,
-  findEnvironmentByName,
-  insertDeploymentRow,
-  insertEnvironment,
-  lockProject,
-  updateProgress,
-} from '../environments/store.js'
+import { environmentColumns, findEnvironmentByName, insertEnvironment } from '../environments/store.js'
+
+/** The one list of the columns of `deployments`. */
+const deployments = rowColumns<Deployment>({
+  projectId: integer('project_id'),
+  id: integer('id'),
+  iid: integer('iid'),
+  environmentId: integer('environment_id'),
+  ref: text('ref'),
+  tag: flag('tag'),
+  sha: text('sha'),
+  status: text('status'),
+  userId: integer('user_id'),
+  sagaTenant: text('saga_tenant'),
+  sagaId: text('saga_id'),
+  frozen: flag('frozen'),
+  createdAt: time('created_at'),
+  updatedAt: time('updated_at'),
+  finishedAt: time('finished_at'),
+})
+
+const deploymentColumns = selectList('stored', deployments)
+
+/** Returns the new row. */
+const insertDeploymentRow = insertInto(
+  'add-deployment',
+  'deployments',
+  omit(deployments, 'id'),
+  `RETURNING ${deploymentColumns}`,
+)
+
+const updateProgress = updateIn(
+  'change-deployment',
+  'deployments',
+  pick(deployments, 'projectId', 'id'),
+  pick(deployments, 'status', 'updatedAt', 'finishedAt'),
+)
 
 /** A deployment with its environment and its user; the user is null when the account is gone. */
 export type DeploymentView = Deployment & { environment: Environment; user: DeploymentUser | null }
@@ -163,7 +204,7 @@ export const recordDeployment = (
 ): Promise<{ deployment: DeploymentView; isNew: boolean }> =>
   inPoolTransaction(pool, async (client) => {
     const { projectId, environment: name } = given
-    await lockProject(client, projectId)
+    await lockProjectRow(client, projectId)
     const environment =
       (await findEnvironmentByName(client, projectId, name)) ??
       (await insertEnvironment(client, { ...defaults, projectId, name, tier: guessTier(name) }))
@@ -254,7 +295,7 @@ export const changeDeployment = (
   makeDelivery: MakeDelivery,
 ): Promise<{ deployment: DeploymentView; isChanged: boolean }> =>
   inPoolTransaction(pool, async (client) => {
-    await lockProject(client, projectId)
+    await lockProjectRow(client, projectId)
     const before = await getRow(client, projectId, id)
     const current = before as Deployment & DeploymentProgress
     const next = apply(current)
@@ -278,7 +319,7 @@ export const deleteDeployment = (
   id: number,
 ): Promise<void> =>
   inPoolTransaction(pool, async (client) => {
-    await lockProject(client, projectId)
+    await lockProjectRow(client, projectId)
     const { status, environmentId } = await getRow(client, projectId, id)
     if (status === 'running') throw invalid('Cannot destroy running deployment')
     const last = await findLastSuccess(client, projectId, environmentId)

@@ -2,46 +2,27 @@ import type { PoolClient } from '@switchyard/db'
 import {
   type Database,
   type DatabaseOrTransaction,
-  type Deployment,
   type Environment,
   inPoolTransaction,
 } from '@switchyard/db'
 import {
-  flag,
   insertInto,
   integer,
   likeText,
+  lockProjectRow,
   omit,
-  pick,
   queryOf,
   rowColumns,
   selectList,
   text,
   time,
-  updateIn,
 } from '@switchyard/db/sql'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid } from '@switchyard/domain'
 import {
   type EnvironmentTier,
   environmentSlug,
   environmentsPerProjectMax,
 } from '@switchyard/domain/deployment'
-
-const lock = {
-  name: 'lock-project-for-deployments',
-  text: 'SELECT FROM projects WHERE id = $1 FOR NO KEY UPDATE',
-}
-
-/**
- * Locks a project until the transaction ends. Every transaction that writes environments or deployments begins with this lock,
- * so that limits and moves hold with several writers, and no two writers wait for each other in a circle.
- *
- * @throws DomainError not-found
- */
-export async function lockProject(client: PoolClient, projectId: number): Promise<void> {
-  const { rowCount } = await client.query({ ...lock, values: [projectId] })
-  if (rowCount !== 1) throw notFound('Project')
-}
 
 /** The one list of the columns of `environments`. */
 const environments = rowColumns<Environment>({
@@ -61,48 +42,12 @@ const environments = rowColumns<Environment>({
 export const environmentColumns = selectList('stored', environments)
 
 /** Returns the new row, or nothing when the project has as many environments as it can have. */
-export const insertEnvironmentRow = insertInto(
+const insertEnvironmentRow = insertInto(
   'add-environment',
   'environments',
   omit(environments, 'id', 'state', 'createdAt', 'updatedAt'),
   `WHERE (SELECT count(*) FROM environments WHERE project_id = given.project_id) < ${environmentsPerProjectMax}
     RETURNING ${environmentColumns}`,
-)
-
-/** The one list of the columns of `deployments`. */
-const deployments = rowColumns<Deployment>({
-  projectId: integer('project_id'),
-  id: integer('id'),
-  iid: integer('iid'),
-  environmentId: integer('environment_id'),
-  ref: text('ref'),
-  tag: flag('tag'),
-  sha: text('sha'),
-  status: text('status'),
-  userId: integer('user_id'),
-  sagaTenant: text('saga_tenant'),
-  sagaId: text('saga_id'),
-  frozen: flag('frozen'),
-  createdAt: time('created_at'),
-  updatedAt: time('updated_at'),
-  finishedAt: time('finished_at'),
-})
-
-export const deploymentColumns = selectList('stored', deployments)
-
-/** Returns the new row. */
-export const insertDeploymentRow = insertInto(
-  'add-deployment',
-  'deployments',
-  omit(deployments, 'id'),
-  `RETURNING ${deploymentColumns}`,
-)
-
-export const updateProgress = updateIn(
-  'change-deployment',
-  'deployments',
-  pick(deployments, 'projectId', 'id'),
-  pick(deployments, 'status', 'updatedAt', 'finishedAt'),
 )
 
 /** An environment to add. */
@@ -143,7 +88,8 @@ export async function insertEnvironment(client: PoolClient, given: NewEnvironmen
 }
 
 /**
- * Adds an environment.
+ * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, begins with the lock of the project,
+ * so that limits and moves hold with several writers, and no two of them wait for each other in a circle.
  *
  * @returns null when the project has an environment of this name
  * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
@@ -153,7 +99,7 @@ export const createEnvironment = (
   given: NewEnvironment,
 ): Promise<Environment | null> =>
   inPoolTransaction(pool, async (client) => {
-    await lockProject(client, given.projectId)
+    await lockProjectRow(client, given.projectId)
     const known = await findEnvironmentByName(client, given.projectId, given.name)
     return known ? null : insertEnvironment(client, given)
   })
@@ -217,7 +163,7 @@ export const deleteStoppedEnvironment = (
   id: number,
 ): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
-    await lockProject(client, projectId)
+    await lockProjectRow(client, projectId)
     const { rowCount } = await client.query(
       `DELETE FROM environments WHERE project_id = $1 AND id = $2 AND state = 'stopped'`,
       [projectId, id],

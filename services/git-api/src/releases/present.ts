@@ -4,6 +4,7 @@ import { filledText, link, oneOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { optional, optionalText } from '../shapes/parameters.js'
+import { sourceArchives } from '../shapes/project.js'
 import type { ReleaseView } from '../shapes/repository-views.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import type { LinkFields } from './store.js'
@@ -45,8 +46,6 @@ export const releaseShape = z
   })
   .meta({ id: 'Release', description: 'A release of a tag, with notes and links' })
 
-const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar']
-
 /** A release in GitLab's shape. Without the right to read code, everything about the commit is left out. */
 export function presentRelease(
   { release, commit, showsCode }: ReleaseView,
@@ -54,12 +53,8 @@ export function presentRelease(
   baseUrl: string,
 ): z.output<typeof releaseShape> {
   const tag = encodeURIComponent(release.tag)
-  const apiUrl = `${baseUrl}/api/v4/projects/${project.id}`
   const links = release.links.map((each) => presentReleaseLink(each, release.tag, project, baseUrl))
-  const sources = sourceFormats.map((format) => ({
-    format,
-    url: `${apiUrl}/repository/archive.${format}?sha=${encodeURIComponent(`refs/tags/${release.tag}`)}`,
-  }))
+  const sources = sourceArchives(project, release.tag, baseUrl)
   const path = `/${project.pathWithNamespace}/-`
   return {
     tag_name: release.tag,

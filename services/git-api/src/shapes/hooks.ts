@@ -11,6 +11,7 @@ import {
   hookRepository,
   hookUser,
 } from './hook-parts.js'
+import { sourceArchives } from './project.js'
 
 interface AboutDeployment {
   project: Project
@@ -98,17 +99,13 @@ interface AboutRelease {
   baseUrl: string
 }
 
-const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar']
-
 /** The body of a `Release Hook`: a release was made, changed or deleted. */
 export function releaseHook(
   { id, tag, name, description, createdAt, releasedAt, links }: ReleaseWithLinks,
   { action, project, commit, baseUrl }: AboutRelease,
 ) {
   const shownProject = hookProject(project, baseUrl)
-  const archive = `${baseUrl}/api/v4/projects/${project.id}/repository/archive`
-  const revision = encodeURIComponent(`refs/tags/${tag}`)
-  const sources = sourceFormats.map((format) => ({ format, url: `${archive}.${format}?sha=${revision}` }))
+  const sources = sourceArchives(project, tag, baseUrl)
   return hookDelivery('releases', {
     object_kind: 'release',
     id: Number(id),

@@ -187,3 +187,13 @@ export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof 
   avatar_url: null,
   web_url: `${baseUrl}/${owner.username}`,
 })
+
+/** The archives of what a tag names, in each format. */
+export function sourceArchives({ id }: Pick<ProjectWithOwner, 'id'>, tag: string, baseUrl: string) {
+  const archive = `${baseUrl}/api/v4/projects/${id}/repository/archive`
+  const revision = encodeURIComponent(`refs/tags/${tag}`)
+  return ['zip', 'tar.gz', 'tar.bz2', 'tar'].map((format) => ({
+    format,
+    url: `${archive}.${format}?sha=${revision}`,
+  }))
+}

@@ -33,7 +33,6 @@ export interface ReportMetadata {
   tags: readonly string[]
 }
 
-/** Of a tenant, and of ids. */
 const tagsMax = 16
 const traceParentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const tagPattern = /^[^=\p{Cc}]{1,64}=[^\p{Cc}]{0,192}$/u

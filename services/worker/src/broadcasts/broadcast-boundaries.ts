@@ -43,7 +43,7 @@ export const broadcastPlanning = ({
  */
 export const broadcastBoundary = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
   jobType({
-    queue: 'broadcast-turn',
+    queue: queueNames.broadcastBoundary,
     concurrency: 10,
     timeoutMs: 10_000,
     async run({ at }, { signal }) {

@@ -68,8 +68,8 @@ export const webhookRetention = ({ database, clock }: Pick<JobDependencies, 'dat
   })
 
 /**
- * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that older versions stored
- * unencrypted, and after a change of keys those that another key encrypted.
+ * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that are stored unencrypted, and those that
+ * another key encrypted.
  */
 export const webhookSecretEncryption = ({
   database,

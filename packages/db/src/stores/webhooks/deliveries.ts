@@ -104,7 +104,8 @@ export const sqlOf = ({ prisma }: DatabaseOrTransaction): SqlClient => ({
   }),
 })
 
-const listed = {
+/** What a list leaves out, because it may be large. */
+const unlisted = {
   payload: true,
   requestHeaders: true,
   responseHeaders: true,
@@ -112,7 +113,7 @@ const listed = {
 } as const
 
 /** A delivery without the request and the response. */
-export type ListedDelivery = Omit<WebhookDelivery, keyof typeof listed>
+export type ListedDelivery = Omit<WebhookDelivery, keyof typeof unlisted>
 
 /** One page of a webhook's deliveries, newest first, and the number of all of them. */
 export async function listDeliveries(
@@ -125,7 +126,7 @@ export async function listDeliveries(
     prisma.webhookDelivery.findMany({
       where,
       orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
-      omit: listed,
+      omit: unlisted,
       ...rows,
     }),
     prisma.webhookDelivery.count({ where }),

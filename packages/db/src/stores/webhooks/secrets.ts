@@ -6,7 +6,7 @@ export interface EncryptedSecret {
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The stored secret of a webhook. Older versions stored plain text; when both are set, the plain one is newer. */
+/** The stored secret of a webhook, as plain text or encrypted. When both are set, the plain one is newer. */
 export interface StoredSecret {
   plain: string | null
   encrypted: EncryptedSecret | null
