@@ -84,6 +84,9 @@ writeDerived('redis_users', redisUsers())
 secret('root_token', () => `swy-${password()}`, 'SWITCHYARD_ROOT_TOKEN')
 secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
 secret('storages_secret', password)
+// Single sign-on: the secret that the provider gave, or a list of providers. As they are, there is none.
+secret('oidc_client_secret', password)
+secret('oidc_providers', () => '[]')
 // Switchyard's own jobs, at REDIS_URL. docs/job-queues.md says what may stand here.
 secret(
   'jobqueue_sources',

@@ -260,7 +260,7 @@ describe('make-env', () => {
     expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
     expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
     expect(new Set(names.map(secret)).size).toBe(names.length)
-    for (const name of names.filter((each) => !/url|redis_users|jobqueue_sources/.test(each)))
+    for (const name of names.filter((each) => !/url|redis_users|jobqueue_sources|oidc_providers/.test(each)))
       expect(secret(name)).toMatch(/^[\w-]{32,}$/)
     for (const name of databaseServices) {
       const { username, password } = new URL(secret(urlSecretOf(name)))

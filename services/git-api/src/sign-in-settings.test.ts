@@ -37,6 +37,10 @@ describe('settings of single sign-on', () => {
     expect(config.TOKEN_SIGN_IN).toBe('everybody')
   })
 
+  it('are off with a secret alone and an empty list, which files may hold', () => {
+    expect(providersOf(load({ OIDC_CLIENT_SECRET: 'unused', OIDC_PROVIDERS: '[]' }))).toEqual([])
+  })
+
   it('have one provider by plain variables, which lets nobody in by itself', () => {
     const [only] = providersOf(load(provider))
     expect(only).toMatchObject({

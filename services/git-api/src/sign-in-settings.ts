@@ -113,7 +113,6 @@ export type SignInProvider = z.output<typeof provider>
 
 const providers = z
   .array(provider, 'must be a list')
-  .min(1)
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ')
 
 /** Providers as JSON; a secret as a whole. The error names every problem and no value. */
@@ -178,9 +177,11 @@ type Problem = [variable: string, problem: string]
 
 /** What is wrong with the variables of single sign-on together. */
 export function signInProblems(config: SignInConfig): Problem[] {
-  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_PROVIDERS } = config
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config
+  const OIDC_PROVIDERS = severalOf(config)
   const single = Object.entries({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET })
-  const given = single.find(([, value]) => value !== undefined)?.[0]
+  // A secret alone names no provider: an installation may have an unused one in a file.
+  const given = single.find(([name, value]) => value !== undefined && name !== 'OIDC_CLIENT_SECRET')?.[0]
   if (!given && !OIDC_PROVIDERS) {
     const problem = 'must be everybody while no provider is set (OIDC_ISSUER, OIDC_PROVIDERS)'
     return config.TOKEN_SIGN_IN === 'everybody' ? [] : [['TOKEN_SIGN_IN', problem]]
@@ -207,10 +208,14 @@ const problemIf = (isWrong: unknown, ...problem: Problem): Problem[] => (isWrong
 const lacksGroupsClaim = ({ allowed_groups, admin_groups, group_roles, groups_claim }: SignInProvider) =>
   !groups_claim && allowed_groups.length + admin_groups.length + group_roles.length > 0
 
+/** The providers of the JSON list; undefined for an empty one, which stands for none. */
+const severalOf = ({ OIDC_PROVIDERS: list }: SignInConfig) => (list && list.length > 0 ? list : undefined)
+
 /** The providers of single sign-on; empty: there is none. */
 export function providersOf(config: SignInConfig): SignInProvider[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config
-  if (config.OIDC_PROVIDERS) return config.OIDC_PROVIDERS
+  const several = severalOf(config)
+  if (several) return several
   if (OIDC_ISSUER === undefined) return []
   return [
     {

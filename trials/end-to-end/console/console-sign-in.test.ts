@@ -40,6 +40,7 @@ beforeAll(async () => {
       OIDC_CLIENT_SECRET: identityClient.secret,
       OIDC_LABEL: 'Acme',
       OIDC_CREATE_USERS: 'true',
+      USER_TOKEN_LIFETIME_DAYS_MAX: '30',
     },
   })
 })
@@ -83,6 +84,29 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       await page.getByRole('button', { name: /yes/i }).click()
       await page.waitForURL(`${url}/console/sign-in**`)
       await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    })
+  })
+
+  it('lets users make a token for themselves, and revoke it', async () => {
+    await inWindow(async (page) => {
+      await page.goto('/console/admin/tokens')
+      await logIn(page, 'ada')
+      await page.getByRole('button', { name: 'New token' }).click()
+      const dialog = page.getByRole('dialog', { name: 'New token' })
+      expect(await dialog.getByLabel('User').count()).toBe(0)
+      await dialog.getByLabel('Name').fill('laptop')
+      await dialog.getByRole('checkbox', { name: 'read_api', exact: true }).check()
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      const secret = await page.getByLabel('Secret').inputValue()
+      const ask = () => fetch(`${url}/api/v4/user`, { headers: { 'PRIVATE-TOKEN': secret } })
+      expect((await ask()).status).toBe(200)
+      await page.getByRole('button', { name: 'Close' }).last().click()
+      await page
+        .getByRole('row', { name: /laptop/ })
+        .getByRole('button', { name: 'Revoke' })
+        .click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await expect.poll(async () => (await ask()).status).toBe(401)
     })
   })
 

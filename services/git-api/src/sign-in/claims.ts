@@ -1,3 +1,4 @@
+import { trimCharacters } from '@switchyard/domain'
 import type { SignInProvider } from '../sign-in-settings.js'
 
 /** Who signs in, in the words of the provider, within bounds. */
@@ -33,14 +34,14 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, 4
 
 /** `Ada.Lovelace@example.com` becomes `Ada.Lovelace`, and characters that no user name has become hyphens. */
 const usernameOf = (claim: string): string =>
-  (claim.split('@', 1)[0] ?? '')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^\w.-]+/g, '-')
-    .slice(0, charsMax)
-    .replace(/^[-.]+/, '')
-    .split(/[-.]+$/, 1)
-    .join('')
+  trimCharacters(
+    (claim.split('@', 1)[0] ?? '')
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/[^\w.-]+/g, '-')
+      .slice(0, charsMax),
+    (character) => character === '-' || character === '.',
+  )
 
 const readable = (text: string): string =>
   Array.from(text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\p{Bidi_Control}]+/gu, ' ').trim())
