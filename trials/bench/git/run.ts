@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { buildLibgit2 } from './baselines.js'
+import { plans } from './make-repository.js'
 import { reads, sampleOf } from './samples.js'
 import { requestsAlone } from './sections/alone.js'
 import { checkAnswers } from './sections/answers.js'
@@ -9,6 +10,7 @@ import { coldReads } from './sections/cold-reads.js'
 import { mixedReads, sweep } from './sections/concurrency.js'
 import { growth } from './sections/growth.js'
 import { pathReads } from './sections/paths.js'
+import { realRepository } from './sections/real-repository.js'
 import { warmReads } from './sections/warm-reads.js'
 import { cherryPicks, creates } from './sections/writes.js'
 import { startService } from './service.js'
@@ -23,10 +25,20 @@ execFileSync(process.execPath, [join(trials, '../ops/bundler/bundle-service.mjs'
   stdio: 'inherit',
 })
 
-const noLibgit2 = buildLibgit2()
+/** A repository that stands in for the generated ones: see `sections/real-repository.ts`. */
+const real = process.env.BENCH_REPOSITORY
+
+const noLibgit2 = real === undefined ? buildLibgit2() : null
 if (noLibgit2) console.log(`without the baseline of libgit2: ${noLibgit2}`)
-const service = await startService()
+const service = await startService(real === undefined ? plans : [])
 try {
+  if (real !== undefined) await realRepository(service, real)
+  else await generatedRepositories()
+} finally {
+  await service.close()
+}
+
+async function generatedRepositories(): Promise<void> {
   const samples = await Promise.all(service.projects.map(sampleOf))
   const context = { service, samples, withLibgit2: noLibgit2 === null }
   if (isWanted('answers')) await checkAnswers(context)
@@ -40,6 +52,4 @@ try {
   if (isWanted('around')) await aroundCommits(context)
   if (isWanted('create')) await creates(context)
   if (isWanted('pick')) await cherryPicks(context)
-} finally {
-  await service.close()
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import pg from 'pg'
 import { startDatabases } from '../../support/databases.js'
 import { startRedis } from '../../support/redis.js'
 import { createClient } from './load.js'
-import { dataDir, plans, repositoryOf } from './make-repository.js'
+import { dataDir, type RepositoryPlan, repositoryOf } from './make-repository.js'
 
 export interface Project {
   name: string
@@ -34,7 +34,8 @@ export interface Processes {
 }
 
 /** Two processes of git-api with their own PostgreSQL and Redis, and a project for each repository. */
-export async function startService() {
+export async function startService(plans: readonly RepositoryPlan[]) {
+  mkdirSync(dataDir, { recursive: true })
   const storageRoot = mkdtempSync(join(dataDir, 'storage-'))
   const databases = await startDatabases(['git'])
   const redis = await startRedis()
@@ -57,7 +58,12 @@ export async function startService() {
     ])
   }
   const first = await gitApi()
-  const projects = await makeProjects(first.ports, token, databases.urls.git, storageRoot)
+  const projects = await makeProjects(plans, {
+    ports: first.ports,
+    token,
+    databaseUrl: databases.urls.git,
+    storageRoot,
+  })
   await first.stop()
   return {
     token,
@@ -129,7 +135,15 @@ async function figuresOf(child: ChildProcess): Promise<ProcessFigures> {
 }
 
 /** Makes the projects over HTTP, as anybody would, and puts the prepared repositories in their places. */
-async function makeProjects(ports: number[], token: string, databaseUrl: string, storageRoot: string) {
+async function makeProjects(
+  plans: readonly RepositoryPlan[],
+  {
+    ports,
+    token,
+    databaseUrl,
+    storageRoot,
+  }: { ports: number[]; token: string; databaseUrl: string; storageRoot: string },
+) {
   const client = createClient(ports, token)
   const database = new pg.Client({ connectionString: databaseUrl })
   await database.connect()

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+interface ProcessTimes {
+  parent: number
+  /** Of the process and of its children that have ended. */
+  ticks: number
+}
+
+/** Milliseconds of CPU time that all processes below one have taken so far, also those that have ended. Linux only. */
+export function cpuMsBelow(pid: number): number {
+  const times = new Map<number, ProcessTimes>()
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    try {
+      times.set(Number(entry), timesOf(readFileSync(`/proc/${entry}/stat`, 'utf8')))
+    } catch {
+      // The process has ended meanwhile.
+    }
+  }
+  const below = (id: number): number =>
+    [...times]
+      .filter(([, { parent }]) => parent === id)
+      .reduce((sum, [child, { ticks }]) => sum + ticks + below(child), 0)
+  return (below(pid) * 1000) / ticksASecond
+}
+
+/** Behind the name in parentheses come state, parent and, as the twelfth to fifteenth, the times. */
+function timesOf(stat: string): ProcessTimes {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  return { parent: Number(fields[1]), ticks }
+}
+
+const ticksASecond = Number(execFileSync('getconf', ['CLK_TCK']).toString())
