@@ -103,9 +103,16 @@ export async function findUsualBranch(repository: Repository): Promise<string | 
   return usual ?? branches.find((name) => !isBranchOfGitAnnex(name)) ?? branches[0] ?? null
 }
 
-/** Sets HEAD, the branch that a clone checks out. */
-export async function pointHeadTo(repository: Repository, branch: string): Promise<void> {
-  await runGitOk(repository, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] })
+/** Less than a transaction of the database lasts. */
+const headMs = 3_000
+
+/**
+ * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no slot and little time, and
+ * the client that disconnects does not end it.
+ */
+export async function pointHeadTo({ path }: Repository, branch: string): Promise<void> {
+  const command = { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }
+  await runGitOk(path, command, { timeoutMs: headMs })
 }
 
 /** Prefix of hidden references that keep commits from being removed as unreachable. */

@@ -109,3 +109,16 @@ test('webhooks are told nothing of a release that was refused', async () => {
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 404, 404])
   expect(await toldOf('refused')).toEqual({})
 })
+
+test('a release that cannot be stored leaves no tag behind', async () => {
+  const sql = (text: string) => harness.database.pool.query(`ALTER TABLE webhook_deliveries ${text}`)
+  await sql(`ADD CONSTRAINT none_of_unstored CHECK (payload NOT LIKE '%unstored%') NOT VALID`)
+  try {
+    const { status } = await ask('POST', releases(), { tag_name: 'unstored', ref: 'main' })
+    expect(status).toBe(500)
+  } finally {
+    await sql('DROP CONSTRAINT none_of_unstored')
+  }
+  expect((await ask('GET', releases('/unstored'))).status).toBe(404)
+  expect((await ask('GET', `/projects/${project.id}/repository/tags/unstored`)).status).toBe(404)
+})

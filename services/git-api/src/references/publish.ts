@@ -8,6 +8,7 @@ import {
   sqlOf,
 } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
 import type { Git } from '@switchyard/git-storage/git'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -126,14 +127,20 @@ async function deleteReleasesOfTags(
   const tags = [...targets.keys()]
   const repository = git.open(project)
   try {
+    // git may wait for a slot for longer than a transaction lasts.
+    const commits = new Map<string, Commit | null>()
+    for (const { tag } of await findReleasesOfTags(database, project.id, tags, notifiedChangesMax)) {
+      commits.set(tag, await findCommit(repository, targets.get(tag) ?? ''))
+    }
+    if (commits.size === 0) return
     const deleted = await inTransaction(database, async (transaction) => {
       const releases = await findReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
       if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
       for (const release of releases) {
-        await enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
-          const commit = await findCommit(repository, targets.get(release.tag) ?? '')
-          return releaseHook(release, { action: 'delete', project, commit, baseUrl })
-        })
+        const commit = commits.get(release.tag) ?? null
+        await enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
+          releaseHook(release, { action: 'delete', project, commit, baseUrl }),
+        )
       }
       return releases
     })

@@ -15,10 +15,12 @@ import {
   type ProjectAccess,
   type RefChange,
 } from '@switchyard/domain/access'
-import { isRefName } from '@switchyard/domain/commit'
+import { type Commit, isRefName } from '@switchyard/domain/commit'
 import { validateLink, validateRelease } from '@switchyard/domain/release'
+import { moveReference } from '@switchyard/git-storage/move-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import { findTagTarget, fullName } from '@switchyard/git-storage/references'
+import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
@@ -83,7 +85,7 @@ async function describe(access: ProjectCall, release: ReleaseWithLinks): Promise
   const { project, repository, caller, memberLevel } = access
   const showsCode =
     decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
-  const commit = showsCode ? await findCommit(repository, fullName('tag', release.tag)) : null
+  const commit = showsCode ? await findTagged(repository, release.tag) : null
   return { release, commit, showsCode }
 }
 
@@ -102,7 +104,8 @@ interface CreateReleaseCommand {
 }
 
 /**
- * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been checked.
+ * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been checked, and removed
+ * again when the release cannot be stored.
  *
  * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release; invalid for
  *   texts and links that do not fit, and as createTag; unprocessable when the tag is missing and there is no start
@@ -132,27 +135,27 @@ export async function createRelease(
   const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const missing = await planMissingTag(access, command)
   await recordIntent(missing)
-  const made: RefChange[] = []
+  let made = await addMissingTag(access, missing)
+  let release: ReleaseWithLinks
   try {
-    // The tag comes last, so that a release that cannot be stored leaves no tag behind.
-    const release = await inTransaction(database, async (transaction) => {
+    const commit = await findTagged(access.repository, tag)
+    // git may wait for a slot for longer than a transaction lasts, so the tag comes before it.
+    release = await inTransaction(database, async (transaction) => {
       const stored = await createStoredRelease(transaction, fields)
-      for (const change of missing) {
-        await addTag(access, change)
-        made.push(change)
-      }
-      await enqueueReleaseHook(transaction, access, { release: stored, action: 'create', baseUrl })
+      const hook = { release: stored, action: 'create', baseUrl, commit } as const
+      await enqueueReleaseHook(transaction, access, hook)
       return stored
     })
-    announce(dependencies.jobs, release, 'create')
-    return await describe(access, release)
   } catch (error) {
+    made = await removeUnreleased(dependencies, access, made)
     if (violatedUniqueIndex(error) === null) throw error
     throw conflict('Release already exists', { cause: error })
   } finally {
-    // Webhooks are notified of a tag that was created, also when the database is unreachable afterwards.
+    // Webhooks are notified of a tag that stays, also when the database is unreachable afterwards.
     if (made.length > 0) await publish(made)
   }
+  announce(dependencies.jobs, release, 'create')
+  return describe(access, release)
 }
 
 /** Plans the tag of a release when it does not exist. @returns no change when it does */
@@ -172,6 +175,52 @@ async function planMissingTag(
   }
 }
 
+/** @returns the changes that this request made; none when another request made the tag meanwhile */
+async function addMissingTag(
+  access: ProjectCall<Caller>,
+  missing: readonly RefChange[],
+): Promise<RefChange[]> {
+  const made: RefChange[] = []
+  for (const change of missing) {
+    try {
+      await addTag(access, change)
+      made.push(change)
+    } catch (error) {
+      if ((await findTagTarget(access.repository, tagNameOf(change))) === null) throw error
+    }
+  }
+  return made
+}
+
+/**
+ * Removes the tag that was made for a release that could not be stored. The tag stays when it has a release, which another request or
+ * a commit without an answer has stored, and when the database cannot tell.
+ *
+ * @returns the changes that stay
+ */
+async function removeUnreleased(
+  { database, git, logger }: ReleaseDependencies,
+  { project }: ProjectCall,
+  made: readonly RefChange[],
+): Promise<RefChange[]> {
+  const stay: RefChange[] = []
+  for (const change of made) {
+    const { ref, after } = change
+    try {
+      const hasRelease = (await findRelease(database, project.id, tagNameOf(change))) !== null
+      // Without the signal of the request: the tag goes also when the client disconnects.
+      const move = { ref, from: after, to: null }
+      if (hasRelease || !(await moveReference(git.open(project), move))) stay.push(change)
+    } catch (err) {
+      logger.warn({ err, project_id: project.id }, 'could not remove the tag of a release that is not stored')
+      stay.push(change)
+    }
+  }
+  return stay
+}
+
+const tagNameOf = ({ ref }: RefChange): string => ref.slice(fullName('tag', '').length)
+
 /** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
 export async function requireTagRight(database: Database, access: ProjectCall, tag: string): Promise<void> {
   if (!(await mayCreateTag(database, access, tag))) throw forbidden(protectedTagRefusal)
@@ -190,12 +239,13 @@ export async function changeRelease(
 ): Promise<ReleaseView> {
   await requireTagRight(dependencies.database, access, tag)
   validateRelease(changes)
+  const commit = await findTagged(access.repository, tag)
   const release = await inTransaction(dependencies.database, async (transaction) => {
     const { id: projectId } = access.project
     await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
     const changed = await updateRelease(transaction, projectId, tag, changes)
     if (!changed) throw notFound('Release')
-    await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl })
+    await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
   })
   announce(dependencies.jobs, release, 'update')
@@ -213,9 +263,10 @@ export async function removeRelease(
   await requireTagRight(database, access, tag)
   const view = await getRelease(database, access, tag)
   const { release } = view
+  const commit = await findTagged(access.repository, tag)
   await inTransaction(database, async (transaction) => {
     if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
-    await enqueueReleaseHook(transaction, access, { release, action: 'delete', baseUrl })
+    await enqueueReleaseHook(transaction, access, { release, action: 'delete', baseUrl, commit })
   })
   announce(dependencies.jobs, release, 'delete')
   return view
@@ -225,18 +276,22 @@ interface ReleaseEvent {
   release: ReleaseWithLinks
   action: 'create' | 'update' | 'delete'
   baseUrl: string
+  /** That of the tag, read before the transaction: git may wait for a slot for longer than a transaction lasts. */
+  commit: Commit | null
 }
+
+const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
+  isRefName(tag) ? findCommit(repository, fullName('tag', tag)) : null
 
 /** Stores the webhook deliveries of a release, in the transaction of its change. */
 const enqueueReleaseHook = (
   transaction: DatabaseOrTransaction,
-  { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
-  { release, action, baseUrl }: ReleaseEvent,
+  { project }: Pick<ProjectCall, 'project'>,
+  { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>
-  enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
-    const commit = await findCommit(repository, fullName('tag', release.tag))
-    return releaseHook(release, { action, project, commit, baseUrl })
-  })
+  enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
+    releaseHook(release, { action, project, commit, baseUrl }),
+  )
 
 const announce = (
   jobs: Jobs,

@@ -95,13 +95,18 @@ async function removeLeftCopies(
   const before = new Date(Date.now() - storages.graceMs)
   for (const move of await listLeftCopies(database, storages.own, before)) {
     if (signal.aborted) return
-    await withMaintenanceLock(database, move.projectId, async () => {
-      const place = await findRepositoryPlace(database, move.projectId)
-      // The repository may have been moved back meanwhile.
-      if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
-      await markSourceRemoved(database, move.id)
-      logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
-    })
+    try {
+      await withMaintenanceLock(database, move.projectId, async () => {
+        const place = await findRepositoryPlace(database, move.projectId)
+        // The repository may have been moved back meanwhile.
+        if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
+        await markSourceRemoved(database, move.id)
+        logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
+      })
+    } catch (err) {
+      // One copy that cannot be deleted does not keep those of other repositories.
+      logger.warn({ err, project_id: move.projectId }, 'could not remove the former copy of a repository')
+    }
   }
 }
 
