@@ -38,7 +38,7 @@ import { createStatusRecorder } from './statuses/status-recorder.js'
 import { createStorageMetrics, storagesOf } from './storages/storages.js'
 import { checkStorage, exposeStorage } from './system/storage.js'
 import { createStorageSpace } from './system/storage-space.js'
-import { type Build, createSystemState, type StorageSpace } from './system/system.js'
+import { createSystemState, type StorageSpace } from './system/system.js'
 import { findDeployCaller } from './tokens/store.js'
 import { recordingSessionUse, recordingTokenUse } from './tokens/token-use.js'
 import { provisionAdministrator, startProvisioning } from './users/provisioning.js'
@@ -59,10 +59,13 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const build = buildOf(config)
-  const needs = { database, createLimiter, logger, lifecycle }
-  const { authenticator, ...authentication } = openAuthentication(config, needs)
-  const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
+  const bySettings = partsBySettings(config)
+  const { authenticator, findSession, sessions } = openAuthentication(config, {
+    database,
+    createLimiter,
+    logger,
+    lifecycle,
+  })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
   const git = openGit(config, storageSpace, withoutMove, { lifecycle, metrics })
@@ -77,29 +80,25 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate: authenticator.authenticate,
-    findSession: authentication.findSession,
+    findSession,
     projectOf: projectNamedBy,
     forward: joined?.forward,
     routes: routes({
       ...authenticator,
       database,
       guards,
-      sessions: authentication.sessions,
-      ...signInOf(config),
+      sessions,
+      ...bySettings,
       jobs,
       commitBodies,
-      statuses,
+      statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
       statusLookup: createStatusLookup(database, storageRoot),
       freezeCalendar: createFreezeCalendar(),
-      webhookTargets: targetPolicy(config),
-      allowedIssuers: allowedIssuers(config),
-      secretBox: createSecretBox(config),
       git,
       storages,
       storageSpace,
-      readSystemState: createSystemState({ build, database, jobs, git, storageRoot }),
+      readSystemState: createSystemState({ build: bySettings.build, database, jobs, git, storageRoot }),
       ...transfers,
-      build,
       logger,
     }).concat(joined?.routes ?? []),
     isUnavailable: isDatabaseUnavailable,
@@ -114,9 +113,13 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: server.port }
 }
 
-const buildOf = (config: Config): Build => ({
-  revision: config.SWITCHYARD_REVISION,
-  time: config.SWITCHYARD_REVISION_TIME,
+/** What the settings alone decide. */
+const partsBySettings = (config: Config) => ({
+  ...signInOf(config),
+  webhookTargets: targetPolicy(config),
+  allowedIssuers: allowedIssuers(config),
+  secretBox: createSecretBox(config),
+  build: { revision: config.SWITCHYARD_REVISION, time: config.SWITCHYARD_REVISION_TIME },
 })
 
 /** Makes up for what processes that were killed did not do: telling of changes, and removing what they deleted. */
