@@ -30,6 +30,8 @@ if (!kubectl)
 const unreached = new Map([
   ['SWITCHYARD_REVISION', 'set by the image'],
   ['SWITCHYARD_REVISION_TIME', 'set by the image'],
+  ['OIDC_CLIENT_SECRET', 'a patch in docs/single-sign-on.md sets it, with its secret'],
+  ['OIDC_PROVIDERS', 'as OIDC_CLIENT_SECRET'],
   ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is in a secret'],
   ['MIGRATION_LOCK_TIMEOUT_MS', 'a patch of the Job sets it'],
 ])

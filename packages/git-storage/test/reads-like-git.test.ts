@@ -265,7 +265,8 @@ test('stats and diffs are those of git, and applied they make the tree', { timeo
       const shown = await bytesOf(bare, ['show', ...flags, '--patch', id])
       expect(entries.map(bytesOfEntry).join(''), id).toBe(withoutHeaders(shown))
       expect(stats.get(id), id).toEqual(sumOf(await bytesOf(bare, ['show', ...flags, '--numstat', id])))
-      if (index % 5 === 0) expect(await treeAfter(bare, id, entries)).toBe(await treeOf(bare, id))
+      if (index % 5 === 0)
+        expect([null, await treeOf(bare, id)]).toContain(await treeAfter(bare, id, entries))
     }
   }, 4_000),
 )
@@ -297,8 +298,11 @@ function sumOf(numstat: string) {
 const treeOf = async (bare: BareRepository, id: string) =>
   (await bytesOf(bare, ['rev-parse', `${id}^{tree}`])).trim()
 
-/** The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are. */
-async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[]): Promise<string> {
+/**
+ * The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are. Null where git refuses
+ * its own patch, which makes a folder where a symbolic link was renamed.
+ */
+async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[]): Promise<string | null> {
   const env = { GIT_INDEX_FILE: `${bare.path}/index-${id}` }
   const [, parent] = (await bytesOf(bare, ['rev-list', '--parents', '--max-count=1', id])).trim().split(' ')
   await bytesOf(bare, ['read-tree', parent ?? '--empty'], env)
@@ -311,7 +315,12 @@ async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[])
   await index(before.map(({ oldPath }) => `0 ${'0'.repeat(40)}\t${rawName(oldPath)}`))
   const text = entries.filter((entry) => !isBinary(entry)).map(patchOf)
   const flags = ['--cached', '--whitespace=nowarn', '--unidiff-zero', '--allow-empty', '-']
-  await bytesOf(bare, ['apply', ...flags], env, text.join(''))
+  try {
+    await bytesOf(bare, ['apply', ...flags], env, text.join(''))
+  } catch (error) {
+    if (/is beyond a symbolic link/.test(String(error))) return null
+    throw error
+  }
   const listed = (await bytesOf(bare, ['ls-tree', '-r', '-z', id])).split('\0')
   const kept = binary.filter(({ deletedFile }) => !deletedFile)
   await index(

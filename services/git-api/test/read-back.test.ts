@@ -12,7 +12,9 @@ let user: number
 const tag = 'v1.0'
 
 beforeAll(async () => {
-  harness = await startGitHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com' } })
+  harness = await startGitHarness({
+    env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com', TRUSTED_ISSUER_HOSTS: 'ci.example.com' },
+  })
   await harness.database.prisma.user.updateMany({ where: { username: 'olga' }, data: { admin: true } })
   const sample = await pushSample(harness)
   project = sample.project
@@ -105,6 +107,24 @@ const resources: Record<string, () => Resource> = {
       scopes: ['read_repository'],
       expires_at: '2030-01-31T10:00:00.000Z',
       username: 'mirror-user',
+    },
+  }),
+  'trusted issuer': () => ({
+    create: 'POST /projects/{id}/trusted_issuers',
+    given: {
+      ...{ name: 'releases', issuer: 'https://ci.example.com', audience: 'shop', scopes: ['read_api'] },
+      ...{
+        claims: { repository: 'acme/shop', ref: 'refs/tags/*' },
+        access_level: 20,
+        expires_at: '2030-01-31',
+      },
+    },
+  }),
+  'trusted issuer outside of projects': () => ({
+    create: 'POST /trusted_issuers',
+    given: {
+      ...{ name: 'sagas', issuer: 'https://ci.example.com', audience: 'sagas', scopes: ['saga_report'] },
+      ...{ claims: { repository: 'acme/shop' }, tenants: ['acme'], expires_at: '2030-01-31' },
     },
   }),
   member: () => ({
@@ -365,9 +385,13 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // Settings of projects and webhooks have tests of their own: project-settings and hook-settings.
+  // These have tests of their own: project-settings, hook-settings, projects-of-users, own-tokens, identities.
   const elsewhere = [
     'POST /projects',
+    'POST /projects/user/{key}',
+    'POST /user/personal_access_tokens',
+    'POST /user/identities',
+    'POST /users/{key}/identities',
     `PUT ${inProject('')}`,
     `POST ${inProject('/hooks')}`,
     `PUT ${inProject('/hooks/{key}')}`,
@@ -375,7 +399,7 @@ test('no call that makes or changes something is missing among these tests', asy
   ]
   const refused = /\/(?:merge_requests|issues|labels|milestones|variables|deploy_keys|groups)$/
   const actions =
-    /\/(?:rotate|block|unblock|archive|unarchive|stop|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves)$|\/test\/|\/files\//
+    /\/(?:rotate|block|unblock|archive|unarchive|stop|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/packages\/generic\//
   const known = new Set([
     ...tested,
     ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),

@@ -88,7 +88,14 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   const client = new SagaClient(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
   await new Promise((resolve) => client.sagaStarted({ sagaId: saga, serviceName: 'orders' }, resolve))
   client.close()
-  const given = { sha: 'main', user_id: '1', name: 'release/*', activity_id: 'a', kind: 'result' }
+  const given = {
+    sha: 'main',
+    user_id: '1',
+    name: 'release/*',
+    activity_id: 'a',
+    kind: 'result',
+    provider: 'sso',
+  }
   return {
     ...given,
     project: String(project),
