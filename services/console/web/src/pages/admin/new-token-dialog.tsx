@@ -13,7 +13,6 @@ import { findUser, usernamesQuery } from './user-names'
 const scopes: { name: string; meaning: string }[] = [
   { name: 'api', meaning: 'everything that the user may do in the API, and git' },
   { name: 'read_api', meaning: 'reading in the API' },
-  { name: 'read_user', meaning: 'reading who its user is' },
   { name: 'read_repository', meaning: 'clone and fetch' },
   { name: 'write_repository', meaning: 'clone, fetch and push' },
   { name: 'self_rotate', meaning: 'replacing itself' },
