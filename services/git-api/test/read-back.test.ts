@@ -2,6 +2,7 @@ import type { Project } from '@switchyard/db'
 import { createUser, type TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { accessResources, type Fields, type Resource } from './read-back-access.js'
 
 let harness: GitHarness
 let project: Project
@@ -29,104 +30,12 @@ afterAll(async () => {
   await harness?.close()
 })
 
-type Fields = Record<string, unknown>
-
-interface Resource {
-  /** Makes one: method and path as they are documented. */
-  create: string
-  update?: string
-  /** Every documented parameter in the body, with a value that is not the one that it has when it is left out. */
-  given: Fields
-  /** The same for the change. */
-  changed?: Fields
-  /** How a parameter is shown where it is not shown under its name as it was given. */
-  shown?: (given: Fields) => Fields
-  /** Parameters that are no fields of the thing: they say where or how it is made, or are secret, or other names. */
-  notShown?: string[]
-  /** The field that names one in the address. */
-  key?: string
-  /** There is no such call. */
-  hasNoSingle?: true
-  list?: string
-}
-
 const inProject = (path: string) => `/projects/{id}${path}`
 
 const levels = (entries: unknown) => expect.objectContaining({ access_level: entries })
 
 const resources: Record<string, () => Resource> = {
-  user: () => ({
-    create: 'POST /users',
-    update: 'PUT /users/{key}',
-    given: {
-      ...{ email: 'ann@example.com', username: 'ann', name: 'Ann', admin: true },
-      ...{ bio: 'Writes', location: 'Here', linkedin: 'ann-l', twitter: 'ann-t', job_title: 'Editor' },
-      ...{ website_url: 'https://ann.example.com', organization: 'Press', note: 'New' },
-      ...{ private_profile: true, can_create_group: true },
-    },
-    changed: {
-      ...{ email: 'anne@example.com', username: 'anne', name: 'Anne', admin: false },
-      ...{ bio: 'Reads', location: 'There', linkedin: 'anne-l', twitter: 'anne-t', job_title: 'Reader' },
-      ...{ website_url: 'https://anne.example.com', organization: 'Library', note: 'Old' },
-      ...{ private_profile: false, can_create_group: false },
-    },
-    shown: ({ admin, ...others }) => ({ ...others, is_admin: admin }),
-  }),
-  'saved view': () => ({
-    create: 'POST /saved_views',
-    update: 'PUT /saved_views/{key}',
-    given: { name: 'One', page: 'sagas', query: 'status=Error' },
-    changed: { name: 'Two', page: 'sagas', query: 'status=Ended' },
-  }),
-  token: () => ({
-    create: `POST /users/${user}/personal_access_tokens`,
-    given: {
-      name: 'ci',
-      description: 'Builds the shop',
-      scopes: ['read_api'],
-      expires_at: '2030-01-31',
-      tenants: ['acme'],
-    },
-    list: `/personal_access_tokens?user_id=${user}`,
-    hasNoSingle: true,
-  }),
-  'project token': () => ({
-    create: 'POST /projects/{id}/access_tokens',
-    given: {
-      name: 'ci',
-      description: 'Builds the shop',
-      scopes: ['read_api'],
-      access_level: 20,
-      expires_at: '2030-01-31',
-    },
-  }),
-  'deploy token': () => ({
-    create: 'POST /projects/{id}/deploy_tokens',
-    given: {
-      name: 'mirror',
-      scopes: ['read_repository'],
-      expires_at: '2030-01-31T10:00:00.000Z',
-      username: 'mirror-user',
-    },
-  }),
-  'trusted issuer': () => ({
-    create: 'POST /projects/{id}/trusted_issuers',
-    given: {
-      ...{ name: 'releases', issuer: 'https://ci.example.com', audience: 'shop', scopes: ['read_api'] },
-      ...{
-        claims: { repository: 'acme/shop', ref: 'refs/tags/*' },
-        access_level: 20,
-        expires_at: '2030-01-31',
-      },
-    },
-  }),
-  'trusted issuer outside of projects': () => ({
-    create: 'POST /trusted_issuers',
-    given: {
-      ...{ name: 'sagas', issuer: 'https://ci.example.com', audience: 'sagas', scopes: ['saga_report'] },
-      ...{ claims: { repository: 'acme/shop' }, tenants: ['acme'], expires_at: '2030-01-31' },
-    },
-  }),
+  ...accessResources(() => user),
   member: () => ({
     create: 'POST /projects/{id}/members',
     update: 'PUT /projects/{id}/members/{key}',
