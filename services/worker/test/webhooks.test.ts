@@ -101,6 +101,20 @@ it('send what failed again later, under the same id and signed anew', async () =
   expect(await webhook(hook)).toMatchObject({ consecutiveFailures: 0, failingSince: null })
 })
 
+it('are sent again when that is asked for while an attempt is under way', async () => {
+  const held: Parameters<typeof ok>[0][] = []
+  const { url, requests } = await receiver((response, number) =>
+    number === 1 ? held.push(response) : ok(response),
+  )
+  const { id: hook } = await addWebhook(harness.database, url)
+  const id = await addDelivery(harness.database, hook)
+  await expect.poll(() => held.length).toBe(1)
+  await redeliver(harness.database, hook, id, new Date())
+  for (const response of held) ok(response)
+  expect(await endOf(hook, id)).toMatchObject({ state: 'succeeded', attempts: 1 })
+  expect(requests).toHaveLength(2)
+})
+
 it('wait as long as their receiver asks for, with all that is pending for it', async () => {
   const { url, requests } = await receiver((response, number) =>
     number === 1 ? response.writeHead(429, { 'Retry-After': '3600' }).end() : ok(response),

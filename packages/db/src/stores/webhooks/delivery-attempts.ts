@@ -26,6 +26,8 @@ export interface ClaimedDelivery {
   requestHeaders: Record<string, string>
   /** Number of attempts, the current one included. */
   attempts: number
+  /** When it was claimed. */
+  attemptedAt: Date
 }
 
 export interface AttemptRecord {
@@ -72,7 +74,7 @@ const claim = {
       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret",
       w.previous_secret_key_id AS "previousSecretKeyId",
       ${headerColumns}, w.verify_tls AS "verifyTls", d.event, d.payload,
-      d.request_headers AS "requestHeaders", d.attempts`,
+      d.request_headers AS "requestHeaders", d.attempts, d.attempted_at AS "attemptedAt"`,
 }
 
 interface ClaimedRow
@@ -122,10 +124,11 @@ export async function claimDelivery(
   }
 }
 
+// A redelivery that was asked for meanwhile, or a later attempt, is not this attempt, and stays as it is.
 const recordDelivery = `recorded AS (
   UPDATE webhook_deliveries SET state = $3, next_attempt_at = now() + $4 * interval '1 ms', duration_ms = $5,
     response_status = $6, response_headers = $7, response_body = $8, error = $9
-  WHERE webhook_id = $1 AND id = $2 AND state = 'pending'
+  WHERE webhook_id = $1 AND id = $2 AND state = 'pending' AND attempts = $10 AND attempted_at = $11
 )`
 
 const record = {
@@ -141,13 +144,16 @@ const record = {
 /** @returns null when the webhook was deleted */
 export async function recordAttempt(
   { pool }: Pick<Database, 'pool'>,
-  { webhookId, id }: Pick<ClaimedDelivery, 'webhookId' | 'id'>,
+  { webhookId, id, attempts, attemptedAt }: ClaimedDelivery,
   attempt: AttemptRecord,
 ): Promise<WebhookHealth | null> {
   const { state, retryDelayMs, durationMs, status, headers, body, error } = attempt
   const { rows } = await pool.query<WebhookHealth>({
     ...record,
-    values: [webhookId, id, state, retryDelayMs, durationMs, status, JSON.stringify(headers), body, error],
+    values: [
+      ...[webhookId, id, state, retryDelayMs, durationMs, status, JSON.stringify(headers), body, error],
+      ...[attempts, attemptedAt],
+    ],
   })
   return rows[0] ?? null
 }
