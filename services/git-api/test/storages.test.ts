@@ -139,8 +139,10 @@ describe('a git-api answers for a project of another storage', () => {
 })
 
 test('a request is forwarded once: where two git-api disagree, the client is asked to try again', async () => {
-  const headers = { 'X-Switchyard-Forwarded-By': 'second' }
-  const answer = await harness.ask('default', 'GET', below(''), { headers })
+  const forwardedBy = (value: string) =>
+    harness.ask('default', 'GET', below(''), { headers: { 'X-Switchyard-Forwarded-By': value } })
+  expect((await forwardedBy('second')).status, 'a client cannot say that a request was forwarded').toBe(200)
+  const answer = await forwardedBy(secret)
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '2'])
   expect(answer.body.message).toBe('503 Service Unavailable - the project is being moved to another storage')
   expect(await metric('default', 'git_api_refused_forwards_total')).toBe(1)

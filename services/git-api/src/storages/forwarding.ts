@@ -7,7 +7,7 @@ import { createProxyServer } from 'http-proxy-3'
 import { projectPathOf } from '../guards.js'
 import type { StorageMetrics, Storages } from './storages.js'
 
-/** A request with this header was forwarded once, and is not forwarded again. */
+/** A request whose header has the secret of the storages was forwarded once, and is not forwarded again. Clients do not know it. */
 const forwardedHeader = 'x-switchyard-forwarded-by'
 
 /** Time after which a client may repeat a request that could not be forwarded. */
@@ -30,7 +30,7 @@ export function createForwarding(
   storages: Storages,
   metrics: StorageMetrics,
 ): Forwarding {
-  const forwarder = createForwarder(storages.own)
+  const forwarder = createForwarder(storages.header?.value ?? '')
 
   /** @returns null for a request that has to be answered here */
   async function holderOf(route: Route, params: Record<string, string>): Promise<string | null> {
@@ -45,7 +45,7 @@ export function createForwarding(
       const storage = await holderOf(route, call.params)
       if (storage === null || storage === storages.own) return false
       const { headers } = call.raw.request
-      if (headers[forwardedHeader] !== undefined) {
+      if (storages.isSecret(headers[forwardedHeader]?.toString())) {
         if (route.path === '/projects') return false
         metrics.refused.inc()
         throw unavailable('the project is being moved to another storage', { retryAfterMs: forwardRetryMs })
@@ -85,8 +85,8 @@ interface Forwarder {
   close: () => void
 }
 
-/** @param own name of this process, which the upstream gets in `forwardedHeader` */
-function createForwarder(own: string): Forwarder {
+/** @param secret of the storages, which the upstream gets in `forwardedHeader` */
+function createForwarder(secret: string): Forwarder {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) }
   const proxy = createProxyServer({ toProxy: true })
   proxy.on('proxyReq', (forwarded, request, response, _options, socket) => {
@@ -110,7 +110,7 @@ function createForwarder(own: string): Forwarder {
     forward({ raw: { request, response }, requestId }, { name, address }) {
       const target = new URL(address)
       const { headers, socket } = request
-      headers[forwardedHeader] = own
+      headers[forwardedHeader] = secret
       headers['x-request-id'] = requestId
       headers['x-forwarded-for'] = [headers['x-forwarded-for'], socket.remoteAddress]
         .filter(Boolean)
