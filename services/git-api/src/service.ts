@@ -92,7 +92,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       jobs,
       commitBodies,
       statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
-      statusLookup: createStatusLookup(database, storageRoot),
+      statusLookup: createStatusLookup(database, storageRoot, logger),
       freezeCalendar: createFreezeCalendar(),
       git,
       storages,

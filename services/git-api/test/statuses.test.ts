@@ -1,3 +1,5 @@
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
 import type { TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -307,4 +309,17 @@ test('a skipped status is finished, and decides nothing where others count', asy
   expect((await posted(sha, { state: 'running', name: 'docs' })).id).not.toBe(skipped.id)
   const running = await posted(sha, { state: 'skipped', name: 'docs' })
   expect(running).toMatchObject({ status: 'skipped', finished_at: expect.any(String) })
+})
+
+test('a recorded status is answered where the disk has no room for the mark that others read', async () => {
+  const sha = await freshCommit()
+  const mark = join(harness.storageRoot, project.diskPath, 'switchyard-statuses')
+  rmSync(mark, { force: true })
+  symlinkSync('/dev/full', mark)
+  try {
+    await posted(sha, { state: 'success', name: 'full' })
+  } finally {
+    rmSync(mark)
+  }
+  expect(await list(sha)).toMatchObject([{ name: 'full', status: 'success' }])
 })

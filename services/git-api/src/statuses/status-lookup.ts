@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, readFileSync, statSync, writeSync } fro
 import { join } from 'node:path'
 import type { Database, Project } from '@switchyard/db'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { LRUCache } from 'lru-cache'
 import { findLastPipeline } from '../pipelines/store.js'
 import type { CommitState } from '../shapes/repository-views.js'
@@ -21,7 +22,7 @@ export type StatusLookup = ReturnType<typeof createStatusLookup>
  * share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when the mark has
  * changed, or after a second.
  */
-export function createStatusLookup(database: Database, storageRoot: string) {
+export function createStatusLookup(database: Database, storageRoot: string, logger: Logger) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
   const known = new LRUCache<string, { mark: string; state: CommitState }>({
     max: rememberedMax,
@@ -42,28 +43,41 @@ export function createStatusLookup(database: Database, storageRoot: string) {
       known.set(key, { mark, state })
       return state
     },
-    /** Marks that statuses of the project may have changed. To be called before the post is answered. */
+    /**
+     * Marks that statuses of the project may have changed. To be called before the post is answered, which does not depend on it:
+     * without the mark, on a full disk, the former state is shown for a second.
+     */
     invalidate(project: Project): void {
-      writeMark(markOf(project))
+      try {
+        writeMark(markOf(project))
+      } catch (err) {
+        // Without a folder, the repository and its statuses are being removed.
+        if (!isMissing(err))
+          logger.warn({ err, project: project.id }, 'the mark of new statuses was not written')
+      }
     },
   }
 }
 
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
 function readMark(file: string): string {
-  return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : 'none'
+  // Most projects have one; an error costs more than a look.
+  if (!statSync(file, { throwIfNoEntry: false })) return 'none'
+  try {
+    return readFileSync(file, 'latin1')
+  } catch (error) {
+    if (isMissing(error)) return 'none'
+    throw error
+  }
 }
 
 /** All marks have the same length, so a new mark overwrites the last one. */
 function writeMark(path: string): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
   try {
-    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
-    try {
-      writeSync(file, randomUUID(), 0)
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    // The repository and its statuses are being removed.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    writeSync(file, randomUUID(), 0)
+  } finally {
+    closeSync(file)
   }
 }
