@@ -75,6 +75,13 @@ it('a release is one file that runs everything without a checkout, a build or a 
   expect(reported.all).toContain('SagaEnded booking-1 recorded')
 })
 
+it('no file names the folder that it was made in, so that every checkout makes the same', async () => {
+  const { stdout } = await execa('grep', ['-rl', '--fixed-strings', root, join(work, 'once')], {
+    reject: false,
+  })
+  expect(stdout).toBe('')
+})
+
 it('says which release it is: at the command, in the version, and to administrators with its age', async () => {
   expect((await run(['--version'])).stdout).toBe('0.1.0 (commit fedcba98765 of 2026-01-31)')
   expect((await api('version')).body).toMatchObject({ revision: revision.slice(0, 11) })
