@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { runCosign } from './release/cosign.mjs'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
 import { toolsFolder } from './setup/own-node.mjs'
@@ -65,24 +65,15 @@ async function writeManifests() {
 }
 
 function sign(key) {
-  const sums = join(folder, 'SHA256SUMS')
-  const options = [
-    '--key',
-    fromCaller(key),
-    '--tlog-upload=false',
-    '--yes',
-    '--output-signature',
-    `${sums}.sig`,
-  ]
+  const file = join(folder, 'SHA256SUMS')
   try {
-    execFileSync('cosign', ['sign-blob', ...options, sums], { stdio: ['ignore', 'ignore', 'pipe'] })
+    runCosign('sign-blob', fromCaller(key), { file, output: `${file}.sig` })
   } catch (error) {
+    const isMissing = error.code === 'ENOENT'
     throw new SetupProblem(
-      error.code === 'ENOENT' ? 'cosign is missing, which --key needs' : `cosign: ${error.stderr}`.trim(),
+      isMissing ? 'cosign is missing, which --key needs' : `cosign: ${error.stderr}`.trim(),
     )
   }
-  // For everybody; cosign lets its owner alone read it.
-  chmodSync(`${sums}.sig`, 0o644)
 }
 
 await run(async (stop) => {

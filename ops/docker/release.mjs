@@ -2,9 +2,10 @@
 // attestations (in-toto) about it: the list of libraries that is in the image, and its provenance (SLSA).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { runCosign } from '../release/cosign.mjs'
 import { readArguments } from '../setup/arguments.mjs'
 
 const { operands } = readArguments(
@@ -106,21 +107,13 @@ function provenanceOf(archive, { imageId, config, sbom }) {
   }
 }
 
-/** Runs cosign, which asks no server. What it says is shown when it fails. */
-function sign(command, archive, output, ...args) {
-  const options = ['--key', key, '--tlog-upload=false', '--yes', '--output-signature', output]
-  execFileSync('cosign', [command, ...options, ...args, archive], { stdio: ['ignore', 'ignore', 'pipe'] })
-  // For everybody; cosign lets its owner alone read it.
-  chmodSync(output, 0o644)
-}
-
 function attest(archive, type, predicate, name) {
   const work = mkdtempSync(join(tmpdir(), 'switchyard-release-'))
   const file = join(work, 'predicate.json')
   try {
     writeFileSync(file, predicate)
     const output = archive.replace(/tar$/, `${name}.json`)
-    sign('attest-blob', archive, output, '--type', type, '--predicate', file)
+    runCosign('attest-blob', key, { file: archive, output }, '--type', type, '--predicate', file)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -135,7 +128,7 @@ function signAll() {
     const archive = join(folder, name)
     const image = inspect(archive)
     const provenance = JSON.stringify(provenanceOf(archive, image))
-    sign('sign-blob', archive, `${archive}.sig`)
+    runCosign('sign-blob', key, { file: archive, output: `${archive}.sig` })
     attest(archive, 'cyclonedx', image.sbom, 'sbom')
     attest(archive, 'slsaprovenance1', provenance, 'provenance')
     console.log(`signed ${name}: image ${image.imageId}`)

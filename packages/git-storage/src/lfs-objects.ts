@@ -77,7 +77,7 @@ export async function storeLfsObject(
 export interface Receiving {
   /** Size of the largest file. */
   bytesMax: number
-  /** Called with the complete file before it is stored. What it throws refuses the file. */
+  /** Called with the complete file before it is stored. @throws Error to refuse the file */
   admit: (object: LfsObject) => Promise<void>
 }
 

@@ -24,7 +24,7 @@ const entries = (list: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** `ci.example.com` → `https://ci.example.com`; null for what is no host. */
+/** `ci.example.com` → `https://ci.example.com`; null when the entry names no host. */
 function originOf(entry: string): string | null {
   const text = /^https?:\/\//i.test(entry) ? entry : `https://${entry}`
   const url = URL.canParse(text) ? new URL(text) : null

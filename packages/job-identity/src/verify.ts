@@ -17,7 +17,7 @@ const lifetimeSecondsMax = 3600
 /** Between the clocks of the issuer and of this machine. */
 const clockToleranceSeconds = 60
 /** Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be taken. */
-const algorithms = [
+export const publicKeyAlgorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
@@ -35,10 +35,7 @@ export function namedIssuer(token: string): string | null {
   }
 }
 
-/**
- * What a verified token is remembered by once it was exchanged. It is made of what is signed, because a signature may have several
- * forms.
- */
+/** The key by which an exchanged token is remembered. It is made of the signed part, since a signature can be written in several forms. */
 export function identityKey(token: string): Uint8Array<ArrayBuffer> {
   const { iss, jti } = decodeJwt(token)
   const name = jti ?? token.slice(0, token.lastIndexOf('.'))
@@ -72,7 +69,7 @@ async function claimsOf(token: string, issuer: string, getKey: JWTVerifyGetKey) 
   try {
     const { payload } = await jwtVerify(token, getKey, {
       issuer,
-      algorithms,
+      algorithms: publicKeyAlgorithms,
       requiredClaims: ['sub', 'aud', 'exp', 'iat'],
       maxTokenAge: lifetimeSecondsMax,
       clockTolerance: clockToleranceSeconds,

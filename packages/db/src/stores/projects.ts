@@ -289,7 +289,7 @@ export async function listProjects(
   return { projects, total }
 }
 
-/** The most similar projects come first: those of this name, those that begin so, those that have it within, and the others. */
+/** Best match first: projects of this name, names that begin with the text, names that contain it, all other projects. */
 function similarGroups(search: string): Prisma.ProjectWhereInput[] {
   const text = likeText(search)
   const inName = (match: Prisma.StringFilter) => {

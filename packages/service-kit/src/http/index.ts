@@ -70,7 +70,7 @@ export {
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
 export { auditAuthor, senderAddress, senderKey } from './sender.js'
-export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
+export { clearSessionCookie, cookieOf, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { createStreamSlots, type StreamSlots } from './stream-slots.js'
 export { limitUnknownTokens } from './unknown-tokens.js'

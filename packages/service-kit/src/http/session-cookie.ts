@@ -14,9 +14,8 @@ const secretShape = /^[\w-]{43}$/
  * @param baseUrl scheme, host and port that clients use
  */
 export function sessionSecretOf({ headers }: Pick<Request, 'headers'>, baseUrl: string): string | null {
-  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
   for (const accepted of isSecure(baseUrl) ? [secureName] : [secureName, name]) {
-    const found = cookies.find((cookie) => cookie.startsWith(`${accepted}=`))?.slice(accepted.length + 1)
+    const found = cookieOf(headers, accepted)
     if (found !== undefined && secretShape.test(found)) return found
   }
   return null
@@ -38,3 +37,9 @@ const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 const nameFor = (baseUrl: string) => (isSecure(baseUrl) ? secureName : name)
 const optionsFor = (baseUrl: string) =>
   ({ httpOnly: true, sameSite: 'strict', path: '/', secure: isSecure(baseUrl) }) as const
+
+/** The value of a cookie of a request; undefined without it. */
+export function cookieOf(headers: { cookie?: string | undefined }, name: string): string | undefined {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
+  return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+}

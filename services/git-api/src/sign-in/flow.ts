@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, cookieOf } from '@switchyard/service-kit/http'
 import { EncryptJWT, jwtDecrypt } from 'jose'
 import * as oidc from 'openid-client'
 import { z } from 'zod'
@@ -60,8 +60,7 @@ export async function keepFlow(
 /** The flow that this browser has begun at the provider, which it forgets; null: none, or its time is over. */
 export async function takeFlow({ raw, baseUrl }: FlowCall, provider: SignInProvider): Promise<Flow | null> {
   const cookie = nameFor(baseUrl)
-  const cookies = (raw.request.headers.cookie ?? '').split(';').map((each) => each.trim())
-  const sealed = cookies.find((each) => each.startsWith(`${cookie}=`))?.slice(cookie.length + 1)
+  const sealed = cookieOf(raw.request.headers, cookie)
   if (sealed === undefined) return null
   raw.response.clearCookie(cookie, optionsFor(baseUrl))
   try {

@@ -1,3 +1,4 @@
+import { publicKeyAlgorithms } from '@switchyard/job-identity'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
 import type { SignInProvider } from '../sign-in-settings.js'
@@ -43,20 +44,6 @@ const answerBytesMax = 2 * 1024 * 1024
 const metadataMs = 60_000
 const logoutSecondsMax = 10 * 60
 
-/** Nobody but the holder of a private key makes a token with these. */
-const algorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
 /** An answer of bounded length, as one without a bound could fill the memory. */
@@ -114,7 +101,7 @@ export function createProvider(settings: SignInProvider, baseUrl: string): Provi
       const { payload } = await jwtVerify(token, keys, {
         issuer,
         audience: settings.client_id,
-        algorithms,
+        algorithms: publicKeyAlgorithms,
         clockTolerance: clockToleranceSeconds,
         maxTokenAge: logoutSecondsMax,
         requiredClaims: ['iat', 'jti', 'events'],

@@ -34,7 +34,7 @@ const signInShape = z
   })
   .meta({ id: 'SignIn', description: 'The ways to begin a session of a browser' })
 
-/** Signing in by a provider of OpenID Connect. Browsers go to these addresses; the others are called by the provider. */
+/** Signing in by a provider of OpenID Connect. The browser opens these addresses; the provider calls the back-channel logout. */
 export const signInRoutes = (deps: SignInDependencies): Route[] => {
   const byProvider = providerGuard(deps)
   return [

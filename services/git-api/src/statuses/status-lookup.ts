@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database, Project } from '@switchyard/db'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
@@ -62,8 +62,6 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 function readMark(file: string): string {
-  // Most projects have one; an error costs more than a look.
-  if (!statSync(file, { throwIfNoEntry: false })) return 'none'
   try {
     return readFileSync(file, 'latin1')
   } catch (error) {
