@@ -10,6 +10,7 @@ import {
   secretFiles,
 } from './data-locations.js'
 import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
+import { withBackupLock } from './database/with-client.js'
 import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
 import {
   findManifest,
@@ -35,16 +36,20 @@ export interface BackupOptions {
 /**
  * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories and LFS objects are
  * copied after it, so that everything that a row names is there. The former backup in the folder is valid until this one is complete.
+ *
+ * @throws SetupProblem while another backup of the installation runs, on whatever machine
  */
-export async function createBackup({
-  locations,
-  folder,
-  version,
-  progress,
-}: BackupOptions): Promise<Manifest> {
+export async function createBackup(options: BackupOptions): Promise<Manifest> {
+  const url = options.locations.databaseUrl ?? findEmbedded(options.locations)
+  return await withBackupLock(url, () => backUp(url, options))
+}
+
+async function backUp(
+  url: string,
+  { locations, folder, version, progress }: BackupOptions,
+): Promise<Manifest> {
   const former = await findManifest(folder)
   if (!former) await refuseOtherFiles(folder)
-  const url = locations.databaseUrl ?? findEmbedded(locations)
   for (const storage of await listStorages(url)) rootOf(locations, storage)
   const now = new Date()
   const run = now.toISOString().replaceAll(/[:.]/g, '-')

@@ -106,6 +106,15 @@ it('brings every row, sequence, reference and LFS object back, and each service 
   await expect(worker.query('DELETE FROM users')).rejects.toMatchObject({ code: '42501' })
 })
 
+it('refuses a second backup while one runs, whatever its folder, and none after it', async () => {
+  const destination = await newFolder()
+  const answers = await Promise.allSettled([backUp(source, folder), backUp(source, destination)])
+  const refused = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason.message)
+  expect(refused).toEqual(['Another backup of this installation runs: start this one when it has ended'])
+  await backUp(source, folder)
+  await backUp(source, destination)
+})
+
 it('has all tables as they were at one moment, while others write', async () => {
   const { pool } = source.database
   let stopped = false

@@ -26,3 +26,18 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
     throw error
   }
 }
+
+/**
+ * Runs `work` while no other backup of the installation runs, in whatever container: two that write one folder would remove each
+ * other's files.
+ */
+export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<T> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ free: boolean }>(
+      "SELECT pg_try_advisory_lock(hashtextextended('switchyard.backup', 0)) AS free",
+    )
+    if (!rows[0]?.free)
+      throw new SetupProblem('Another backup of this installation runs: start this one when it has ended')
+    return await work()
+  })
+}
