@@ -1,6 +1,6 @@
 // A lock for the setup of a folder, for commands that start at the same time.
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -38,13 +38,16 @@ function tryTake(file) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!holderIsGone(file)) return false
-  // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock.
+  // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock. The slower one may
+  // rename the lock that the faster one has taken since, and gives it back.
+  const renamed = `${file}.${process.pid}`
   try {
-    renameSync(file, `${file}.${process.pid}`)
-    rmSync(`${file}.${process.pid}`)
+    renameSync(file, renamed)
+    if (!holderIsGone(renamed)) linkSync(renamed, file)
   } catch {
     // The other process was faster.
   }
+  rmSync(renamed, { force: true })
   return false
 }
 
