@@ -116,9 +116,13 @@ export const timedOut = (reason = '') => new DomainError('timed-out', reason)
 export const rateLimited = (detail: string, retryAfterMs: number) =>
   new DomainError('rate-limited', detail, { retryAfterMs })
 
-/** A dependency (database, Redis, storage) does not answer; a later attempt may succeed. */
-export const unavailable = (part: string, options?: DomainErrorOptions) =>
-  new DomainError('unavailable', part, options)
+/**
+ * A dependency (database, Redis, storage) does not answer; a later attempt may succeed.
+ *
+ * @param reason what does not answer, as a clause that users read; may be empty
+ */
+export const unavailable = (reason: string, options?: DomainErrorOptions) =>
+  new DomainError('unavailable', reason, options)
 
 /** A disk of this installation has no room for what the caller sends. */
 export const insufficientStorage = (detail: string, options?: DomainErrorOptions) =>

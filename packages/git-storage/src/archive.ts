@@ -43,6 +43,6 @@ export async function writeArchive(
     // git starts bzip2, which may be missing on this machine.
     const isDomainError = error instanceof DomainError
     if (format !== 'tar.bz2' || repository.signal?.aborted || isDomainError) throw error
-    throw unavailable('bzip2', { cause: error })
+    throw unavailable('bzip2 cannot be run', { cause: error })
   }
 }

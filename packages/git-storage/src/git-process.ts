@@ -141,7 +141,7 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   // Without a listener, a process that cannot be started would end this process.
   child.on('error', () => {})
   // Node creates no streams when this process has too many open files.
-  if (!child.stdin) throw unavailable('git', { cause: new Error('too many open files') })
+  if (!child.stdin) throw unavailable('git does not answer', { cause: new Error('too many open files') })
   // The exit code of a process that stops reading early tells the reason; the error of the broken pipe does not.
   child.stdin.on('error', () => {})
   return child
@@ -254,7 +254,9 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
     const text = `git ${command.command} ended after ${Math.round(tookMs)} ms by ${endedBy}`
     const crash = crashRefusal(endedBy, new Error(text))
     if (crash) throw crash
-    throw unavailable('git', { cause: tookMs >= timeoutMs ? new TooSlow(text) : new Error(text) })
+    throw unavailable('git does not answer', {
+      cause: tookMs >= timeoutMs ? new TooSlow(text) : new Error(text),
+    })
   }
   const result = { code, stdout: bufferOf(stdout), stderr: bufferOf(stderr).toString(), truncated }
   const refusal = code === 0 ? null : memoryRefusal(result.stderr)
@@ -300,7 +302,7 @@ export class GitError extends Error {
  */
 export function ended(child: ChildProcessWithoutNullStreams): Promise<number | null> {
   const code = new Promise<number | null>((resolve, reject) => {
-    child.once('error', (cause) => reject(unavailable('git', { cause })))
+    child.once('error', (cause) => reject(unavailable('git does not answer', { cause })))
     child.once('close', resolve)
   })
   // Callers read the output first, and wait for the code afterwards.

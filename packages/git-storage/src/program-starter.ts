@@ -61,7 +61,8 @@ class ProgramStarter {
    */
   async run({ signal, ...program }: Program): Promise<ProgramResult> {
     const starter = this.#start()
-    if (!starter.connected) throw unavailable('git', { cause: new Error('no process could be started') })
+    if (!starter.connected)
+      throw unavailable('git does not answer', { cause: new Error('no process could be started') })
     this.#lastId += 1
     const id = this.#lastId
     const result = new Promise<ProgramResult>((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
@@ -100,7 +101,7 @@ class ProgramStarter {
 
   #settle({ id, result, failure }: Outcome): void {
     if (result) this.#waiting.get(id)?.resolve(result)
-    else this.#waiting.get(id)?.reject(unavailable('git', { cause: new Error(failure) }))
+    else this.#waiting.get(id)?.reject(unavailable('git does not answer', { cause: new Error(failure) }))
   }
 
   /** The next program gets a new process. */
@@ -109,7 +110,7 @@ class ProgramStarter {
     this.#process = null
     if (starter.connected) starter.disconnect()
     const cause = new Error('the process that starts programs has ended')
-    for (const { reject } of this.#waiting.values()) reject(unavailable('git', { cause }))
+    for (const { reject } of this.#waiting.values()) reject(unavailable('git does not answer', { cause }))
   }
 }
 

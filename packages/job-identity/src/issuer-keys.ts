@@ -51,7 +51,7 @@ function keysOf(
   return async (header, token) => {
     if (readings.ageMs() > freshMs) await readings.again()
     if (readings.ageMs() > freshMs + staleMs)
-      throw unavailable('an issuer of CI jobs', { cause: readings.failure() })
+      throw unavailable('the issuer of this token does not answer', { cause: readings.failure() })
     try {
       return await readings.latest()(header, token)
     } catch (error) {

@@ -124,13 +124,13 @@ export class ChildPool {
 
   /** An idle child, or a new one. An idle child of another repository ends for it when there are too many. */
   #occupy(path: string, kind: ChildKind): GitChild {
-    if (this.#closed) throw unavailable('git')
+    if (this.#closed) throw unavailable('git does not answer')
     const { totalMax, processBytesMax } = this.#options
     const lane = this.#laneOf(path, kind)
     // The child used last has the warmest caches, and the rest can become idle for long enough to end.
     let child = lane.idle.pop()
     if (!child) {
-      if (this.#total >= totalMax && !this.#endLeastUsed()) throw unavailable('git')
+      if (this.#total >= totalMax && !this.#endLeastUsed()) throw unavailable('git does not answer')
       child = new GitChild(lane.path, lane.kind, {
         memoryBytesMax: processBytesMax,
         onIdle: (child) => this.#returned(lane, child),

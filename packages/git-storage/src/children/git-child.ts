@@ -86,7 +86,7 @@ export class GitChild {
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTextMax)
     })
-    this.#child.once('error', (cause) => this.#gone(unavailable('git', { cause })))
+    this.#child.once('error', (cause) => this.#gone(unavailable('git does not answer', { cause })))
     this.#child.once('close', (code, signal) => this.#gone(this.#failure(code, signal)))
   }
 
@@ -159,7 +159,9 @@ export class GitChild {
   }
 
   #giveUp(): void {
-    this.#gone(unavailable('git', { cause: new TooSlow(`git ${this.#kind.name} was too slow`) }))
+    this.#gone(
+      unavailable('git does not answer', { cause: new TooSlow(`git ${this.#kind.name} was too slow`) }),
+    )
     this.end()
   }
 
@@ -176,7 +178,11 @@ export class GitChild {
   #failure(code: number | null, signal: NodeJS.Signals | null): Error {
     if (/not a git repository/i.test(this.#stderr)) return notFound('Repository')
     const cause = new ChildEnded(this.#kind.name, code, this.#stderr.trim())
-    return memoryRefusal(this.#stderr) ?? crashRefusal(signal, cause) ?? unavailable('git', { cause })
+    return (
+      memoryRefusal(this.#stderr) ??
+      crashRefusal(signal, cause) ??
+      unavailable('git does not answer', { cause })
+    )
   }
 }
 

@@ -26,9 +26,9 @@ describe('toHttpError', () => {
     [domain.notFound(), 404, { message: '404 Not found' }],
     [domain.conflict('taken'), 409, { message: 'taken' }],
     [
-      domain.unavailable('redis', { cause: new Error('password=hunter2') }),
+      domain.unavailable('Redis does not answer', { cause: new Error('password=hunter2') }),
       503,
-      { message: '503 Service Unavailable - redis' },
+      { message: '503 Service Unavailable - Redis does not answer' },
     ],
   ])('gives %s its documented status and body', (error, status, body) => {
     expect(toHttpError(error)).toEqual({ status, body })
@@ -65,7 +65,7 @@ describe('a full disk', () => {
     ['of git', ofGit],
     ['of PostgreSQL', ofPostgres],
     ['behind another error', new Error('could not store', { cause: full })],
-    ['behind a dependency that is away', domain.unavailable('git', { cause: ofGit })],
+    ['behind a dependency that is away', domain.unavailable('git does not answer', { cause: ofGit })],
   ])('%s is answered with 507, and nothing of the error is shown', (_where, error) => {
     expect(toHttpError(error)).toEqual({
       status: 507,
@@ -75,7 +75,7 @@ describe('a full disk', () => {
 
   it('does not hide a refusal, or of another failure', () => {
     expect(toHttpError(domain.invalid('No space left on device')).status).toBe(400)
-    expect(toHttpError(domain.unavailable('git')).status).toBe(503)
+    expect(toHttpError(domain.unavailable('git does not answer')).status).toBe(503)
     expect(toHttpError(new Error('anything')).status).toBe(500)
   })
 })

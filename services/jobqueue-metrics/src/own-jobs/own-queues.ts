@@ -52,12 +52,12 @@ export function createOwnQueues(redis: Redis): OwnQueues {
 
   async function withRedis<Result>(work: () => Promise<Result>): Promise<Result> {
     // BullMQ's Queue waits for its connection without a time limit.
-    if (redis.status !== 'ready') throw unavailable('Redis')
+    if (redis.status !== 'ready') throw unavailable('Redis does not answer')
     try {
       return await work()
     } catch (error) {
       const isUnreachable = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
-      throw isUnreachable && !(error instanceof DomainError) ? unavailable('Redis', { cause: error }) : error
+      throw isUnreachable && !(error instanceof DomainError) ? unavailable('Redis does not answer', { cause: error }) : error
     }
   }
 
