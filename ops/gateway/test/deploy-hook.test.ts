@@ -57,6 +57,23 @@ it('a renewal of certbot puts files that the gateway alone can read into its fol
   expect(await readFile(reloads, 'utf8')).toBe('reloaded\nreloaded\n')
 })
 
+it('without a command of its own it asks Docker Compose of the checkout to reload', async () => {
+  const programs = join(folder, 'programs')
+  const asked = join(folder, 'asked')
+  await mkdir(programs)
+  await writeFile(join(programs, 'docker'), `#!/bin/sh\nprintf '%s\\n' "$@" > '${asked}'\n`, { mode: 0o700 })
+  runHook({
+    PATH: `${programs}:${process.env.PATH}`,
+    TLS_FOLDER: join(folder, 'copy'),
+    RENEWED_LINEAGE: lineage,
+  })
+  const [, option, checkout = '', ...command] = (await readFile(asked, 'utf8')).trim().split('\n')
+  expect([option, ...command]).toEqual(['--project-directory', 'kill', '--signal', 'HUP', 'gateway'])
+  await expect(stat(join(checkout, 'docker-compose.yml'))).resolves.toMatchObject({
+    size: expect.any(Number),
+  })
+})
+
 it('a folder without a key changes nothing and loads nothing', async () => {
   const target = join(folder, 'target')
   const env = { TLS_FOLDER: target, RELOAD: `touch '${join(folder, 'reloaded')}'` }

@@ -7,7 +7,7 @@
 # TLS_OWNER   the user of nginx in the container     (default: 101)
 # RELOAD      the command that has nginx load them   (default: by docker compose)
 set -eu
-checkout=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.." && pwd)
+checkout=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/../../.." && pwd)
 lineage=${1:-${RENEWED_LINEAGE:?name the folder of the certificate}}
 folder=${TLS_FOLDER:-$checkout/certificates}
 umask 077
