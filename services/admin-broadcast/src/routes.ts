@@ -1,9 +1,9 @@
 import { administrator, anyone, type Route, route } from '@switchyard/service-kit/http'
-import type { Dependencies } from './dependencies.js'
-import { getBannerScript, listActiveMessages, streamMessages } from './live/routes.js'
+import { getBannerScript, type LiveDependencies, listActiveMessages, streamMessages } from './live/routes.js'
+import type { MessageDependencies } from './messages/messages.js'
 import { createMessage, deleteMessage, getMessage, listMessages, updateMessage } from './messages/routes.js'
 
-export const routes = (dependencies: Dependencies): Route[] => [
+export const routes = (dependencies: MessageDependencies & LiveDependencies): Route[] => [
   // These routes precede those with an id, which would match their names.
   route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
     refusesUnknown: true,

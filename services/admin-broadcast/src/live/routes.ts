@@ -1,10 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { bannerScriptFile } from '@switchyard/banner'
+import type { Clock } from '@switchyard/domain'
 import { matchesTargetPath } from '@switchyard/domain/broadcast'
-import { answerHead, endpoint, ok, streamed, text } from '@switchyard/service-kit/http'
+import { answerHead, endpoint, ok, type StreamSlots, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
+import type { MessageBoard } from './message-board.js'
+import type { MessageStreams } from './message-streams.js'
+
+export interface LiveDependencies {
+  /** The active messages. */
+  board: MessageBoard
+  clock: Clock
+  streams: MessageStreams
+  streamSlots: StreamSlots
+}
 
 /** Headers that allow every site to fetch public answers. */
 const publicHeaders = {
@@ -20,7 +30,7 @@ const keptMs = 1000
  * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or disappears within that
  * second.
  */
-export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' | 'clock'>) =>
+export const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
     summary: 'Messages that are on now, for everybody',
     replies: { 200: z.array(bannerShape) },
@@ -38,7 +48,7 @@ export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' 
   })
 
 /** The active messages and their changes as server-sent events. */
-export const streamMessages = ({ streams, streamSlots }: Pick<Dependencies, 'streams' | 'streamSlots'>) =>
+export const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },

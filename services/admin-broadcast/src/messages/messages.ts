@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type BroadcastMessage,
   createBroadcastMessage,
+  type Database,
   type DatabaseOrTransaction,
   deleteBroadcastMessage,
   getBroadcastMessage,
@@ -11,13 +12,19 @@ import {
   requireUnchanged,
   updateBroadcastMessage,
 } from '@switchyard/db'
-import type { Precondition } from '@switchyard/domain'
+import type { Clock, Precondition } from '@switchyard/domain'
 import {
   type BroadcastInput,
   changedBroadcastFields,
   newBroadcastMessage,
 } from '@switchyard/domain/broadcast'
-import type { Dependencies } from '../dependencies.js'
+import type { ChangeNotices } from '../live/change-notices.js'
+
+export interface MessageDependencies {
+  database: Database
+  clock: Clock
+  changeNotices: ChangeNotices
+}
 
 const noteLengthMax = 200
 
@@ -27,45 +34,53 @@ interface MessageAt {
   now: Date
 }
 
-export async function listMessages({ database, clock }: Dependencies, rows: { skip: number; take: number }) {
+export async function listMessages(
+  { database, clock }: MessageDependencies,
+  rows: { skip: number; take: number },
+) {
   return { ...(await listBroadcastMessages(database, rows)), now: clock() }
 }
 
 /** @throws DomainError not-found */
-export async function getMessage({ database, clock }: Dependencies, id: number): Promise<MessageAt> {
+export async function getMessage({ database, clock }: MessageDependencies, id: number): Promise<MessageAt> {
   return { message: await getBroadcastMessage(database, id), now: clock() }
 }
 
 /** @throws DomainError invalid, by field */
 export async function createMessage(
-  deps: Dependencies,
+  dependencies: MessageDependencies,
   given: BroadcastInput,
   author: AuditAuthor,
 ): Promise<MessageAt> {
-  const now = deps.clock()
+  const now = dependencies.clock()
   const fields = newBroadcastMessage(given, now)
-  const message = await auditedChange(deps, author, 'broadcast_message_created', (transaction) =>
+  const message = await auditedChange(dependencies, author, 'broadcast_message_created', (transaction) =>
     createBroadcastMessage(transaction, fields),
   )
-  await deps.changeNotices.announce(message)
+  await dependencies.changeNotices.announce(message)
   return { message, now }
 }
 
 /** Changes the fields that are given. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function updateMessage(
-  deps: Dependencies,
+  dependencies: MessageDependencies,
   id: number,
   given: BroadcastInput,
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<MessageAt> {
-  const now = deps.clock()
+  const now = dependencies.clock()
   const changes = changedBroadcastFields(given)
-  const message = await auditedChange(deps, author, 'broadcast_message_changed', async (transaction) => {
-    await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
-    return updateBroadcastMessage(transaction, id, changes, now)
-  })
-  await deps.changeNotices.announce(message)
+  const message = await auditedChange(
+    dependencies,
+    author,
+    'broadcast_message_changed',
+    async (transaction) => {
+      await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
+      return updateBroadcastMessage(transaction, id, changes, now)
+    },
+  )
+  await dependencies.changeNotices.announce(message)
   return { message, now }
 }
 
@@ -75,23 +90,23 @@ export async function updateMessage(
  * @throws DomainError not-found; precondition-failed
  */
 export async function deleteMessage(
-  deps: Dependencies,
+  dependencies: MessageDependencies,
   id: number,
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  await auditedChange(deps, author, 'broadcast_message_deleted', async (transaction) => {
+  await auditedChange(dependencies, author, 'broadcast_message_deleted', async (transaction) => {
     await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
     const message = await getBroadcastMessage(transaction, id)
     await deleteBroadcastMessage(transaction, id)
     return message
   })
-  await deps.changeNotices.announce()
+  await dependencies.changeNotices.announce()
 }
 
 /** Changes a message and records that in the audit log, both or neither. */
 const auditedChange = (
-  { database }: Dependencies,
+  { database }: MessageDependencies,
   author: AuditAuthor,
   eventName: 'broadcast_message_created' | 'broadcast_message_changed' | 'broadcast_message_deleted',
   change: (transaction: DatabaseOrTransaction) => Promise<BroadcastMessage>,

@@ -18,8 +18,8 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
 import { broadcastMessageShape, presentBroadcastMessage } from '../shapes/broadcast-message.js'
+import type { MessageDependencies } from './messages.js'
 import * as messages from './messages.js'
 
 const rowIdMax = 2_147_483_647
@@ -60,42 +60,42 @@ function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParame
   return { message, startsAt, endsAt, color, font, broadcastType, dismissable, targetPath, theme }
 }
 
-export const listMessages = (deps: Dependencies) =>
+export const listMessages = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Broadcast messages, the newest first',
     replies: { 200: z.array(broadcastMessageShape) },
     input: z.object(pageParameters),
     async handle(page, _caller, call) {
-      const found = await messages.listMessages(deps, rowsOf(page))
+      const found = await messages.listMessages(dependencies, rowsOf(page))
       const items = found.messages.map((message) => presentBroadcastMessage(message, found.now))
       return pageReply(items, page, found.total, call)
     },
   })
 
-export const createMessage = (deps: Dependencies) =>
+export const createMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Create a broadcast message',
     replies: { 201: broadcastMessageShape },
     input: z.object({ ...optionalMessageParameters, message: text(proseCharsMax).nullable() }),
     async handle(given, caller: Caller, call) {
       const author = auditAuthor(caller, call)
-      const { message, now } = await messages.createMessage(deps, broadcastInput(given), author)
+      const { message, now } = await messages.createMessage(dependencies, broadcastInput(given), author)
       return created(presentBroadcastMessage(message, now))
     },
   })
 
-export const getMessage = (deps: Dependencies) =>
+export const getMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'One broadcast message',
     replies: { 200: broadcastMessageShape },
     input: z.object({ id: messageId() }),
     async handle({ id }) {
-      const { message, now } = await messages.getMessage(deps, id)
+      const { message, now } = await messages.getMessage(dependencies, id)
       return versioned(presentBroadcastMessage(message, now), message)
     },
   })
 
-export const updateMessage = (deps: Dependencies) =>
+export const updateMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Change a broadcast message',
     replies: { 200: broadcastMessageShape },
@@ -104,19 +104,25 @@ export const updateMessage = (deps: Dependencies) =>
     async handle({ id, ...given }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
       const input = broadcastInput(given)
-      const { message, now } = await messages.updateMessage(deps, id, input, author, preconditionOf(call))
+      const { message, now } = await messages.updateMessage(
+        dependencies,
+        id,
+        input,
+        author,
+        preconditionOf(call),
+      )
       return versioned(presentBroadcastMessage(message, now), message)
     },
   })
 
-export const deleteMessage = (deps: Dependencies) =>
+export const deleteMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
-      await messages.deleteMessage(deps, id, auditAuthor(caller, call), preconditionOf(call))
+      await messages.deleteMessage(dependencies, id, auditAuthor(caller, call), preconditionOf(call))
       return noContent()
     },
   })
