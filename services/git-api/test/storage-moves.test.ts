@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Project } from '@switchyard/db'
 import { createGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leftCopies } from '../src/storages/store.js'
 import { type StorageName, type StoragesHarness, startStorages, storageNames } from './storages-harness.js'
 
 let harness: StoragesHarness
@@ -161,6 +162,26 @@ test('the former copy of a moved repository is removed after the grace period, a
   })
   expect(await exists(harness.pathOf('default', neighbour))).toBe(true)
   expect(await movesOf('second')).toEqual({ ...before, moved: before.moved + 1 })
+})
+
+test('former copies are listed to the last, however many before them could not be removed', async () => {
+  const { id: projectId } = await harness.project('default', 'often-moved')
+  const finishedAt = new Date()
+  const move = {
+    projectId,
+    diskPath: 'x.git',
+    source: 'elsewhere',
+    destination: 'default',
+    state: 'finished',
+  }
+  await harness.database.prisma.repositoryStorageMove.createMany({
+    data: Array.from({ length: 201 }, () => ({ ...move, finishedAt })),
+  })
+  const listed: number[] = []
+  const later = new Date(finishedAt.getTime() + 1)
+  for await (const { id } of leftCopies(harness.database, 'elsewhere', later)) listed.push(id)
+  expect(listed).toHaveLength(201)
+  expect(new Set(listed).size).toBe(201)
 })
 
 test('a process killed in the middle of a move leaves a project that works, and the next process ends the move', {

@@ -12,13 +12,7 @@ import { type Repeated, repeat } from '../repeat.js'
 import { moveUnderExclusiveLock } from './change-lock.js'
 import { type OtherStorage, otherStorage } from './other-storage.js'
 import type { StorageMetrics, Storages } from './storages.js'
-import {
-  listActiveMoves,
-  listLeftCopies,
-  markMoveFailed,
-  markMoveStarted,
-  markSourceRemoved,
-} from './store.js'
+import { leftCopies, listActiveMoves, markMoveFailed, markMoveStarted, markSourceRemoved } from './store.js'
 
 export interface MovingDependencies {
   database: Database
@@ -93,7 +87,7 @@ async function removeLeftCopies(
   signal: AbortSignal,
 ): Promise<void> {
   const before = new Date(Date.now() - storages.graceMs)
-  for (const move of await listLeftCopies(database, storages.own, before)) {
+  for await (const move of leftCopies(database, storages.own, before)) {
     if (signal.aborted) return
     try {
       await withMaintenanceLock(database, move.projectId, async () => {

@@ -74,17 +74,30 @@ export async function markMoveFailed(
   })
 }
 
-/** Moves away from a storage that ended before a time and whose copy is still there, the oldest first. */
-export const listLeftCopies = (
+const copiesPerPage = 100
+
+/** Moves away from a storage that ended before a time and whose copy is still there, by id. */
+export async function* leftCopies(
   { prisma }: DatabaseOrTransaction,
   source: string,
   before: Date,
-): Promise<RepositoryStorageMove[]> =>
-  prisma.repositoryStorageMove.findMany({
-    where: { source, state: 'finished', sourceRemovedAt: null, finishedAt: { lt: before } },
-    orderBy: { finishedAt: 'asc' },
-    take: 100,
-  })
+): AsyncGenerator<RepositoryStorageMove> {
+  for (let after = 0, page: RepositoryStorageMove[]; ; after = page.at(-1)?.id ?? after) {
+    page = await prisma.repositoryStorageMove.findMany({
+      where: {
+        source,
+        state: 'finished',
+        sourceRemovedAt: null,
+        finishedAt: { lt: before },
+        id: { gt: after },
+      },
+      orderBy: { id: 'asc' },
+      take: copiesPerPage,
+    })
+    yield* page
+    if (page.length < copiesPerPage) return
+  }
+}
 
 export async function markSourceRemoved({ prisma }: Pick<Database, 'prisma'>, id: number): Promise<void> {
   await prisma.repositoryStorageMove.updateMany({ where: { id }, data: { sourceRemovedAt: new Date() } })
