@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasNoBranch } from '../src/find-refs.js'
 import { createGit, type Git } from '../src/git.js'
+import { findMerged } from '../src/list-refs.js'
 import { findCommit, findCommitId, listCommits } from '../src/read-commits.js'
-import { findMerged } from '../src/references.js'
-import { hasNoBranch } from '../src/refs.js'
 import type { Repository } from '../src/repository.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 

@@ -1,7 +1,7 @@
 import { tooLarge } from '@switchyard/domain'
 import { readableText } from '@switchyard/domain/commit'
+import { findRefs } from './find-refs.js'
 import { linesOf, runGitOk } from './git-process.js'
-import { findRefs } from './refs.js'
 import type { Repository } from './repository.js'
 
 export type ReferenceKind = 'branch' | 'tag'
