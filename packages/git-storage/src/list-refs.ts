@@ -1,6 +1,6 @@
 import { tooLarge } from '@switchyard/domain'
 import { readableText } from '@switchyard/domain/commit'
-import { findRefs } from './find-refs.js'
+import { findRefs, tooManyReferences } from './find-refs.js'
 import { linesOf, runGitOk } from './git-process.js'
 import type { Repository } from './repository.js'
 
@@ -52,7 +52,7 @@ export async function listReferences(
   const command = { command: 'for-each-ref', flags: [sort, '--format=%(objectname) %(refname)'] }
   const options = { stdoutBytesMax: listBytesMax }
   const { stdout, truncated } = await runGitOk(repository, { ...command, paths: [folder] }, options)
-  if (truncated) throw tooLarge('The repository has too many references to list')
+  if (truncated) throw tooManyReferences()
   return stdout
     .toString()
     .split('\n')

@@ -8,12 +8,8 @@ import {
 } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
-import {
-  findBranchTip,
-  findUsualBranch,
-  isBranchOfGitAnnex,
-  pointHeadTo,
-} from '@switchyard/git-storage/find-refs'
+import { findBranchTip, findUsualBranch, isBranchOfGitAnnex } from '@switchyard/git-storage/find-refs'
+import { pointHeadTo } from '@switchyard/git-storage/move-refs'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import { type Change, eventOf } from '../pushes/pushes.js'
 import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
