@@ -7,11 +7,11 @@ import {
   type Signature,
 } from '@switchyard/domain/commit'
 import { diffBetween } from './diff-between.js'
+import { branchRef } from './find-refs.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
-import { branchRef } from './refs.js'
 import type { RecordIntent, Repository } from './repository.js'
 import { isBranchLocked, withBranchLock } from './writing/branch-lock.js'
 import { moveBranch } from './writing/move-refs.js'

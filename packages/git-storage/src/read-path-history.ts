@@ -1,8 +1,8 @@
 import { nameOf, storedPath } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
+import { everyReference, fingerprintOfReferences } from './find-refs.js'
 import { type GitCommand, isTooHard, linesOf, type RunOptions, runGitOk } from './git-process.js'
 import { isAskable, pathArguments } from './path-arguments.js'
-import { everyReference, fingerprintOfReferences } from './refs.js'
 import type { Repository } from './repository.js'
 
 export interface PathHistoryQuery {

@@ -61,9 +61,10 @@ export const hasBitmap = (path: string): Promise<boolean> => hasInPacks(path, '.
 
 export const hasPack = (path: string): Promise<boolean> => hasInPacks(path, '.pack')
 
+/** What git is still writing has a name that begins with a dot. */
 async function hasInPacks(path: string, ending: string): Promise<boolean> {
   const names = await readdir(join(path, 'objects/pack')).catch(() => [])
-  return names.some((name) => name.endsWith(ending))
+  return names.some((name) => name.endsWith(ending) && !name.startsWith('.'))
 }
 
 /** Renames a repository, so that nobody finds it any more, and then deletes its files. Does nothing when it does not exist. */

@@ -1,6 +1,6 @@
 import { parseRevision } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
-import { branchRef, findRefs } from './refs.js'
+import { branchRef, findRefs } from './find-refs.js'
 import type { Repository } from './repository.js'
 
 const headNames = ['HEAD', '@']

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasNoBranch } from '../src/find-refs.js'
 import { createGit, type Git } from '../src/git.js'
+import { findMerged } from '../src/list-refs.js'
 import { findCommit, findCommitId, listCommits } from '../src/read-commits.js'
-import { findMerged } from '../src/references.js'
-import { hasNoBranch } from '../src/refs.js'
 import type { Repository } from '../src/repository.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
@@ -114,14 +114,32 @@ test('a repository has no branch again when its last one is deleted, loose or pa
   const repository = git.open({ diskPath: basename(bare.path) })
   const tree = await bare.feed('', 'mktree')
   const commit = await bare.git(...signature, 'commit-tree', '-m', 'm', tree)
+  await bare.git('update-ref', 'refs/changes/1', commit)
+  await bare.git('update-ref', 'refs/tags/v1', commit)
   expect(await hasNoBranch(repository)).toBe(true)
   for (const packs of [false, true]) {
     await bare.git('update-ref', 'refs/heads/deep/er', commit)
     if (packs) await bare.git('pack-refs', '--all')
-    for (let round = 0; round < 2; round += 1) expect(await hasNoBranch(repository)).toBe(false)
+    expect(await hasNoBranch(repository)).toBe(false)
     await bare.git('update-ref', '-d', 'refs/heads/deep/er')
     expect(await hasNoBranch(repository)).toBe(true)
   }
+  await mkdir(join(bare.path, 'refs/heads/left'), { recursive: true })
+  await writeFile(join(bare.path, 'refs/heads/left/new.lock'), `${commit}\n`)
+  await writeFile(join(bare.path, 'refs/heads/left/torn'), '')
+  expect(await hasNoBranch(repository)).toBe(true)
+  await bare.git('update-ref', 'refs/heads/z', commit)
+  expect(await hasNoBranch(repository)).toBe(false)
+  git.close()
+  await bare.close()
+})
+
+test('git tells whether there is a branch where it keeps references in another way', async () => {
+  const bare = await createBareRepository()
+  const git = createGit(dirname(bare.path))
+  await rm(join(bare.path, 'refs/heads'), { recursive: true })
+  expect(await hasNoBranch(git.open({ diskPath: basename(bare.path) }))).toBe(true)
+  await expect(hasNoBranch(git.open({ diskPath: 'gone.git' }))).rejects.toMatchObject({ kind: 'not-found' })
   git.close()
   await bare.close()
 })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, statement } from '@switchyard/db'
 
 type Pool = Pick<Database, 'pool'>
@@ -134,4 +135,30 @@ const writers = statement(
 export async function readLogWriters({ pool }: Pool): Promise<Set<string>> {
   const { rows } = await pool.query<{ writer: string }>(writers)
   return new Set(rows.map(({ writer }) => writer))
+}
+
+const horizonPollMs = 20
+const horizonMsMax = 2_000
+
+/**
+ * The last position that was drawn, once no further entry up to it becomes visible: who read on after it at once would miss the entries
+ * of transactions that have drawn an id and not committed yet.
+ *
+ * @returns null when such a transaction is still under way after two seconds
+ */
+export async function findLogHorizon(database: Pool): Promise<number | null> {
+  const last = await readLastPosition(database)
+  const writers = await readLogWriters(database)
+  const untilMs = performance.now() + horizonMsMax
+  while (await isAnyUnderWay(database, writers)) {
+    if (performance.now() > untilMs) return null
+    await delay(horizonPollMs)
+  }
+  return last
+}
+
+async function isAnyUnderWay(database: Pool, transactions: ReadonlySet<string>): Promise<boolean> {
+  if (transactions.size === 0) return false
+  const now = await readLogWriters(database)
+  return [...transactions].some((transaction) => now.has(transaction))
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import { findLogHorizon, readLastPosition } from './log-feed.js'
 
 type SweepPool = Pick<Database, 'pool'>
 
@@ -74,60 +75,32 @@ export interface EndedSaga {
   durationSeconds: number | null
 }
 
-/** How far the log has been read for sagas that ended; bigints as text. */
-export interface EndedCursor {
-  position: string
-  /** The position up to which the log can be read once every transaction before `horizonXid` is over. */
-  horizon: string
-  horizonXid: string
+/** The position of the log at which counting continues; its end when no process has counted yet. */
+export async function readCountedPosition(database: SweepPool): Promise<number> {
+  const [position] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
+  return position === undefined ? readLastPosition(database) : Number(position)
 }
 
-const lastId = `COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::text AS horizon,
-  pg_snapshot_xmax(pg_current_snapshot())::text AS "horizonXid"`
-
-/** The position at which counting continues; the end of the log when no process has counted yet. */
-export async function readEndedCursor(database: SweepPool): Promise<EndedCursor> {
-  const [position, horizon, horizonXid] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
-  const known = position !== undefined && horizon !== undefined && horizonXid !== undefined
-  return known ? { position, horizon, horizonXid } : readLogEnd(database)
-}
-
-export const writeEndedCursor = (
-  database: SweepPool,
-  { position, horizon, horizonXid }: EndedCursor,
-): Promise<void> =>
-  writeSweepPosition(database, metricsSweep, { [cursorKey]: [position, horizon, horizonXid] })
-
-/** The current end of the log: only later events will be counted. */
-async function readLogEnd({ pool }: SweepPool): Promise<EndedCursor> {
-  const { rows } = await pool.query<Omit<EndedCursor, 'position'>>(`SELECT ${lastId}`)
-  const { horizon = '0', horizonXid = '0' } = rows[0] ?? {}
-  return { position: horizon, horizon, horizonXid }
-}
+export const writeCountedPosition = (database: SweepPool, position: number): Promise<void> =>
+  writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
 
 /**
- * The sagas that ended between the cursor's position and its horizon, each once, at its first SagaEnded. Empty,
- * with the cursor unchanged, while an event of that part of the log may still become visible. A horizon whose transaction this
- * server has not reached yet was restored from the backup of another server, and so were all events up to it.
+ * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position up to which the log was read. None,
+ * and the same position, while an event may still become visible among them.
  */
 export async function readNewlyEnded(
   database: SweepPool,
-  cursor: EndedCursor,
-): Promise<{ ended: EndedSaga[]; cursor: EndedCursor }> {
-  const visible = await database.pool.query<{ visible: boolean }>(
-    `SELECT pg_snapshot_xmin(s)::text::numeric >= $1::numeric OR pg_snapshot_xmax(s)::text::numeric < $1::numeric AS visible
-     FROM pg_current_snapshot() AS s`,
-    [cursor.horizonXid],
-  )
-  if (!visible.rows[0]?.visible) return { ended: [], cursor }
+  after: number,
+): Promise<{ ended: EndedSaga[]; position: number }> {
+  const horizon = await findLogHorizon(database)
+  if (horizon === null || horizon <= after) return { ended: [], position: after }
   const { rows: ended } = await database.pool.query<EndedSaga>(
     `SELECT s.service_name AS "serviceName", s.status, s.outcome,
        EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"
      FROM (SELECT DISTINCT tenant, saga_id, received_at FROM saga_events
        WHERE id > $1 AND id <= $2 AND operation = 'SagaEnded') e
      JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id AND s.ended_at = e.received_at`,
-    [cursor.position, cursor.horizon],
+    [after, horizon],
   )
-  const end = await readLogEnd(database)
-  return { ended, cursor: { ...end, position: cursor.horizon } }
+  return { ended, position: horizon }
 }

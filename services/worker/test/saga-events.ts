@@ -6,7 +6,7 @@ import { createSagaEventStore, type NewSagaEvent } from '@switchyard/saga-store'
 export const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
 
 /** An event as the reporter hands it over. */
-const received = (event: SagaEvent, receivedAt: Date, tenant: string): NewSagaEvent => ({
+export const received = (event: SagaEvent, receivedAt: Date, tenant: string): NewSagaEvent => ({
   tenant,
   event,
   receivedAt,

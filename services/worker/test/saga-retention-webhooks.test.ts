@@ -1,7 +1,6 @@
-import { metricsSweep, purgeSagas, writeEndedCursor } from '@switchyard/saga-store'
+import { metricsSweep, purgeSagas, writeCountedPosition } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followDecidedSagas, followFlags } from '../src/webhooks/saga-events.js'
-import { endOfEarlierTransactions } from './earlier-transactions.js'
 import { startHarness } from './harness.js'
 import { ago, ended, report, started } from './saga-events.js'
 import { addWebhook } from './webhook-receiver.js'
@@ -26,7 +25,6 @@ const purge = async (id: string) => {
 const follow = async () => {
   const { database } = harness
   const options = { database, externalUrl: undefined, signal: new AbortController().signal }
-  await endOfEarlierTransactions(database)
   await followDecidedSagas(options)
   await followFlags(options)
 }
@@ -36,8 +34,7 @@ const lastEventId = async () => {
   return rows[0]?.id ?? '0'
 }
 
-const countedUpTo = (position: string) =>
-  writeEndedCursor(harness.database, { position, horizon: position, horizonXid: '0' })
+const countedUpTo = (position: string) => writeCountedPosition(harness.database, Number(position))
 
 it('a saga stays until webhooks have come to its last event', async () => {
   await finished('news')

@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LfsObject } from '@switchyard/domain/commit'
+import { branchRef } from '../find-refs.js'
 import { runGitOk } from '../git-process.js'
 import { findLfsObject, storeLfsObject } from '../lfs-objects.js'
-import { branchRef } from '../refs.js'
 import { createRepository, deleteRepository } from '../repository-files.js'
 import { syncFolder } from '../writing/durable-files.js'
 

@@ -4,7 +4,8 @@ import { insufficientStorage, invalid } from '@switchyard/domain'
 import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
-import { branchRef, findRefs, keptPrefix } from '../refs.js'
+import { branchRef, findRefs, keptPrefix } from '../find-refs.js'
+import { runGitOk } from '../git-process.js'
 import type { RecordIntent, Repository } from '../repository.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
@@ -74,6 +75,18 @@ async function moveWhileInStorage(
   }
   await syncFolders(repository.path, ref)
   return true
+}
+
+/** Less than a transaction of the database lasts. */
+const headMs = 3_000
+
+/**
+ * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no slot and little time, and
+ * the client that disconnects does not end it.
+ */
+export async function pointHeadTo({ path }: Repository, branch: string): Promise<void> {
+  const command = { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }
+  await runGitOk(path, command, { timeoutMs: headMs })
 }
 
 /** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */

@@ -10,10 +10,10 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
+import { findBranchTip } from '@switchyard/git-storage/find-refs'
+import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/list-refs'
 import { moveReference } from '@switchyard/git-storage/move-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
-import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/references'
-import { findBranchTip } from '@switchyard/git-storage/refs'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'

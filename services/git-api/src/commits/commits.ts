@@ -13,6 +13,7 @@ import {
   signatureText,
 } from '@switchyard/domain/commit'
 import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
+import { findBranchTip, findReferencesContaining, hasNoBranch } from '@switchyard/git-storage/find-refs'
 import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import {
@@ -25,7 +26,6 @@ import {
 import { readDiff } from '@switchyard/git-storage/read-diff'
 import { readSignatureText } from '@switchyard/git-storage/read-signature'
 import { readStats, type StatsOfCommits } from '@switchyard/git-storage/read-stats'
-import { findBranchTip, findReferencesContaining, hasNoBranch } from '@switchyard/git-storage/refs'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import { previewCommit, writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'

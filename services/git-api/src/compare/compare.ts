@@ -1,6 +1,6 @@
 import { excerpt, invalid, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
-import { commitsBetween, findMergeBase } from '@switchyard/git-storage/compare'
+import { commitsBetween, findMergeBase } from '@switchyard/git-storage/commit-range'
 import {
   diffBetween,
   diffFromMergeBase,

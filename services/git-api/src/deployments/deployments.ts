@@ -9,11 +9,11 @@ import {
   moveDeployment,
   readSagaReference,
 } from '@switchyard/domain/deployment'
-import { commitsBetween } from '@switchyard/git-storage/compare'
+import { commitsBetween } from '@switchyard/git-storage/commit-range'
+import { findBranchTip } from '@switchyard/git-storage/find-refs'
+import { findTagTarget } from '@switchyard/git-storage/list-refs'
 import { keepCommit } from '@switchyard/git-storage/move-refs'
 import { findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
-import { findTagTarget } from '@switchyard/git-storage/references'
-import { findBranchTip } from '@switchyard/git-storage/refs'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit } from '../commits/commits.js'

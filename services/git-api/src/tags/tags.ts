@@ -9,15 +9,15 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import { isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
-import { moveReference } from '@switchyard/git-storage/move-refs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
 import {
   findTagTarget,
   fullName,
   listReferences,
   type Reference,
   readAnnotations,
-} from '@switchyard/git-storage/references'
+} from '@switchyard/git-storage/list-refs'
+import { moveReference } from '@switchyard/git-storage/move-refs'
+import { findCommit } from '@switchyard/git-storage/read-commits'
 import { writeTag } from '@switchyard/git-storage/tags'
 import type { Call } from '@switchyard/service-kit/http'
 import { findByName } from '../branches/branches.js'

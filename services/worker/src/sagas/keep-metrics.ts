@@ -3,11 +3,11 @@ import type { Database } from '@switchyard/db'
 import {
   holdSweep,
   metricsSweep,
-  readEndedCursor,
+  readCountedPosition,
   readNewlyEnded,
   readSagaGauges,
   releaseSweep,
-  writeEndedCursor,
+  writeCountedPosition,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SagaMetrics } from './metrics.js'
@@ -71,7 +71,7 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
 
 /** Counts the sagas that have ended since the last run. The first run ever counts none. */
 async function countEnded(database: Database, metrics: SagaMetrics): Promise<void> {
-  const { ended, cursor } = await readNewlyEnded(database, await readEndedCursor(database))
-  await writeEndedCursor(database, cursor)
+  const { ended, position } = await readNewlyEnded(database, await readCountedPosition(database))
+  await writeCountedPosition(database, position)
   for (const saga of ended) metrics.ended(saga)
 }

@@ -1,13 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, enqueueDeliveries } from '@switchyard/db'
+import { findLogHorizon } from '@switchyard/saga-store'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { decided, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
   advanceSagaCursor,
-  chooseHorizon,
   type FlagKey,
-  lastSagaEventId,
   listDecidedSagas,
   listFailedActivities,
   listNewFlags,
@@ -17,7 +15,6 @@ import {
   type SagaFlagNews,
   type SagaNews,
   type SagaWebhook,
-  visibleHorizon,
 } from './saga-events-store.js'
 
 /** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
@@ -45,10 +42,6 @@ const decisions = ['saga.error', 'saga.ended', 'saga.resolved']
 /** Events that one query covers. */
 const chunkIds = 5000
 const sagasAtOnce = 500
-/** A statement that took an event id has a transaction id after this time at the latest. */
-const allottedMs = 250
-const horizonTries = 20
-const horizonWaitMs = 100
 
 /** Bounds of the errors in a payload. */
 const payloadErrors = { ofEachMax: 20, textMax: 1000 }
@@ -61,8 +54,11 @@ const payloadErrors = { ofEachMax: 20, textMax: 1000 }
  */
 export async function followDecidedSagas(options: FollowOptions): Promise<number> {
   const { database, signal } = options
-  const horizon = await awaitHorizon(database)
-  if (horizon === null) return 0
+  const found = await findLogHorizon(database)
+  if (found === null) return 0
+  const horizon = BigInt(found)
+  let position = BigInt((await readSagaCursor(database)).position)
+  if (horizon <= position) return 0
   const webhooks = await listSagaWebhooks(database)
   const wanted = webhooks.filter(({ events }) => events.some((event) => decisions.includes(event)))
   if (wanted.length === 0) {
@@ -70,7 +66,6 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     return 0
   }
   let stored = 0
-  let position = BigInt((await readSagaCursor(database)).position)
   while (position < horizon && !signal.aborted) {
     const next = position + BigInt(chunkIds)
     const upTo = next < horizon ? next : horizon
@@ -83,23 +78,6 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     position = upTo
   }
   return stored
-}
-
-/** Id up to which the log can be read; null without new events, or while their transactions are still open. */
-async function awaitHorizon(database: Database): Promise<bigint | null> {
-  const { position, horizon } = await readSagaCursor(database)
-  if (horizon === null) {
-    const last = await lastSagaEventId(database)
-    if (BigInt(last) <= BigInt(position)) return null
-    await delay(allottedMs)
-    await chooseHorizon(database, last)
-  }
-  for (let tries = 0; tries < horizonTries; tries += 1) {
-    const visible = await visibleHorizon(database)
-    if (visible !== null) return BigInt(visible)
-    await delay(horizonWaitMs)
-  }
-  return null
 }
 
 async function storeSagaDeliveries(

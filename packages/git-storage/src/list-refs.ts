@@ -1,7 +1,7 @@
 import { tooLarge } from '@switchyard/domain'
 import { readableText } from '@switchyard/domain/commit'
+import { findRefs, tooManyReferences } from './find-refs.js'
 import { linesOf, runGitOk } from './git-process.js'
-import { findRefs } from './refs.js'
 import type { Repository } from './repository.js'
 
 export type ReferenceKind = 'branch' | 'tag'
@@ -52,7 +52,7 @@ export async function listReferences(
   const command = { command: 'for-each-ref', flags: [sort, '--format=%(objectname) %(refname)'] }
   const options = { stdoutBytesMax: listBytesMax }
   const { stdout, truncated } = await runGitOk(repository, { ...command, paths: [folder] }, options)
-  if (truncated) throw tooLarge('The repository has too many references to list')
+  if (truncated) throw tooManyReferences()
   return stdout
     .toString()
     .split('\n')

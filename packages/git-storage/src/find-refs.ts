@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdir, stat } from 'node:fs/promises'
+import { open, opendir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { tooLarge } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
 import { linesOf, runGitOk } from './git-process.js'
@@ -54,32 +55,55 @@ async function findExactRefs(repository: Repository, names: readonly string[]): 
 }
 
 /**
- * Whether no branch exists yet. A list of projects asks this about each, so git is asked again only when its files of references have
- * changed since.
+ * Whether no branch exists yet. A list of projects asks this about each, so git is asked only when it keeps references in
+ * another way than in files.
  */
 export async function hasNoBranch(repository: Repository): Promise<boolean> {
-  const { path, engine } = repository
-  const changed = await Promise.all(
-    ['refs/heads', 'packed-refs'].map((name) =>
-      stat(join(path, name), { bigint: true }).then(
-        ({ mtimeNs }) => mtimeNs,
-        () => null,
-      ),
-    ),
-  )
-  const key = `branches ${changed.join(' ')}`
-  const known = engine.cache.get<{ exists: boolean }>(path, key)
-  if (known) return !known.exists
-  // A branch in a folder that is there already does not change the time of the folder above it.
-  const folders = await readdir(join(path, 'refs/heads')).catch(() => null)
-  const { stdout } = await runGitOk(repository, {
-    command: 'for-each-ref',
-    flags: ['--count=1', '--format=%(refname)'],
-    paths: ['refs/heads/'],
+  const { path } = repository
+  try {
+    // In this order, because git packs a branch before it removes the file.
+    return !((await hasBranchFile(join(path, 'refs/heads'))) || (await hasPackedBranch(path)))
+  } catch (error) {
+    if (!isUnknownLayout(error)) throw error
+    const flags = ['--count=1', '--format=%(refname)']
+    const command = { command: 'for-each-ref', flags, paths: ['refs/heads/'] }
+    return (await runGitOk(repository, command)).stdout.length === 0
+  }
+}
+
+/** `refs/heads` is a file when references are kept in tables, and is missing in a folder that is no repository. */
+const isUnknownLayout = (error: unknown) =>
+  ['ENOTDIR', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** git writes a file of this content for each branch, and ignores others, such as one that a power failure left empty. */
+const branchContent = /^(?:[0-9a-f]{40}|ref: refs\/heads\/.+)\n$/
+
+async function hasBranchFile(folder: string): Promise<boolean> {
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name)
+    const found = entry.isDirectory() ? hasBranchFile(path) : isBranchFile(path)
+    // A branch that is deleted or packed meanwhile takes its file and empty folders with it.
+    if (await found.catch(() => false)) return true
+  }
+  return false
+}
+
+const isBranchFile = async (path: string) =>
+  !path.endsWith('.lock') && branchContent.test(await readFile(path, 'latin1'))
+
+/** The lines are sorted by name, so nearly always the first ones answer. */
+async function hasPackedBranch(path: string): Promise<boolean> {
+  const packed = await open(join(path, 'packed-refs')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
   })
-  const exists = stdout.length > 0
-  if (exists || folders?.length === 0) engine.cache.set(path, key, { exists }, key.length * 2)
-  return !exists
+  if (!packed) return false
+  try {
+    for await (const line of packed.readLines()) if (line.startsWith('refs/heads/', 41)) return true
+    return false
+  } finally {
+    await packed.close()
+  }
 }
 
 const usualNames = ['main', 'master']
@@ -93,26 +117,16 @@ export const isBranchOfGitAnnex = (name: string): boolean =>
  * git-annex last; null when the repository has no branch.
  */
 export async function findUsualBranch(repository: Repository): Promise<string | null> {
+  const found = await findRefs(repository, usualNames.map(branchRef))
+  const usual = usualNames.find((name) => found.has(branchRef(name)))
+  if (usual !== undefined) return usual
   const { stdout } = await runGitOk(repository, {
     command: 'for-each-ref',
     flags: ['--count=1000', '--format=%(refname)'],
     paths: ['refs/heads/'],
   })
   const branches = namesIn('refs/heads/', stdout)
-  const usual = usualNames.find((name) => branches.includes(name))
-  return usual ?? branches.find((name) => !isBranchOfGitAnnex(name)) ?? branches[0] ?? null
-}
-
-/** Less than a transaction of the database lasts. */
-const headMs = 3_000
-
-/**
- * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no slot and little time, and
- * the client that disconnects does not end it.
- */
-export async function pointHeadTo({ path }: Repository, branch: string): Promise<void> {
-  const command = { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }
-  await runGitOk(path, command, { timeoutMs: headMs })
+  return branches.find((name) => !isBranchOfGitAnnex(name)) ?? branches[0] ?? null
 }
 
 /** Prefix of hidden references that keep commits from being removed as unreachable. */
@@ -121,14 +135,21 @@ export const keptPrefix = 'refs/keep-around/'
 /** Flags of git for every reference that clients can see. */
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
-/** A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed. */
+/**
+ * A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed.
+ *
+ * @throws DomainError too-large when the references take more than 64 MB
+ */
 export async function fingerprintOfReferences(repository: Repository): Promise<string> {
   const command = { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'] }
-  const { stdout } = await runGitOk(repository, command, { stdoutBytesMax: Number.POSITIVE_INFINITY })
+  const { stdout, truncated } = await runGitOk(repository, command)
+  if (truncated) throw tooManyReferences()
   const hash = createHash('sha256')
   for (const line of linesOf(stdout)) if (!line.startsWith(keptPrefix)) hash.update(`${line}\n`)
   return `references ${hash.digest('hex')}`
 }
+
+export const tooManyReferences = () => tooLarge('The repository has too many references to list')
 
 const namesIn = (folder: string, refs: Buffer): string[] =>
   refs
