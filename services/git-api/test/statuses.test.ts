@@ -78,6 +78,9 @@ test('a status is stored under the full hash with every field in order', async (
       coverage: 80.5,
       pipeline_id: status.pipeline_id,
       author: status.author,
+      stage: 'external',
+      report: [],
+      artifacts: [],
     }),
   )
   expect(status.pipeline_id).toEqual(expect.any(Number))
@@ -116,6 +119,64 @@ test('fields that are not sent, or blank, stay as they were', async () => {
     target_url: 'http://x.example',
     coverage: 0,
   })
+})
+
+/** A post whose lists stand in its body, as JSON or as a form. */
+const postBody = (sha: string, body: object) =>
+  harness.ask('developer', 'POST', `/projects/${project.id}/statuses/${sha}`, body)
+
+test('stage and links are read back as given, and stay until others are given', async () => {
+  const sha = await freshCommit()
+  const report = [{ name: 'Tests \u202e', url: 'https://ci.example.com/1?tab=tests#a' }]
+  const artifacts = [
+    { name: 'app.zip', url: 'http://ci.example.com/app.zip' },
+    { name: 'app.zip', url: 'https://ci.example.com/other.zip' },
+  ]
+  const given = { state: 'running', name: 'unit', stage: 'test', report, artifacts }
+  const { status, body: first } = await postBody(sha, given)
+  expect([status, first]).toMatchObject([201, { stage: 'test', report, artifacts }])
+  const changed = await posted(sha, { state: 'running', name: 'unit', 'artifacts[]': '', stage: '' })
+  expect(changed).toMatchObject({ id: first.id, stage: 'test', report, artifacts: [] })
+  const link = { 'report[][name]': 'Log', 'report[][url]': 'https://ci.example.com/log' }
+  const ended = await posted(sha, { state: 'success', name: 'unit', stage: 'check', ...link })
+  expect(ended).toMatchObject({ stage: 'check', report: [{ name: 'Log', url: link['report[][url]'] }] })
+  expect(await list(sha, 'stage=check')).toEqual([ended])
+  expect(await list(sha, 'stage=test')).toEqual([])
+  const jobs = `/projects/${project.id}/pipelines/${ended.pipeline_id}/jobs`
+  expect((await harness.ask('reporter', 'GET', jobs)).body).toMatchObject([{ name: 'unit', stage: 'check' }])
+  expect(await posted(sha, { state: 'running', name: 'unit' })).toMatchObject({
+    stage: 'external',
+    report: [],
+  })
+})
+
+test.each([
+  [{ stage: 's'.repeat(256) }, { message: { stage: ['is too long (maximum is 255 characters)'] } }],
+  [{ stage: 'a\0b' }, { error: 'stage is invalid' }],
+  [{ report: 'https://x.example' }, { error: 'report is invalid' }],
+  [{ report: [{ url: 'https://x.example' }] }, { error: 'report[0][name] is missing' }],
+  [{ artifacts: [{ name: ' ', url: 'https://x.example' }] }, { error: 'artifacts[0][name] is empty' }],
+  [
+    { artifacts: Array(21).fill({ name: 'a', url: 'https://x.example' }) },
+    { error: 'artifacts has more than 20 items' },
+  ],
+  [
+    { report: [{ name: 'a', url: 'javascript:alert(1)' }] },
+    { message: { 'report[0][url]': ['is blocked: Only allowed schemes are http, https'] } },
+  ],
+  [
+    { artifacts: [{ name: 'n'.repeat(256), url: `https://x/${'a'.repeat(2048)}` }] },
+    {
+      message: {
+        'artifacts[0][url]': ['is too long (maximum is 2048 characters)'],
+        'artifacts[0][name]': ['is too long (maximum is 255 characters)'],
+      },
+    },
+  ],
+])('a post with the links %j is refused and leaves nothing', async (given, body) => {
+  const sha = await freshCommit()
+  expect(await postBody(sha, { state: 'success', ...given })).toMatchObject({ status: 400, body })
+  expect(await list(sha, 'all=true')).toEqual([])
 })
 
 test('without a ref a status belongs to the default branch, else to one that contains the commit, else to none', async () => {

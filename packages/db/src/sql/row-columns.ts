@@ -76,6 +76,13 @@ export const flag = (name: string) => ({ name, type: 'boolean' })
 export const bytes = (name: string) => ({ name, type: 'bytea' })
 export const time = (name: string) => ({ name, type: 'timestamptz', toSql: timeOf })
 
+/** A value that is written as JSON. */
+export const json = (name: string) => ({
+  name,
+  type: 'jsonb',
+  toSql: (value: unknown) => JSON.stringify(value),
+})
+
 /** A whole number that node-postgres reads and takes as text. */
 export const bigint = (name: string) => ({
   name,

@@ -1,10 +1,26 @@
 export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type PostedState = (typeof postedStates)[number]
 
+/** Where to read more about a status: the page of a report, a file that the build made. */
+export interface StatusLink {
+  name: string
+  url: string
+}
+
+/** Links of each kind that a status has at most. */
+export const statusLinksMax = 20
+
+/** The stage of a status whose posts name none, as in GitLab. */
+const defaultStage = 'external'
+
 /** The fields of a post besides its label. Undefined: not sent. */
 export interface StatusPost {
   state: PostedState
+  stage?: string | undefined
   targetUrl?: string | undefined
+  /** An empty list takes the links away. */
+  report?: StatusLink[] | undefined
+  artifacts?: StatusLink[] | undefined
   description?: string | undefined
   coverage?: number | undefined
 }
@@ -12,7 +28,10 @@ export interface StatusPost {
 /** The part of a stored status that a post changes. */
 export interface StatusFields {
   status: PostedState
+  stage: string
   targetUrl: string | null
+  report: StatusLink[]
+  artifacts: StatusLink[]
   description: string | null
   coverage: number | null
   startedAt: Date | null
@@ -34,7 +53,10 @@ export const isActive = (state: string): boolean => activeStates.includes(state)
 export function applyPost(current: StatusFields | null, post: StatusPost, now: Date): StatusFields {
   return {
     status: post.state,
+    stage: filled(post.stage) ?? current?.stage ?? defaultStage,
     targetUrl: filled(post.targetUrl) ?? current?.targetUrl ?? null,
+    report: post.report ?? current?.report ?? [],
+    artifacts: post.artifacts ?? current?.artifacts ?? [],
     description: filled(post.description) ?? current?.description ?? null,
     coverage: post.coverage ?? current?.coverage ?? null,
     startedAt: startedAt(current, post.state, now),

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { presentUser, userShape } from '../shapes/user.js'
 import type { StatusWithAuthor } from './store.js'
 
+const linkShape = z.object({ name: z.string(), url: z.string() })
+
 export const commitStatusShape = z
   .object({
     id: z.int(),
@@ -18,6 +20,9 @@ export const commitStatusShape = z
     coverage: z.number().nullable(),
     pipeline_id: z.int(),
     author: userShape.nullable(),
+    stage: z.string(),
+    report: z.array(linkShape),
+    artifacts: z.array(linkShape),
   })
   .meta({ id: 'CommitStatus', description: 'The status that a build or a check gives a commit' })
 
@@ -39,4 +44,7 @@ export const presentCommitStatus = (
   coverage: status.coverage,
   pipeline_id: Number(status.pipelineId),
   author: status.author && presentUser(status.author, baseUrl),
+  stage: status.stage,
+  report: status.report,
+  artifacts: status.artifacts,
 })

@@ -1,11 +1,13 @@
 import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { postedStates } from '@switchyard/domain/commit-status'
+import { postedStates, statusLinksMax } from '@switchyard/domain/commit-status'
 import {
   created,
   decimal,
   endpoint,
+  filledText,
   flag,
+  list,
   pageParameters,
   pageReply,
   proseCharsMax,
@@ -55,6 +57,9 @@ const listStatuses = (database: Database) =>
     },
   })
 
+/** Links of one kind, in the order in which they are shown. */
+const links = () => optional(list(z.object({ name: filledText(), url: text() }), statusLinksMax))
+
 const createStatus = (deps: StatusDependencies) =>
   endpoint({
     summary: 'Set the status of a build or a check of a commit',
@@ -70,6 +75,9 @@ const createStatus = (deps: StatusDependencies) =>
       description: optionalText(text(proseCharsMax)),
       coverage: optional(decimal()),
       pipeline_id: optional(rowId()),
+      stage: optionalText(text()).meta({ description: 'The stage of the pipeline; `external` without one' }),
+      report: links().meta({ description: 'Where the reports of the build are shown' }),
+      artifacts: links().meta({ description: 'Where the files are that the build has made' }),
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       const { sha: revision, context, target_url: targetUrl, pipeline_id: pipelineId, ...fields } = given

@@ -1,7 +1,7 @@
 import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
+import { applyPost, type StatusPost, validateStatusTexts } from '@switchyard/domain/commit-status'
 import { findBranchContaining } from '@switchyard/git-storage/find-refs'
 import type { Call } from '@switchyard/service-kit/http'
 import { getCommit, getCommitId } from '../commits/commits.js'
@@ -19,15 +19,11 @@ export interface StatusDependencies extends ProjectResourceDependencies {
   statusLookup: StatusLookup
 }
 
-interface RecordStatusCommand {
+interface RecordStatusCommand extends StatusPost {
   /** Hash, branch or tag. */
   revision: string
-  state: PostedState
   name: string
   ref?: string | undefined
-  targetUrl?: string | undefined
-  description?: string | undefined
-  coverage?: number | undefined
   /** The pipeline that the status belongs to, which decides the ref. */
   pipelineId?: number | undefined
 }

@@ -1,4 +1,4 @@
-import type { CommitStatus, Database, DatabaseOrTransaction, User } from '@switchyard/db'
+import type { CommitStatus, Database, User } from '@switchyard/db'
 import {
   bigint,
   final,
@@ -6,6 +6,7 @@ import {
   float,
   insertInto,
   integer,
+  json,
   omit,
   pick,
   rowColumns,
@@ -15,7 +16,7 @@ import {
   time,
   updateIn,
 } from '@switchyard/db/sql'
-import type { CountedStatus } from '@switchyard/domain/commit-status'
+import type { CountedStatus, StatusLink } from '@switchyard/domain/commit-status'
 
 /** The columns of an author that answers show. */
 export type StatusAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
@@ -45,7 +46,13 @@ export function withAuthor<Row extends AuthorRow>({
   return { ...row, author }
 }
 
-export type StatusWithAuthor = CommitStatus & { author: StatusAuthor | null }
+/** A row of `commit_statuses`. */
+type StatusRecord = Omit<CommitStatus, 'report' | 'artifacts'> & {
+  report: StatusLink[]
+  artifacts: StatusLink[]
+}
+
+export type StatusWithAuthor = StatusRecord & { author: StatusAuthor | null }
 
 /** The subject of a status. Posts to one label change one record as long as the record is active. */
 export interface StatusLabel {
@@ -56,17 +63,19 @@ export interface StatusLabel {
 }
 
 /** The one list of the columns of `commit_statuses`. */
-const columns = rowColumns<CommitStatus>({
+const columns = rowColumns<StatusRecord>({
   projectId: final(integer('project_id')),
   id: final(bigint('id')),
   sha: final(text('sha')),
   ref: final(text('ref')),
   pipelineId: final(bigint('pipeline_id')),
   name: final(text('name')),
-  stage: final(text('stage')),
+  stage: text('stage'),
   status: text('status'),
   description: text('description'),
   targetUrl: text('target_url'),
+  report: json('report'),
+  artifacts: json('artifacts'),
   coverage: float('coverage'),
   allowFailure: final(flag('allow_failure')),
   authorId: final(integer('author_id')),
@@ -194,11 +203,14 @@ function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, lat
   return { where: conditions.join(' AND '), values, shape }
 }
 
-export const findNewestStatus = (
-  { prisma }: DatabaseOrTransaction,
+export async function findNewestStatus(
+  database: Pick<Database, 'pool'>,
   projectId: number,
-): Promise<StatusWithAuthor | null> =>
-  prisma.commitStatus.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: { author: true } })
+): Promise<StatusWithAuthor | null> {
+  const filter = { projectId, latest: false, newestFirst: true }
+  const [newest] = await listStatuses(database, filter, { skip: 0, take: 1 })
+  return newest ?? null
+}
 
 /** Whether this commit and ref have a status. */
 export async function hasCommitStatus(
