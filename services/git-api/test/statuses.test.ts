@@ -78,6 +78,7 @@ test('a status is stored under the full hash with every field in order', async (
       coverage: 80.5,
       pipeline_id: status.pipeline_id,
       author: status.author,
+      job_identity: null,
     }),
   )
   expect(status.pipeline_id).toEqual(expect.any(Number))

@@ -76,6 +76,13 @@ export const flag = (name: string) => ({ name, type: 'boolean' })
 export const bytes = (name: string) => ({ name, type: 'bytea' })
 export const time = (name: string) => ({ name, type: 'timestamptz', toSql: timeOf })
 
+/** A value that node-postgres reads by itself, and does not write as JSON when it is one of many. */
+export const json = (name: string) => ({
+  name,
+  type: 'jsonb',
+  toSql: (value: unknown) => (value === null ? null : JSON.stringify(value)),
+})
+
 /** A whole number that node-postgres reads and takes as text. */
 export const bigint = (name: string) => ({
   name,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jobIdentityShape, presentJobIdentity } from '../shapes/job-identity.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import type { StatusWithAuthor } from './store.js'
 
@@ -18,6 +19,7 @@ export const commitStatusShape = z
     coverage: z.number().nullable(),
     pipeline_id: z.int(),
     author: userShape.nullable(),
+    job_identity: jobIdentityShape.nullable(),
   })
   .meta({ id: 'CommitStatus', description: 'The status that a build or a check gives a commit' })
 
@@ -39,4 +41,5 @@ export const presentCommitStatus = (
   coverage: status.coverage,
   pipeline_id: Number(status.pipelineId),
   author: status.author && presentUser(status.author, baseUrl),
+  job_identity: presentJobIdentity(status.job),
 })

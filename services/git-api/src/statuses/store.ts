@@ -6,6 +6,7 @@ import {
   float,
   insertInto,
   integer,
+  json,
   omit,
   pick,
   rowColumns,
@@ -75,6 +76,7 @@ const columns = rowColumns<CommitStatus>({
   startedAt: time('started_at'),
   finishedAt: time('finished_at'),
   superseded: flag('superseded'),
+  job: final(json('job')),
 })
 
 /** Returns the new ids. */
