@@ -1,7 +1,12 @@
+import { webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 
-/** Configuration of every service that takes identity tokens of CI jobs; spread into the service's own schema. */
+/**
+ * Configuration of every service that takes identity tokens of CI jobs; spread into the service's own schema. Keys of issuers are
+ * read from addresses that webhooks may reach.
+ */
 export const trustedIssuerFields = {
+  ...webhookTargetFields,
   TRUSTED_ISSUER_HOSTS: z
     .string()
     .refine(

@@ -1,8 +1,10 @@
+import { trustedIssuerFields } from '@switchyard/job-identity'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 export const configSchema = z.object({
   ...httpServiceFields,
+  ...trustedIssuerFields,
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(

@@ -7,6 +7,7 @@ import {
   listUnfinishedBroadcastMessages,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { openFindJob } from '@switchyard/job-identity'
 import {
   createAuthenticate,
   createHttpApp,
@@ -55,7 +56,10 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    authenticate: createAuthenticate((hash) => findCaller(database, hash)),
+    authenticate: createAuthenticate(
+      (hash) => findCaller(database, hash),
+      openFindJob(config, { database, lifecycle }),
+    ),
     findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({ database, clock, board, changeNotices, streams, streamSlots }),
     isUnavailable: isDatabaseUnavailable,

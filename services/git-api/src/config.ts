@@ -7,7 +7,7 @@ import {
   redisUrl,
   secretField,
 } from '@switchyard/service-kit/config'
-import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { signInFields, signInProblems } from './sign-in-settings.js'
 
@@ -165,7 +165,6 @@ const fields = z.object({
     .describe('When that commit was made. The images and `npm start` set it'),
   ...storageFields,
   ...trustedIssuerFields,
-  ...webhookTargetFields,
   ...webhookSecretFields,
 })
 

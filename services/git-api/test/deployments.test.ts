@@ -60,6 +60,7 @@ describe('POST', () => {
       frozen: false,
       saga_id: '42',
       saga_tenant: 'default',
+      job_identity: null,
     })
     expect((await ask('GET', `/${body.id}`, undefined, 'reporter')).body).toEqual(body)
     expect((await deploy('production')).iid).toBe(2)

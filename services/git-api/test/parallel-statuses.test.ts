@@ -147,6 +147,7 @@ test('any posts, of several processes at once, never fail, leave one newest reco
             label,
             anyRef,
             author: user,
+            job: null,
             apply,
             delivery: () => ({ event: 'job', dedupeKey: '', payload: '' }),
             pipelineDelivery: (pipeline) => {

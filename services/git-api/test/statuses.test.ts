@@ -81,6 +81,7 @@ test('a status is stored under the full hash with every field in order', async (
       stage: 'external',
       report: [],
       artifacts: [],
+      job_identity: null,
     }),
   )
   expect(status.pipeline_id).toEqual(expect.any(Number))

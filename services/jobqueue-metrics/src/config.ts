@@ -1,3 +1,4 @@
+import { trustedIssuerFields } from '@switchyard/job-identity'
 import {
   booleanFlag,
   databaseUrl,
@@ -10,6 +11,7 @@ import { jobSources } from './source-config.js'
 
 export const configSchema = z.object({
   ...httpServiceFields,
+  ...trustedIssuerFields,
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(2).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(

@@ -7,6 +7,7 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { openFindJob } from '@switchyard/job-identity'
 import {
   createAuthenticate,
   createHttpApp,
@@ -90,11 +91,12 @@ export async function createService(config: Config, { logger, metrics, health, l
   }
 
   const streams = createStateStreams(streaming)
+  const findJob = openFindJob(config, { database, lifecycle })
   const app = createHttpApp({
     logger,
     metrics,
     health,
-    authenticate: createAuthenticate((hash) => findCaller(database, hash)),
+    authenticate: createAuthenticate((hash) => findCaller(database, hash), findJob),
     findSession: (hash) => findSessionCaller(database, hash),
     routes: [
       ...metricRoutes({

@@ -8,7 +8,7 @@ import {
   proxyNetworks,
   redisUrl,
 } from '@switchyard/service-kit/config'
-import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { parsePeerBindings } from './peer.js'
 import { isTraceUrlTemplate } from './trace-url.js'
@@ -126,7 +126,6 @@ export const configSchema = z
         'Where traces are shown, such as `https://tempo.example.com/trace/{trace_id}`; the console links the events of a saga there. Unset: no links',
       ),
     ...trustedIssuerFields,
-    ...webhookTargetFields,
     ...webhookSecretFields,
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {

@@ -29,8 +29,13 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
   identities: { 'git-api': 'write' },
-  // saga-reporter takes the identity tokens of CI jobs.
-  trusted_issuers: { 'git-api': 'write', 'saga-reporter': 'read' },
+  // Services take the identity tokens of CI jobs.
+  trusted_issuers: {
+    'git-api': 'write',
+    'saga-reporter': 'read',
+    'admin-broadcast': 'read',
+    'jobqueue-metrics': 'read',
+  },
   exchanged_identities: { 'git-api': 'write' },
   projects: { ...everyService, 'git-api': 'write' },
   repository_storage_moves: { 'git-api': 'write' },

@@ -76,11 +76,11 @@ export const flag = (name: string) => ({ name, type: 'boolean' })
 export const bytes = (name: string) => ({ name, type: 'bytea' })
 export const time = (name: string) => ({ name, type: 'timestamptz', toSql: timeOf })
 
-/** A value that is written as JSON. */
+/** A value that node-postgres reads by itself, and does not write as JSON when it is one of many. */
 export const json = (name: string) => ({
   name,
   type: 'jsonb',
-  toSql: (value: unknown) => JSON.stringify(value),
+  toSql: (value: unknown) => (value === null ? null : JSON.stringify(value)),
 })
 
 /** A whole number that node-postgres reads and takes as text. */

@@ -47,6 +47,7 @@ describe('the job', () => {
       repository: 'acme/engine',
       ref: 'refs/heads/main',
       run: '9',
+      url: null,
     })
     expect(jobIdentityOf({ ...of, project_path: 'a/b', ref: 'main', pipeline_id: 4 })).toMatchObject({
       repository: 'a/b',
@@ -57,6 +58,30 @@ describe('the job', () => {
       ref: null,
       run: '12',
     })
+  })
+
+  it.each([
+    [
+      { iss: 'https://token.actions.githubusercontent.com', repository: 'acme/engine', run_id: '9' },
+      'https://github.com/acme/engine/actions/runs/9',
+    ],
+    [
+      { iss: 'https://gitlab.example.com', project_path: 'acme/sub/engine', pipeline_id: 4 },
+      'https://gitlab.example.com/acme/sub/engine/-/pipelines/4',
+    ],
+    [
+      { sub: 'https://jenkins.example.com/job/engine/', build_number: 12 },
+      'https://jenkins.example.com/job/engine/12/',
+    ],
+    [{ run_url: 'http://ci.internal/runs/1' }, 'http://ci.internal/runs/1'],
+    [{ run_url: 'javascript:alert(1)' }, null],
+    [{ run_url: `https://ci.example.com/${'x'.repeat(2000)}` }, null],
+    [{ run_url: 'https://ci.example.com/\n' }, null],
+    [{ sub: 'javascript:alert(1)', build_number: 12 }, null],
+    [{ iss: 'https://gitlab.example.com', project_path: 'a?b=<img>', pipeline_id: 4 }, null],
+    [{ repository: 'acme/engine', run_id: '9' }, null],
+  ])('%j has the page %s', (claims, url) => {
+    expect(jobIdentityOf({ iss: 'https://ci.example.com', sub: 's', ...claims }).url).toBe(url)
   })
 
   it('has short texts that can be stored, whatever the claims are', () => {

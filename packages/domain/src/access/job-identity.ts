@@ -1,3 +1,4 @@
+import { isHttpUrl } from '../http-url.js'
 import { storableText } from '../texts.js'
 import { compileWildcard } from '../wildcard.js'
 
@@ -16,6 +17,8 @@ export interface JobIdentity {
   ref: string | null
   /** The run of the workflow, the pipeline or the build. */
   run: string | null
+  /** The page of the run, over HTTP or HTTPS. */
+  url: string | null
 }
 
 const patternsMax = 10
@@ -71,5 +74,27 @@ export function jobIdentityOf(claims: Claims): JobIdentity {
     repository: first('repository', 'project_path'),
     ref: first('ref'),
     run: first('run_id', 'pipeline_id', 'build_number'),
+    url: pageOf(claims),
   }
+}
+
+const urlCharsMax = 1024
+const github = 'https://token.actions.githubusercontent.com'
+
+/** The page of the run, which the claims of GitHub, of GitLab and of Jenkins name in parts; null when there is none to follow. */
+function pageOf(claims: Claims): string | null {
+  const part = (name: string) => {
+    const text = claimText(claims, name)
+    return text !== null && /^[\w.~/-]+$/.test(text) ? text : null
+  }
+  const [issuer, subject] = [claimText(claims, 'iss'), claimText(claims, 'sub') ?? '']
+  const [repository, run] = [part('repository'), part('run_id')]
+  const [project, pipeline, build] = [part('project_path'), part('pipeline_id'), part('build_number')]
+  const pages = [
+    claimText(claims, 'run_url'),
+    issuer === github && repository && run && `https://github.com/${repository}/actions/runs/${run}`,
+    issuer && project && pipeline && `${issuer.replace(/\/$/, '')}/${project}/-/pipelines/${pipeline}`,
+    build && `${subject.replace(/\/$/, '')}/${build}/`,
+  ]
+  return pages.find((page) => page && page.length <= urlCharsMax && isHttpUrl(page)) || null
 }

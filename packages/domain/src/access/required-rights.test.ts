@@ -36,7 +36,14 @@ describe('what belongs to no project', () => {
   })
 
   it('has no scope that a token of one project could be made with', () => {
-    const beyond: readonly Scope[] = ['read_user', 'read_metrics', 'read_sagas', 'saga_report', 'manage_jobs']
+    const beyond: readonly Scope[] = [
+      'read_user',
+      'read_metrics',
+      'read_sagas',
+      'saga_report',
+      'manage_jobs',
+      'manage_broadcasts',
+    ]
     expect(scopes.filter((scope) => !(projectTokenScopes as readonly Scope[]).includes(scope))).toEqual(
       beyond,
     )

@@ -10,6 +10,7 @@ export const scopes = [
   'read_sagas',
   'saga_report',
   'manage_jobs',
+  'manage_broadcasts',
 ] as const
 
 /** The scopes of a project token: those of operations within a project. */
@@ -24,7 +25,13 @@ export const projectTokenScopes = [
 export type Scope = (typeof scopes)[number]
 
 /** Scopes that give users without administrator rights access to operations, which `api` does not. */
-const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas', 'saga_report', 'manage_jobs']
+const scopesBeyondApi: readonly Scope[] = [
+  'read_metrics',
+  'read_sagas',
+  'saga_report',
+  'manage_jobs',
+  'manage_broadcasts',
+]
 
 /** Whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user. */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>

@@ -66,6 +66,7 @@ describe('scopes of a token', () => {
     expect(includesScopes(['api'], ['read_sagas'])).toBe(false)
     expect(includesScopes(['api'], ['read_metrics'])).toBe(false)
     expect(includesScopes(['api'], ['manage_jobs'])).toBe(false)
+    expect(includesScopes(['api'], ['manage_broadcasts'])).toBe(false)
     expect(includesScopes(['read_api'], ['api'])).toBe(false)
   })
 })

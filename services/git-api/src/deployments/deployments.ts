@@ -104,7 +104,8 @@ export async function addDeployment(
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
   const fields = { environment, ref, tag, sha: commit.id, saga, progress, frozen: freezeEnd !== null }
-  const given = { ...fields, projectId: project.id, userId: caller.user.id }
+  const job = caller.token.job ?? null
+  const given = { ...fields, projectId: project.id, userId: caller.user.id, job }
   const about = { project, commit, user: caller.user, baseUrl }
   const { deployment, isNew } = await recordDeployment(database, given, (added) =>
     deploymentHook(added, about),

@@ -13,6 +13,7 @@ import {
   flag,
   insertInto,
   integer,
+  json,
   lockProjectRow,
   omit,
   pick,
@@ -24,6 +25,7 @@ import {
   updateIn,
 } from '@switchyard/db/sql'
 import { invalid, notFound } from '@switchyard/domain'
+import type { JobIdentity } from '@switchyard/domain/access'
 import {
   type DeploymentProgress,
   type EnvironmentTier,
@@ -46,6 +48,7 @@ const deployments = rowColumns<Deployment>({
   sagaTenant: text('saga_tenant'),
   sagaId: text('saga_id'),
   frozen: flag('frozen'),
+  job: json('job'),
   createdAt: time('created_at'),
   updatedAt: time('updated_at'),
   finishedAt: time('finished_at'),
@@ -185,6 +188,8 @@ export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 't
   progress: DeploymentProgress
   userId: number
   saga: SagaReference | null
+  /** The CI job that deploys; null: none. */
+  job: JobIdentity | null
 }
 
 /** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
@@ -249,7 +254,7 @@ const nextIid = {
 async function insertDeployment(
   client: PoolClient,
   environment: Environment,
-  { projectId, ref, tag, sha, progress, userId, saga, frozen }: NewDeployment,
+  { projectId, ref, tag, sha, progress, userId, saga, frozen, job }: NewDeployment,
 ): Promise<Deployment> {
   const numbered = await client.query<{ iid: number }>({ ...nextIid, values: [projectId] })
   const row = {
@@ -263,6 +268,7 @@ async function insertDeployment(
     sagaTenant: saga?.tenant ?? null,
     sagaId: saga?.sagaId ?? null,
     frozen,
+    job: job && { ...job },
     ...progress,
     createdAt: progress.updatedAt,
   }

@@ -8,6 +8,7 @@ import {
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { DeploymentView } from '../deployments/store.js'
+import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 import { basicProjectShape, presentBasicProject } from './project.js'
 import { presentUser, userShape } from './user.js'
 
@@ -84,6 +85,7 @@ export const deploymentShape = z
     frozen: z.boolean().meta({ description: 'Created within a freeze period' }),
     saga_id: z.string().nullable(),
     saga_tenant: z.string().nullable(),
+    job_identity: jobIdentityShape.nullable(),
   })
   .meta({ id: 'Deployment', description: 'A deployment of a commit to an environment' })
 
@@ -107,4 +109,5 @@ export const presentDeployment = (
   frozen: deployment.frozen,
   saga_id: deployment.sagaId,
   saga_tenant: deployment.sagaTenant,
+  job_identity: presentJobIdentity(deployment.job),
 })

@@ -1,4 +1,5 @@
 import type { NewDelivery, Recipient } from '@switchyard/db'
+import type { JobIdentity } from '@switchyard/domain/access'
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { PipelineWithJobs } from '../pipelines/store.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
@@ -13,6 +14,8 @@ export interface StatusPosting {
    */
   anyRef: boolean
   author: StatusAuthor
+  /** The CI job that posts; null: none. It is kept of the first post of a record, as the author is. */
+  job: JobIdentity | null
   /** Computes the fields after the post. @param current the active record; null when there is none */
   apply(current: StatusFields | null, now: Date): StatusFields
   /** Makes the webhook delivery about a changed state. Called only when a webhook subscribes to it. */
@@ -102,7 +105,7 @@ function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): Dir
 }
 
 /** A new record before its first post is applied. Its id and its pipeline follow when it is written. */
-const begun = ({ label, author }: StatusPosting, now: Date): DirtyRecord => ({
+const begun = ({ label, author, job }: StatusPosting, now: Date): DirtyRecord => ({
   isNew: true,
   status: {
     id: 0n,
@@ -123,5 +126,6 @@ const begun = ({ label, author }: StatusPosting, now: Date): DirtyRecord => ({
     startedAt: null,
     finishedAt: null,
     superseded: false,
+    job: job && { ...job },
   },
 })

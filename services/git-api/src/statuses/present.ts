@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jobIdentityShape, presentJobIdentity } from '../shapes/job-identity.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import type { StatusWithAuthor } from './store.js'
 
@@ -23,6 +24,7 @@ export const commitStatusShape = z
     stage: z.string(),
     report: z.array(linkShape),
     artifacts: z.array(linkShape),
+    job_identity: jobIdentityShape.nullable(),
   })
   .meta({ id: 'CommitStatus', description: 'The status that a build or a check gives a commit' })
 
@@ -47,4 +49,5 @@ export const presentCommitStatus = (
   stage: status.stage,
   report: status.report,
   artifacts: status.artifacts,
+  job_identity: presentJobIdentity(status.job),
 })

@@ -56,6 +56,7 @@ export async function recordStatus(
       label,
       anyRef: given === undefined,
       author: caller.user,
+      job: caller.token.job ?? null,
       apply: (current, now) => applyPost(current, command, now),
       delivery: (recorded) => jobHook(recorded, about),
       pipelineDelivery: (pipeline) => pipelineHook(pipeline, about),

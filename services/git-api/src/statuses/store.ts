@@ -84,6 +84,7 @@ const columns = rowColumns<StatusRecord>({
   startedAt: time('started_at'),
   finishedAt: time('finished_at'),
   superseded: flag('superseded'),
+  job: final(json('job')),
 })
 
 /** Returns the new ids. */

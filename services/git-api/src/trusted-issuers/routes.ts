@@ -37,7 +37,13 @@ import type { TrustedIssuerWithLevel } from './store.js'
 import * as trusted from './trusted-issuers.js'
 
 const projectScopes = ['api', 'read_api', 'read_repository', 'write_repository'] as const
-const installationScopes = ['read_metrics', 'read_sagas', 'saga_report', 'manage_jobs'] as const
+const installationScopes = [
+  'read_metrics',
+  'read_sagas',
+  'saga_report',
+  'manage_jobs',
+  'manage_broadcasts',
+] as const
 
 const claimsShape = z
   .record(z.string(), z.string())

@@ -46,7 +46,7 @@ export type Area =
   | 'audit'
   | 'system'
 
-/** The rules of the API's guards: administrators read with `read_api` and change with `api`; two scopes read one area each. */
+/** The rules of the API's guards: administrators read with `read_api` and change with `api`; some scopes open one area each. */
 export function mayUse({ user, scopes }: Session, area: Area): boolean {
   if (!user) return false
   const changes = scopes.includes('api')
@@ -56,7 +56,7 @@ export function mayUse({ user, scopes }: Session, area: Area): boolean {
     'sagas.change': user.is_admin && changes,
     projects: reads,
     'projects.change': changes,
-    broadcasts: user.is_admin && reads,
+    broadcasts: (user.is_admin && reads) || scopes.includes('manage_broadcasts'),
     queues: (user.is_admin && reads) || scopes.includes('read_metrics'),
     jobs: (user.is_admin && changes) || scopes.includes('manage_jobs'),
     users: user.is_admin && reads,

@@ -4,6 +4,7 @@ import { Fragment } from 'react'
 import { getPage } from '../../api/client'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
+import { ByJob } from '../../components/by-job'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
@@ -12,7 +13,7 @@ import { SearchBox } from '../../components/search-box'
 import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { AuditEvent } from '../../generated/types.gen'
+import type { AuditEvent, JobIdentity } from '../../generated/types.gen'
 
 const route = getRouteApi('/admin/audit')
 
@@ -153,7 +154,40 @@ const columns: Column<AuditEvent>[] = [
 
 function Details({ details }: { details: AuditEvent['details'] }) {
   const { author_name: _name, token_id, ip_address, ...changed } = details
-  const parts = Object.entries({ ...changed, ip_address, token_id }).filter(([, value]) => value !== null)
+  const job = jobOf(details)
+  const parts = Object.entries({ ...changed, ip_address, token_id }).filter(
+    ([name, value]) => value !== null && !(job && shownOfJob.has(name)),
+  )
+  return (
+    <>
+      <ByJob job={job} />
+      <DetailList parts={parts} />
+    </>
+  )
+}
+
+/** Details that stand in the line about the job. */
+const shownOfJob = new Set(['job_repository', 'job_ref', 'job_run', 'job_url'])
+
+/** The CI job that acted; null: none. */
+function jobOf(details: Record<string, unknown>): JobIdentity | null {
+  const text = (name: string) => {
+    const value = details[`job_${name}`]
+    return typeof value === 'string' ? value : null
+  }
+  const [issuer, subject] = [text('issuer'), text('subject')]
+  if (issuer === null || subject === null) return null
+  return {
+    issuer,
+    subject,
+    repository: text('repository'),
+    ref: text('ref'),
+    run: text('run'),
+    url: text('url'),
+  }
+}
+
+function DetailList({ parts }: { parts: [string, unknown][] }) {
   return (
     <dl className="grid max-w-xl grid-cols-[auto_1fr] gap-x-3 text-xs text-quiet">
       {parts.map(([name, value]) => (

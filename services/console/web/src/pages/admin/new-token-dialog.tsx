@@ -20,6 +20,7 @@ const scopes: { name: string; meaning: string }[] = [
   { name: 'read_sagas', meaning: 'reading sagas' },
   { name: 'saga_report', meaning: 'reporting sagas' },
   { name: 'manage_jobs', meaning: 'retrying and removing jobs of Switchyard' },
+  { name: 'manage_broadcasts', meaning: 'posting, changing and removing broadcasts' },
 ]
 
 /** Scopes that `api` includes, which is what users have to give. */

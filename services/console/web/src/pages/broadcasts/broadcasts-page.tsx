@@ -27,7 +27,8 @@ export const BroadcastsPage = guarded('broadcasts', Broadcasts)
 function Broadcasts() {
   const { edit, page: pageText } = route.useSearch()
   const navigate = route.useNavigate()
-  const mayChange = useSession().scopes.includes('api')
+  const { scopes } = useSession()
+  const mayChange = scopes.includes('api') || scopes.includes('manage_broadcasts')
   const page = pageOf(pageText)
   const [removed, setRemoved] = useState<BroadcastMessage>()
   const messages = useQuery({

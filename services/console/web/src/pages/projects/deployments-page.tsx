@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { getPage } from '../../api/client'
 import { useMay } from '../../api/session'
 import { Badge, State } from '../../components/badge'
+import { ByJob } from '../../components/by-job'
 import { ChoiceFilter } from '../../components/choice-field'
 import { DataTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
@@ -129,7 +130,12 @@ const columnsFor = (maySeeSagas: boolean) => [
   {
     header: 'By',
     wide: true,
-    cell: ({ user }: Deployment) => <span dir="auto">{user?.name ?? 'A deleted user'}</span>,
+    cell: ({ user, job_identity }: Deployment) => (
+      <>
+        <span dir="auto">{user?.name ?? 'A deleted user'}</span>
+        <ByJob job={job_identity} />
+      </>
+    ),
   },
   {
     header: 'Saga',

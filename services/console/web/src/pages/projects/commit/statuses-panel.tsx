@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { State } from '../../../components/badge'
 import { Button } from '../../../components/button'
+import { ByJob } from '../../../components/by-job'
 import { DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
 import { Empty, Shown } from '../../../components/states'
@@ -94,7 +95,7 @@ function lengthOf({ started_at, finished_at }: CommitStatus): string {
   return duration(Math.max(0, Date.parse(finished_at) - Date.parse(started_at)))
 }
 
-function StatusName({ status: { name, description, target_url } }: { status: CommitStatus }) {
+function StatusName({ status: { name, description, target_url, job_identity } }: { status: CommitStatus }) {
   return (
     <>
       {target_url && isWebAddress(target_url) ? (
@@ -109,6 +110,7 @@ function StatusName({ status: { name, description, target_url } }: { status: Com
           {description}
         </span>
       )}
+      <ByJob job={job_identity} />
     </>
   )
 }

@@ -1,0 +1,35 @@
+import type { JobIdentity } from '../generated/types.gen'
+import { isWebAddress } from '../lib/format'
+
+/** Says which CI job did it, by what its identity token claimed. Nothing, when there was none. */
+export function ByJob({ job }: { job: JobIdentity | null | undefined }) {
+  if (!job) return null
+  const link = job.url !== null && isWebAddress(job.url) ? job.url : undefined
+  const name = job.run === null ? 'a job' : `job ${job.run}`
+  return (
+    <span className="block max-w-md text-[13px] break-words text-quiet">
+      by{' '}
+      {link ? (
+        <a href={link} rel="noreferrer" className="text-accent hover:underline">
+          <bdi>{name}</bdi>
+        </a>
+      ) : (
+        <bdi>{name}</bdi>
+      )}{' '}
+      of <bdi>{sourceOf(job, link)}</bdi>
+      {job.ref !== null && (
+        <>
+          {' '}
+          at <bdi>{job.ref}</bdi>
+        </>
+      )}
+    </span>
+  )
+}
+
+/** Where the job comes from: the host of its page or else of its issuer, and the repository or else the subject. */
+function sourceOf({ issuer, repository, subject }: JobIdentity, link: string | undefined): string {
+  const address = link ?? issuer
+  const host = URL.canParse(address) ? new URL(address).host : issuer
+  return `${host}${repository === null ? `, ${subject}` : `/${repository}`}`
+}
