@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
+import { callAbsentFeatures, callDiscussions, callPipelines, refusedAlways } from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
 import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
@@ -271,6 +271,7 @@ async function callCommits(path: { id: number }) {
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: placed })
   await api.call(`GET ${commits}/{sha}/comments`, { path: commit, token: null })
   const { body: discussions } = await api.call(`GET ${commits}/{sha}/discussions`, { path: commit })
+  await callDiscussions(api, commit)
   const discussion = { ...commit, discussion_id: (discussions as { id: string }[])[1]?.id ?? '' }
   await api.call(`GET ${commits}/{sha}/discussions/{discussion_id}`, { path: discussion })
 
