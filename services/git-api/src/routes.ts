@@ -25,6 +25,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.js'
 import { protectedTagRoutes } from './protected-tags/routes.js'
 import { releaseRoutes } from './releases/routes.js'
 import { savedViewRoutes } from './saved-views/routes.js'
+import { searchRoutes } from './search/routes.js'
 import { sessionRoutes } from './sessions/routes.js'
 import { identityRoutes } from './sign-in/identity-routes.js'
 import { signInRoutes } from './sign-in/routes.js'
@@ -54,6 +55,7 @@ const subjects = [
   rawPageRoutes,
   archiveRoutes,
   compareRoutes,
+  searchRoutes,
   systemRoutes,
   userRoutes,
   tokenRoutes,

@@ -30,6 +30,12 @@ export async function callDiscussions(api: DocumentedApi, path: { id: number; sh
   await api.call(`DELETE ${notes}/{note_id}`, { path: note })
 }
 
+export async function callSearch(api: DocumentedApi, path: { id: number }) {
+  await api.call('GET /search', { query: { scope: 'projects', search: 'engine' } })
+  for (const scope of ['blobs', 'commits', 'issues'])
+    await api.call('GET /projects/{id}/search', { path, query: { scope, search: 'e' } })
+}
+
 export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const pipelines = '/projects/{id}/pipelines'
   const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))

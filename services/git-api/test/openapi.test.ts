@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { callAbsentFeatures, callDiscussions, callPipelines, refusedAlways } from './documented-calls.js'
+import { callAbsentFeatures, callDiscussions, callPipelines, callSearch, refusedAlways } from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
 import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
@@ -325,6 +325,7 @@ it('every operation answers as it is documented', async () => {
   await callFiles(project)
   await callDeployments(project)
   await callComparisons(project)
+  await callSearch(api, project)
   await callCommits(project)
   await callPipelines(api, project)
   await callHooks(project)
