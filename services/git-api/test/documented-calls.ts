@@ -36,6 +36,15 @@ export async function callSearch(api: DocumentedApi, path: { id: number }) {
     await api.call('GET /projects/{id}/search', { path, query: { scope, search: 'e' } })
 }
 
+export async function callProtectOneBranch(api: DocumentedApi, path: { id: number }) {
+  const branch = { ...path, branch: 'main' }
+  const protect = 'PUT /projects/{id}/repository/branches/{branch}/protect'
+  await api.call(protect, { path: branch, body: { developers_can_push: true } })
+  await api.call('PUT /projects/{id}/repository/branches/{branch}/unprotect', { path: branch })
+  const body = { before: '2026-01-01' }
+  await api.call('POST /projects/{id}/environments/stop_stale', { path, body })
+}
+
 export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const pipelines = '/projects/{id}/pipelines'
   const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))

@@ -228,6 +228,6 @@ it('documents 412 for every change', async () => {
   expect(
     without
       .map(([path]) => path)
-      .filter((path) => !/repository\/files|gitlab-lfs|packages\/generic/.test(path)),
+      .filter((path) => !/repository\/files|\/(?:un)?protect$|gitlab-lfs|packages\/generic/.test(path)),
   ).toEqual([])
 })
