@@ -4,7 +4,8 @@ import { archiveRoutes } from './archive/routes.js'
 import { auditEventRoutes } from './audit/routes.js'
 import { badgeRoutes } from './badges/routes.js'
 import { branchRoutes } from './branches/routes.js'
-import { commentRoutes, discussionRoutes } from './comments/routes.js'
+import { discussionRoutes } from './comments/discussion-routes.js'
+import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
@@ -24,6 +25,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.js'
 import { protectedTagRoutes } from './protected-tags/routes.js'
 import { releaseRoutes } from './releases/routes.js'
 import { savedViewRoutes } from './saved-views/routes.js'
+import { searchRoutes } from './search/routes.js'
 import { sessionRoutes } from './sessions/routes.js'
 import { identityRoutes } from './sign-in/identity-routes.js'
 import { signInRoutes } from './sign-in/routes.js'
@@ -53,6 +55,7 @@ const subjects = [
   rawPageRoutes,
   archiveRoutes,
   compareRoutes,
+  searchRoutes,
   systemRoutes,
   userRoutes,
   tokenRoutes,

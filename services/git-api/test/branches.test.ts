@@ -190,3 +190,36 @@ test('an empty repository has no branches', async () => {
   const empty = await harness.project()
   expect(await ask('developer', 'GET', path('', empty))).toMatchObject({ status: 200, body: [] })
 })
+
+test('a branch is protected by its own address, changed there and set free again', async () => {
+  const rule = async () => {
+    const protection = `/projects/${project.id}/protected_branches/main`
+    const { status, body } = await ask('owner', 'GET', protection)
+    const levels = (given: { access_level: number }[]) => given.map(({ access_level }) => access_level)
+    return status === 200 ? [levels(body.push_access_levels), levels(body.merge_access_levels)] : status
+  }
+  const put = (verb: string, body: object = {}, who: Who = 'owner', name = 'main') =>
+    ask(who, 'PUT', `${named(name)}/${verb}`, body)
+  const shown = { name: 'main', protected: true, developers_can_push: false, developers_can_merge: true }
+  expect(await put('protect', { developers_can_merge: true })).toMatchObject({ status: 200, body: shown })
+  expect(await rule()).toEqual([[40], [30]])
+  expect((await put('protect', { developers_can_push: 'true' })).body).toMatchObject({
+    developers_can_push: true,
+  })
+  expect(await rule()).toEqual([[30], [30]])
+  for (const _again of [1, 2]) {
+    const free = { name: 'main', protected: false }
+    expect(await put('unprotect')).toMatchObject({ status: 200, body: free })
+  }
+  expect(await rule()).toBe(404)
+
+  for (const verb of ['protect', 'unprotect']) {
+    const status = async (who: Who) => (await put(verb, {}, who)).status
+    expect([await status('anonymous'), await status('stranger'), await status('developer')]).toEqual([
+      401, 404, 403,
+    ])
+    expect((await put(verb, {}, 'owner', 'no/such')).status).toBe(404)
+    expect((await put(verb, {}, 'owner', 'a..b')).status).toBe(400)
+  }
+  expect((await put('protect', { developers_can_push: 'maybe' })).status).toBe(400)
+})

@@ -16,6 +16,35 @@ export async function callAbsentFeatures(api: DocumentedApi, path: { id: number 
   await api.call('GET /issues')
 }
 
+export async function callDiscussions(api: DocumentedApi, path: { id: number; sha: string }) {
+  const discussions = '/projects/{id}/repository/commits/{sha}/discussions'
+  const position = { new_path: 'a.txt', new_line: 1 }
+  const begun = (await api.call(`POST ${discussions}`, { path, body: { body: 'Why?', position } })).body
+  const discussion = { ...path, discussion_id: (begun as { id: string }).id }
+  const notes = `${discussions}/{discussion_id}/notes`
+  const added = await api.call(`POST ${notes}`, { path: discussion, body: { body: 'Because' } })
+  await api.call(`GET ${notes}`, { path: discussion })
+  const note = { ...discussion, note_id: (added.body as { id: number }).id }
+  await api.call(`GET ${notes}/{note_id}`, { path: note })
+  await api.call(`PUT ${notes}/{note_id}`, { path: note, body: { body: 'Therefore' } })
+  await api.call(`DELETE ${notes}/{note_id}`, { path: note })
+}
+
+export async function callSearch(api: DocumentedApi, path: { id: number }) {
+  await api.call('GET /search', { query: { scope: 'projects', search: 'engine' } })
+  for (const scope of ['blobs', 'commits', 'issues'])
+    await api.call('GET /projects/{id}/search', { path, query: { scope, search: 'e' } })
+}
+
+export async function callProtectOneBranch(api: DocumentedApi, path: { id: number }) {
+  const branch = { ...path, branch: 'main' }
+  const protect = 'PUT /projects/{id}/repository/branches/{branch}/protect'
+  await api.call(protect, { path: branch, body: { developers_can_push: true } })
+  await api.call('PUT /projects/{id}/repository/branches/{branch}/unprotect', { path: branch })
+  const body = { before: '2026-01-01' }
+  await api.call('POST /projects/{id}/environments/stop_stale', { path, body })
+}
+
 export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const pipelines = '/projects/{id}/pipelines'
   const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))

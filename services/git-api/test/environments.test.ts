@@ -179,3 +179,35 @@ it('takes the environments of a project along when the project is deleted', asyn
   expect((await harness.ask('owner', 'DELETE', `/projects/${other.id}`)).status).toBe(202)
   expect(await harness.database.prisma.environment.count({ where: { projectId: other.id } })).toBe(0)
 })
+
+it('stops what nothing was deployed to since a time', async () => {
+  const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000)
+  const stale = await create('stale/idle')
+  const used = await create('stale/used')
+  const given = { environment: 'stale/used', sha: 'main', ref: 'main', tag: false, status: 'success' }
+  await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, given)
+  const ids = [stale.id, used.id]
+  await harness.database.prisma.environment.updateMany({
+    where: { projectId: project.id, id: { in: ids } },
+    data: { updatedAt: daysAgo(30) },
+  })
+  const stop = (before: Date | string, who: keyof GitHarness['tokens'] | 'anonymous' = 'owner') =>
+    harness.ask(who, 'POST', `${path}/stop_stale`, { before })
+  const message = 'Successfully requested stop for all stale environments'
+  expect(await stop(daysAgo(40))).toMatchObject({ status: 200, body: { message } })
+  const states = async () => Promise.all(ids.map(async (id) => (await ask('GET', `/${id}`)).body.state))
+  expect(await states()).toEqual(['available', 'available'])
+  expect((await stop(daysAgo(8))).status).toBe(200)
+  expect(await states()).toEqual(['stopped', 'available'])
+  for (const before of [daysAgo(1), daysAgo(4000), 'soon', '']) expect((await stop(before)).status).toBe(400)
+  expect((await harness.ask('owner', 'POST', `${path}/stop_stale`)).body).toMatchObject({
+    error: 'before is missing',
+  })
+  const refused = [
+    await stop(daysAgo(8), 'anonymous'),
+    await stop(daysAgo(8), 'stranger'),
+    await stop(daysAgo(8)),
+  ]
+  expect(refused.map(({ status }) => status)).toEqual([401, 404, 200])
+  expect((await stop(daysAgo(8), 'developer')).status).toBe(403)
+})

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { callAbsentFeatures, callPipelines, refusedAlways } from './documented-calls.js'
+import {
+  callAbsentFeatures,
+  callDiscussions,
+  callPipelines,
+  callProtectOneBranch,
+  callSearch,
+  refusedAlways,
+} from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
 import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
@@ -57,6 +64,9 @@ async function callUsersAndTokens() {
   await api.call('PUT /users/{id}', { path: { id: user }, body: { name: 'Ada L.' } })
   await api.call('POST /users/{id}/block', { path: { id: user } })
   await api.call('POST /users/{id}/unblock', { path: { id: user } })
+  const left = { email: 'left@example.com', username: 'left', name: 'Left' }
+  const leaving = idOf(await api.call('POST /users', { body: left }))
+  await api.call('DELETE /users/{id}', { path: { id: leaving }, query: { hard_delete: 'true' } })
   const issued = await api.call('POST /users/{id}/personal_access_tokens', {
     path: { id: user },
     body: { name: 'ci', scopes: ['api'], expires_at: '2999-12-31' },
@@ -271,6 +281,7 @@ async function callCommits(path: { id: number }) {
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: placed })
   await api.call(`GET ${commits}/{sha}/comments`, { path: commit, token: null })
   const { body: discussions } = await api.call(`GET ${commits}/{sha}/discussions`, { path: commit })
+  await callDiscussions(api, commit)
   const discussion = { ...commit, discussion_id: (discussions as { id: string }[])[1]?.id ?? '' }
   await api.call(`GET ${commits}/{sha}/discussions/{discussion_id}`, { path: discussion })
 
@@ -324,6 +335,8 @@ it('every operation answers as it is documented', async () => {
   await callFiles(project)
   await callDeployments(project)
   await callComparisons(project)
+  await callSearch(api, project)
+  await callProtectOneBranch(api, project)
   await callCommits(project)
   await callPipelines(api, project)
   await callHooks(project)

@@ -27,6 +27,11 @@ interface Resource {
   method?: 'PATCH'
 }
 
+interface Discussion {
+  id: string
+  notes: { id: number }[]
+}
+
 let count = 0
 const fresh = (name: string) => {
   count += 1
@@ -104,6 +109,15 @@ const resources: Record<string, Resource> = {
     changes: [{ allow_force_push: true }, { allow_force_push: false }],
     field: 'allow_force_push',
     method: 'PATCH',
+  },
+  'a note of a discussion': {
+    async make() {
+      const discussions = `${of}/repository/commits/main/discussions`
+      const { id, notes } = (await made(discussions, { body: 'zero' })) as unknown as Discussion
+      return `${discussions}/${id}/notes/${notes[0]?.id}`
+    },
+    changes: [{ body: 'one' }, { body: 'two' }],
+    field: 'body',
   },
   'a saved view': {
     make: async () =>
@@ -214,6 +228,6 @@ it('documents 412 for every change', async () => {
   expect(
     without
       .map(([path]) => path)
-      .filter((path) => !/repository\/files|gitlab-lfs|packages\/generic/.test(path)),
+      .filter((path) => !/repository\/files|\/(?:un)?protect$|gitlab-lfs|packages\/generic/.test(path)),
   ).toEqual([])
 })

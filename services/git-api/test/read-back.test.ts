@@ -207,12 +207,22 @@ const resources: Record<string, () => Resource> = {
     list: `/projects/{id}/repository/commits/${sha}/statuses`,
     hasNoSingle: true,
   }),
+  discussion: () => ({
+    create: `POST /projects/{id}/repository/commits/${sha}/discussions`,
+    given: { body: 'And there', position: { new_path: 'src/b c.txt', new_line: 2 } },
+    shown: ({ body, position }) => ({
+      notes: [expect.objectContaining({ body, position: expect.objectContaining(position as object) })],
+    }),
+  }),
   comment: () => ({
     create: `POST /projects/{id}/repository/commits/${sha}/comments`,
     given: { note: 'See here', path: 'src/b c.txt', line: 2, line_type: 'new' },
     hasNoSingle: true,
   }),
 }
+
+/** The notes of discussions. */
+const discussions = inProject('/repository/commits/{key}/discussions')
 
 /** Documented under other path parameters than those of the table. */
 const documentedPath = (path: string) =>
@@ -297,7 +307,7 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // These have tests of their own: project-settings, hook-settings, projects-of-users, own-tokens, identities.
+  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, own-tokens, identities.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',
@@ -308,10 +318,12 @@ test('no call that makes or changes something is missing among these tests', asy
     `POST ${inProject('/hooks')}`,
     `PUT ${inProject('/hooks/{key}')}`,
     `PUT ${inProject('/hooks/{key}/custom_headers/{key}')}`,
+    `POST ${discussions}/{key}/notes`,
+    `PUT ${discussions}/{key}/notes/{key}`,
   ]
   const refused = /\/(?:merge_requests|issues|labels|milestones|variables|deploy_keys|groups)$/
   const actions =
-    /\/(?:rotate|block|unblock|archive|unarchive|stop|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/packages\/generic\//
+    /\/(?:rotate|block|unblock|archive|unarchive|stop|stop_stale|protect|unprotect|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/packages\/generic\//
   const known = new Set([
     ...tested,
     ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),

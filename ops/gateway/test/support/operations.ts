@@ -74,7 +74,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   }
   const project = (await post('git-api', '/projects', { name: 'demo', initialize_with_readme: true })).id
   const of = (path: string, body: object) => post('git-api', `/projects/${project}${path}`, body)
-  await of('/repository/commits/main/comments', { note: 'A note' })
+  const comment = await of('/repository/commits/main/comments', { note: 'A note' })
   const status = await of('/statuses/main', { state: 'success', name: 'build' })
   await of('/protected_branches', { name: 'release/*' })
   await of('/protected_tags', { name: 'release/*' })
@@ -107,6 +107,8 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     link_id: String(link.id),
     environment_id: String(environment.id),
     delivery_id: '1',
+    discussion_id: comment.id.toString(16).padStart(40, '0'),
+    note_id: String(comment.id),
   }
 }
 

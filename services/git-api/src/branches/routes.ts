@@ -1,9 +1,11 @@
 import type { Database, Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  auditAuthor,
   created,
   endpoint,
   filledText,
+  flag,
   keysetParameters,
   keysetReply,
   link,
@@ -18,9 +20,10 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { protectOneBranch, unprotectOneBranch } from '../protected-branches/protected-branches.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
-import { nameRegex, nameSearch, windowOf } from '../shapes/parameters.js'
+import { nameRegex, nameSearch, optional, windowOf } from '../shapes/parameters.js'
 import type { BranchView } from '../shapes/repository-views.js'
 import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
 
@@ -60,13 +63,15 @@ const presentBranch = (
 })
 
 export function branchRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
-  const { readCode, pushCode } = deps.guards
+  const { readCode, pushCode, maintain } = deps.guards
   const branches = '/projects/:id/repository/branches'
   return [
     route('GET', branches, readCode, listBranchesEndpoint(deps.database)),
     route('POST', branches, pushCode, createBranchEndpoint(deps)),
     route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps.database)),
     route('DELETE', `${branches}/:branch`, pushCode, deleteBranchEndpoint(deps)),
+    route('PUT', `${branches}/:branch/protect`, maintain, protectBranchEndpoint(deps.database)),
+    route('PUT', `${branches}/:branch/unprotect`, maintain, unprotectBranchEndpoint(deps.database)),
     route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranchesEndpoint(deps)),
   ]
 }
@@ -137,6 +142,40 @@ const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
     async handle({ branch }, access: ProjectCall<Caller>, call) {
       await deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
       return noContent()
+    },
+  })
+
+/** `PUT /projects/:id/repository/branches/:branch/protect` */
+const protectBranchEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'Protect one branch that exists',
+    replies: { 200: branchShape },
+    refusals: [409],
+    input: z.object({
+      branch: text(),
+      developers_can_push: optional(flag()),
+      developers_can_merge: optional(flag()),
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { branch, developers_can_push: push, developers_can_merge: merge } = given
+      await getBranch(database, access, branch)
+      const author = auditAuthor(access.caller, call)
+      await protectOneBranch(database, access, branch, { push, merge }, author)
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+    },
+  })
+
+/** `PUT /projects/:id/repository/branches/:branch/unprotect` */
+const unprotectBranchEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'Lift the protection of one branch, where it has one of its own',
+    replies: { 200: branchShape },
+    refusals: [400],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall<Caller>, call) {
+      await getBranch(database, access, branch)
+      await unprotectOneBranch(database, access, branch, auditAuthor(access.caller, call))
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
     },
   })
 

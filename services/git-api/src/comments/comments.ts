@@ -1,5 +1,5 @@
 import type { Database, Rows } from '@switchyard/db'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
 import { keepCommit } from '@switchyard/git-storage/move-refs'
@@ -11,12 +11,7 @@ import { getCommit, getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
 import { noteHook } from '../shapes/hooks.js'
-import {
-  type CommentWithAuthor,
-  createCommitComment,
-  findCommitComment,
-  listCommitComments,
-} from './store.js'
+import { type CommentWithAuthor, createCommitComment, listCommitComments } from './store.js'
 
 export interface CommentDependencies extends ProjectResourceDependencies {
   jobs: Jobs
@@ -31,32 +26,6 @@ export async function listComments(
 ) {
   const sha = await getCommitId(repository, revision)
   return listCommitComments(database, { projectId: project.id, sha }, rows)
-}
-
-/** The comments of a commit, and the commit. @throws DomainError not-found for an unknown commit */
-export async function listDiscussions(
-  database: Database,
-  { project, repository }: ProjectCall,
-  revision: string,
-  rows: Rows,
-) {
-  const commit = await getCommit(repository, revision)
-  const found = await listCommitComments(database, { projectId: project.id, sha: commit.id }, rows)
-  return { commit, ...found }
-}
-
-/** @throws DomainError not-found for an unknown commit or comment */
-export async function getDiscussion(
-  database: Database,
-  { project, repository }: ProjectCall,
-  revision: string,
-  id: bigint | null,
-) {
-  const commit = await getCommit(repository, revision)
-  const where = { projectId: project.id, sha: commit.id }
-  const comment = id === null ? null : await findCommitComment(database, { ...where, id })
-  if (!comment) throw notFound('Discussion')
-  return { commit, comment }
 }
 
 interface AddCommentCommand {
@@ -85,27 +54,51 @@ export async function addComment(
   { revision, note, place }: AddCommentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<CommentWithAuthor> {
-  if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
+  requireNote(note)
   const commit = await getCommit(repository, revision)
   const exists = place !== undefined && (await hasLine(repository, commit, place))
+  const given = { commit, note, place: exists ? place : null, discussion: null }
+  return storeComment({ database, jobs }, { project, repository, caller }, given, baseUrl)
+}
+
+/** @throws DomainError invalid for a blank text */
+export function requireNote(note: string): void {
+  if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
+}
+
+interface CheckedComment {
+  commit: Commit
+  note: string
+  /** A line that exists; null: the comment is about the whole commit. */
+  place: Place | null
+  discussion: Parameters<typeof createCommitComment>[2]
+}
+
+/** Keeps the commit, stores a comment on it, and tells of the comment. */
+export async function storeComment(
+  { database, jobs }: Pick<CommentDependencies, 'database' | 'jobs'>,
+  { project, repository, caller }: Pick<ProjectCall<Caller>, 'project' | 'repository' | 'caller'>,
+  { commit, note, place, discussion }: CheckedComment,
+  baseUrl: string,
+): Promise<CommentWithAuthor> {
   await keepCommit(repository, commit.id)
   const given = {
     projectId: project.id,
     sha: commit.id,
     note,
     author: caller.user,
-    path: exists ? place.path : null,
-    line: exists ? place.line : null,
-    lineType: exists ? place.lineType : null,
+    path: place?.path ?? null,
+    line: place?.line ?? null,
+    lineType: place?.lineType ?? null,
   }
-  const comment = await createCommitComment(database, given, (stored) =>
+  const comment = await createCommitComment(database, given, discussion, (stored) =>
     noteHook(stored, { project, commit, user: caller.user, baseUrl }),
   )
   jobs.announce({ event: 'note', project_id: project.id, sha: commit.id, id: Number(comment.id) })
   return comment
 }
 
-async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Place) {
+export async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Place) {
   if (line < 1) return false
   const content =
     lineType === 'new'

@@ -44,51 +44,66 @@ const positionShape = z.object({
   new_line: z.int().nullable(),
 })
 
-const noteShape = z.object({
-  id: z.int(),
-  type: z.enum(['DiffNote']).nullable(),
-  body: z.string(),
-  author: userShape.nullable(),
-  created_at: z.date(),
-  updated_at: z.date(),
-  system: z.literal(false),
-  noteable_id: z.null(),
-  noteable_type: z.literal('Commit'),
-  project_id: z.int(),
-  commit_id: z.string(),
-  position: positionShape.optional(),
-  resolvable: z.literal(false),
-  confidential: z.literal(false),
-  internal: z.literal(false),
-  imported: z.literal(false),
-  imported_from: z.literal('none'),
-  noteable_iid: z.null(),
-  commands_changes: z.object({}),
-})
+export const noteShape = z
+  .object({
+    id: z.int(),
+    type: z.enum(['DiffNote', 'DiscussionNote']).nullable(),
+    body: z.string(),
+    author: userShape.nullable(),
+    created_at: z.date(),
+    updated_at: z.date(),
+    system: z.literal(false),
+    noteable_id: z.null(),
+    noteable_type: z.literal('Commit'),
+    project_id: z.int(),
+    commit_id: z.string(),
+    position: positionShape.optional(),
+    resolvable: z.literal(false),
+    confidential: z.literal(false),
+    internal: z.literal(false),
+    imported: z.literal(false),
+    imported_from: z.literal('none'),
+    noteable_iid: z.null(),
+    commands_changes: z.object({}),
+  })
+  .meta({ id: 'CommitNote', description: 'A comment on a commit, as a note of a discussion' })
 
 export const discussionShape = z
-  .object({ id: z.string(), individual_note: z.literal(true), notes: z.array(noteShape) })
-  .meta({ id: 'CommitDiscussion', description: 'A comment on a commit as a discussion of one note' })
+  .object({ id: z.string(), individual_note: z.boolean(), notes: z.array(noteShape) })
+  .meta({ id: 'CommitDiscussion', description: 'Comments on a commit that answer each other' })
 
 const idDigits = 40
 
-/** The id of a comment as 40 hexadecimal digits, the form of discussion ids. */
-const discussionId = (comment: CommentWithAuthor) => comment.id.toString(16).padStart(idDigits, '0')
+/** The id of the first comment as 40 hexadecimal digits, the form of discussion ids. */
+const discussionIdOf = ({ id, discussionId }: CommentWithAuthor) =>
+  (discussionId ?? id).toString(16).padStart(idDigits, '0')
 
-/** A comment as GitLab shows a discussion. */
-export function presentDiscussion(
+/** Comments as GitLab shows a discussion. @param notes all of it, the oldest first; at least one */
+export const presentDiscussion = (
+  notes: CommentWithAuthor[],
+  commit: Commit,
+  baseUrl: string,
+): z.output<typeof discussionShape> => ({
+  id: notes[0] ? discussionIdOf(notes[0]) : '',
+  individual_note: notes.every(({ discussionId: begun }) => begun === null),
+  notes: notes.map((note) => presentNote(note, commit, baseUrl)),
+})
+
+/** A comment as GitLab shows a note of a discussion. */
+export function presentNote(
   comment: CommentWithAuthor,
   commit: Commit,
   baseUrl: string,
-): z.output<typeof discussionShape> {
+): z.output<typeof noteShape> {
   const position = positionOf(comment, commit)
-  const note = {
+  const alone = comment.discussionId === null ? null : ('DiscussionNote' as const)
+  return {
     id: Number(comment.id),
-    type: position ? ('DiffNote' as const) : null,
+    type: position ? ('DiffNote' as const) : alone,
     body: comment.note,
     author: comment.author && presentUser(comment.author, baseUrl),
     created_at: comment.createdAt,
-    updated_at: comment.createdAt,
+    updated_at: comment.editedAt ?? comment.createdAt,
     system: false as const,
     noteable_id: null,
     noteable_type: 'Commit' as const,
@@ -103,7 +118,6 @@ export function presentDiscussion(
     noteable_iid: null,
     commands_changes: {},
   }
-  return { id: discussionId(comment), individual_note: true, notes: [note] }
 }
 
 function positionOf({ path, line, lineType }: CommentWithAuthor, { id, parentIds }: Commit) {

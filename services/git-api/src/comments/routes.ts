@@ -4,7 +4,6 @@ import {
   created,
   endpoint,
   integer,
-  ok,
   pageParameters,
   pageReply,
   parameterProblem,
@@ -17,15 +16,8 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
-import {
-  addComment,
-  type CommentDependencies,
-  listComments as findComments,
-  getDiscussion as findDiscussion,
-  listDiscussions as findDiscussions,
-  type Place,
-} from './comments.js'
-import { commentShape, discussionShape, presentComment, presentDiscussion } from './present.js'
+import { addComment, type CommentDependencies, listComments as findComments, type Place } from './comments.js'
+import { commentShape, presentComment } from './present.js'
 
 export function commentRoutes(deps: CommentDependencies): Route[] {
   const path = '/projects/:id/repository/commits/:sha/comments'
@@ -76,44 +68,4 @@ function placeOf({ path, line, line_type: lineType = 'new' }: PlaceFields): Plac
   if (path === undefined) return undefined
   if (line === undefined) throw parameterProblem('line', 'is missing')
   return { path: path.replace(/^\/+/, ''), line, lineType }
-}
-
-export function discussionRoutes({ database, guards }: CommentDependencies): Route[] {
-  const path = '/projects/:id/repository/commits/:sha/discussions'
-  return [
-    route('GET', path, guards.readCode, listDiscussions(database)),
-    route('GET', `${path}/:discussion_id`, guards.readCode, getDiscussion(database)),
-  ]
-}
-
-const listDiscussions = (database: Database) =>
-  endpoint({
-    summary: 'Comments on a commit, as discussions',
-    replies: { 200: z.array(discussionShape) },
-    input: z.object({ ...pageParameters, sha: text() }),
-    async handle({ sha, ...page }, access: ProjectCall, call) {
-      const { commit, comments, total } = await findDiscussions(database, access, sha, rowsOf(page))
-      const items = comments.map((comment) => presentDiscussion(comment, commit, call.baseUrl))
-      return pageReply(items, page, total, call)
-    },
-  })
-
-const getDiscussion = (database: Database) =>
-  endpoint({
-    summary: 'A comment on a commit, as a discussion',
-    replies: { 200: discussionShape },
-    input: z.object({ sha: text(), discussion_id: text() }),
-    async handle({ sha, discussion_id }, access: ProjectCall, call) {
-      const { commit, comment } = await findDiscussion(database, access, sha, commentIdOf(discussion_id))
-      return ok(presentDiscussion(comment, commit, call.baseUrl))
-    },
-  })
-
-/** Ids of comments have 16 digits at most. */
-const discussionId = /^0{24}[0-9a-f]{16}$/
-
-/** The id of the comment that the id of a discussion stands for; null when it stands for none. */
-function commentIdOf(id: string): bigint | null {
-  const value = discussionId.test(id) ? BigInt(`0x${id}`) : null
-  return value !== null && value <= 2n ** 63n - 1n ? value : null
 }

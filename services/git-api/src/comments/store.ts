@@ -1,12 +1,16 @@
 import {
+  type AuditAuthor,
   type CommitComment,
   type Database,
   type DatabaseOrTransaction,
   enqueueForProject,
   inPoolTransaction,
   type NewDelivery,
+  type PoolClient,
+  recordAuditEvents,
   type User,
 } from '@switchyard/db'
+import type { Precondition } from '@switchyard/domain'
 
 /** The columns of a comment's author that answers show. */
 type CommentAuthor = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email' | 'createdAt'>
@@ -28,17 +32,61 @@ export async function listCommitComments(
   return { comments, total }
 }
 
-/** One comment of a commit; null when there is none with this id. */
-export const findCommitComment = (
-  { prisma }: DatabaseOrTransaction,
-  where: { projectId: number; sha: string; id: bigint },
-): Promise<CommentWithAuthor | null> => prisma.commitComment.findFirst({ where, include: withAuthor })
-
 export const findNewestComment = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
 ): Promise<CommentWithAuthor | null> =>
   prisma.commitComment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthor })
+
+/** What all notes of a discussion have in common: the id of the first one. */
+export const discussionOf = ({ id, discussionId }: Pick<CommitComment, 'id' | 'discussionId'>): bigint =>
+  discussionId ?? id
+
+interface OfCommit {
+  projectId: number
+  sha: string
+}
+
+/** One page of a commit's discussions, in the order in which they began: the comments of each, and the number of all discussions. */
+export async function listCommitDiscussions(
+  { prisma }: DatabaseOrTransaction,
+  where: OfCommit,
+  { skip, take }: { skip: number; take: number },
+): Promise<{ discussions: CommentWithAuthor[][]; total: number }> {
+  const { projectId, sha } = where
+  const [keys, [counted]] = await Promise.all([
+    prisma.$queryRaw<
+      { key: bigint }[]
+    >`SELECT DISTINCT COALESCE(discussion_id, id) AS key FROM commit_comments
+      WHERE project_id = ${projectId} AND sha = ${sha} ORDER BY key OFFSET ${skip} LIMIT ${take}`,
+    prisma.$queryRaw<{ total: bigint }[]>`SELECT count(DISTINCT COALESCE(discussion_id, id)) AS total
+      FROM commit_comments WHERE project_id = ${projectId} AND sha = ${sha}`,
+  ])
+  const discussions = new Map<bigint, CommentWithAuthor[]>(keys.map(({ key }) => [key, []]))
+  const comments = await prisma.commitComment.findMany({
+    where: { ...where, ...inDiscussions(keys.map(({ key }) => key)) },
+    orderBy: { id: 'asc' },
+    include: withAuthor,
+  })
+  for (const comment of comments) discussions.get(discussionOf(comment))?.push(comment)
+  return { discussions: [...discussions.values()], total: Number(counted?.total ?? 0) }
+}
+
+/** The comments of one discussion of a commit, the oldest first; empty when there is none. */
+export const findCommitDiscussion = (
+  { prisma }: DatabaseOrTransaction,
+  where: OfCommit,
+  discussion: bigint,
+): Promise<CommentWithAuthor[]> =>
+  prisma.commitComment.findMany({
+    where: { ...where, ...inDiscussions([discussion]) },
+    orderBy: { id: 'asc' },
+    include: withAuthor,
+  })
+
+const inDiscussions = (keys: bigint[]) => ({
+  OR: [{ id: { in: keys }, discussionId: null }, { discussionId: { in: keys } }],
+})
 
 /** A comment to store. `path`, `line` and `lineType` are all set or all null. */
 type NewCommitComment = Pick<
@@ -46,39 +94,140 @@ type NewCommitComment = Pick<
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >
 
+type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>
+
 /**
  * Adds a comment and the webhook deliveries about it in one transaction.
  *
+ * @param discussion the one that the comment answers; `new`: it begins one; null: it stands alone until somebody answers it
  * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(
   { pool }: Pick<Database, 'pool'>,
   { author, ...given }: Omit<NewCommitComment, 'authorId'> & { author: Omit<CommentAuthor, 'createdAt'> },
-  makeDelivery: (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>,
+  discussion: bigint | 'new' | null,
+  makeDelivery: MakeDelivery,
 ): Promise<CommentWithAuthor> {
   const { projectId, sha, note, path, line, lineType } = given
   return inPoolTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ id: string; createdAt: Date; authorSince: Date }>({
+    if (typeof discussion === 'bigint') {
+      const begin = `UPDATE commit_comments SET discussion_id = id
+        WHERE project_id = $1 AND id = $2 AND discussion_id IS NULL`
+      await client.query({ name: 'begin-discussion', text: begin, values: [projectId, discussion] })
+    }
+    const { rows } = await client.query<NewRow>({
       name: 'add-commit-comment',
-      text: `WITH added AS (
-          INSERT INTO commit_comments (project_id, sha, note, author_id, path, line, line_type)
-          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *
+      text: `WITH fresh AS (SELECT nextval(pg_get_serial_sequence('commit_comments', 'id')) AS id), added AS (
+          INSERT INTO commit_comments (project_id, sha, note, author_id, path, line, line_type, id, discussion_id)
+          SELECT $1, $2, $3, $4, $5, $6, $7, fresh.id, CASE WHEN $9 THEN fresh.id ELSE $8::bigint END FROM fresh
+          RETURNING *
         )
-        SELECT added.id, added.created_at AS "createdAt", u.created_at AS "authorSince"
+        SELECT added.id, added.created_at AS "createdAt", added.discussion_id AS "discussionId",
+          u.created_at AS "authorSince"
         FROM added JOIN users u ON u.id = added.author_id`,
-      values: [projectId, sha, note, author.id, path, line, lineType],
+      values: [
+        ...[projectId, sha, note, author.id, path, line, lineType],
+        ...(discussion === 'new' ? [null, true] : [discussion, false]),
+      ],
     })
     const [row] = rows
     if (!row) throw new Error('the comment was not stored')
-    const { id, createdAt, authorSince } = row
+    const { id, createdAt, discussionId, authorSince } = row
     const comment = {
       ...given,
       id: BigInt(id),
       authorId: author.id,
       author: { ...author, createdAt: authorSince },
       createdAt,
+      discussionId: discussionId === null ? null : BigInt(discussionId),
+      editedAt: null,
     }
     await enqueueForProject(client, projectId, 'note', () => makeDelivery(comment))
     return comment
   })
 }
+
+interface NewRow {
+  id: string
+  createdAt: Date
+  discussionId: string | null
+  authorSince: Date
+}
+
+/** Who changes the comment of somebody else, for the audit log; null: the author of the comment does. */
+export type OtherAuthor = AuditAuthor | null
+
+interface CommentEdit {
+  note: string
+  other: OtherAuthor
+  precondition: Precondition | undefined
+}
+
+const updatedAtOf = ({ editedAt, createdAt }: Pick<CommitComment, 'editedAt' | 'createdAt'>): Date =>
+  editedAt ?? createdAt
+
+async function requireUnedited(
+  client: PoolClient,
+  { projectId, id }: CommitComment,
+  precondition: Precondition,
+): Promise<void> {
+  const { rows } = await client.query<Pick<CommitComment, 'editedAt' | 'createdAt'>>({
+    name: 'lock-commit-comment',
+    text: `SELECT edited_at AS "editedAt", created_at AS "createdAt" FROM commit_comments
+      WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+    values: [projectId, id],
+  })
+  if (rows[0]) precondition(updatedAtOf(rows[0]))
+}
+
+/**
+ * Gives a comment another text, with the webhook deliveries about it.
+ *
+ * @returns null when it is no longer there
+ * @throws DomainError precondition-failed
+ */
+export const updateCommitComment = (
+  { pool }: Pick<Database, 'pool'>,
+  comment: CommentWithAuthor,
+  { note, other, precondition }: CommentEdit,
+  makeDelivery: MakeDelivery,
+): Promise<CommentWithAuthor | null> =>
+  inPoolTransaction(pool, async (client) => {
+    if (precondition) await requireUnedited(client, comment, precondition)
+    const { rows } = await client.query<{ editedAt: Date }>({
+      name: 'edit-commit-comment',
+      text: `UPDATE commit_comments SET note = $3, edited_at = CURRENT_TIMESTAMP
+        WHERE project_id = $1 AND id = $2 RETURNING edited_at AS "editedAt"`,
+      values: [comment.projectId, comment.id, note],
+    })
+    const [row] = rows
+    if (!row) return null
+    const changed = { ...comment, note, editedAt: row.editedAt }
+    if (other) await recordAuditEvents(client, other, [auditOf(comment, 'comment_changed')])
+    await enqueueForProject(client, comment.projectId, 'note', () => makeDelivery(changed))
+    return changed
+  })
+
+/** @returns whether it was there */
+export const deleteCommitComment = (
+  { pool }: Pick<Database, 'pool'>,
+  comment: CommitComment,
+  other: OtherAuthor,
+): Promise<boolean> =>
+  inPoolTransaction(pool, async (client) => {
+    const { rowCount } = await client.query({
+      name: 'delete-commit-comment',
+      text: 'DELETE FROM commit_comments WHERE project_id = $1 AND id = $2',
+      values: [comment.projectId, comment.id],
+    })
+    if (rowCount === 0) return false
+    if (other) await recordAuditEvents(client, other, [auditOf(comment, 'comment_removed')])
+    return true
+  })
+
+const auditOf = ({ projectId, id, sha, authorId }: CommitComment, eventName: string) => ({
+  eventName,
+  entityType: 'Project',
+  entityId: projectId,
+  details: { comment_id: Number(id), commit_id: sha, comment_author_id: authorId },
+})

@@ -18,6 +18,7 @@ import {
   type EnvironmentFilter,
   findEnvironment,
   listEnvironments as listStoredEnvironments,
+  stopEnvironmentsOlderThan,
   updateEnvironment,
 } from './store.js'
 
@@ -97,6 +98,26 @@ export async function changeEnvironment(
   })
   if (!environment) throw notFound()
   return { environment, project: await withOwner(database, project) }
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The times that GitLab takes, too: what is younger than a week is not stale. */
+const staleDays = { youngest: 7, oldest: 3653 }
+
+/** Stops the environments that nothing has happened to since a time. @throws DomainError invalid for a time that is too late or too early */
+export async function stopStaleEnvironments(
+  database: Database,
+  { project }: ProjectCall,
+  before: Date,
+): Promise<void> {
+  const ageDays = (Date.now() - before.getTime()) / dayMs
+  if (ageDays < staleDays.youngest || ageDays > staleDays.oldest) {
+    throw invalid(
+      '400 Bad request - Invalid Date: before is a week ago at the latest, and ten years at the earliest',
+    )
+  }
+  await stopEnvironmentsOlderThan(database, project.id, before)
 }
 
 /** Deletes a stopped environment with its deployments. @throws DomainError not-found; forbidden unless it is stopped */

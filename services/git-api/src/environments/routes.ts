@@ -17,6 +17,7 @@ import {
   rowId,
   rowsOf,
   text,
+  time,
   unsupported,
   versioned,
 } from '@switchyard/service-kit/http'
@@ -34,12 +35,13 @@ import { optional, optionalText } from '../shapes/parameters.js'
 import * as environments from './environments.js'
 
 export function environmentRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
-  const { readDeployments, deploy } = guards
+  const { readDeployments, deploy, maintain } = guards
   const path = '/projects/:id/environments'
   const one = `${path}/:environment_id`
   return [
     route('GET', path, readDeployments, listEnvironments(database)),
     route('POST', path, deploy, createEnvironment(database)),
+    route('POST', `${path}/stop_stale`, maintain, stopStaleEnvironments(database)),
     route('GET', one, readDeployments, getEnvironment(database)),
     route('PUT', one, deploy, updateEnvironment(database)),
     route('POST', `${one}/stop`, deploy, stopEnvironment(database)),
@@ -154,6 +156,20 @@ const stopEnvironment = (database: Database) =>
         state: 'stopped',
       })
       return ok(presentEnvironmentWithProject(environment, project, call.baseUrl))
+    },
+  })
+
+const requested = 'Successfully requested stop for all stale environments'
+
+/** They are stopped when the answer comes. */
+const stopStaleEnvironments = (database: Database) =>
+  endpoint({
+    summary: 'Stop the environments that nothing was deployed to since a time',
+    replies: { 200: z.object({ message: z.literal(requested) }) },
+    input: z.object({ before: time().meta({ description: 'Between ten years and a week ago' }) }),
+    async handle({ before }, access: ProjectCall) {
+      await environments.stopStaleEnvironments(database, access, before)
+      return ok({ message: requested })
     },
   })
 

@@ -153,6 +153,28 @@ export async function updateEnvironment(
 }
 
 /**
+ * Stops the environments that nothing was deployed to, and nothing changed of, since a time.
+ *
+ * @returns their number
+ */
+export const stopEnvironmentsOlderThan = (
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  before: Date,
+): Promise<number> =>
+  inPoolTransaction(pool, async (client) => {
+    await lockProjectRow(client, projectId)
+    const { rowCount } = await client.query(
+      `UPDATE environments AS stale SET state = 'stopped', updated_at = CURRENT_TIMESTAMP
+        WHERE project_id = $1 AND state = 'available' AND updated_at < $2 AND NOT EXISTS (
+          SELECT FROM deployments AS d WHERE d.project_id = $1 AND d.environment_id = stale.id AND d.updated_at >= $2
+        )`,
+      [projectId, before],
+    )
+    return rowCount ?? 0
+  })
+
+/**
  * Deletes a stopped environment with its deployments.
  *
  * @returns whether there was such an environment, and it was stopped

@@ -287,7 +287,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
  */
 export async function removeProject(
   { database, git, logger }: ProjectDependencies,
-  { project }: ProjectCall,
+  { project }: Pick<ProjectCall, 'project'>,
   author: AuditAuthor,
 ): Promise<void> {
   const deleting = async (transaction: DatabaseOrTransaction) => {

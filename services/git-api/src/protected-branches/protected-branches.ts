@@ -10,6 +10,7 @@ import {
 } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
+  accessLevels,
   administratorLevel,
   type Caller,
   levelsOfBranch,
@@ -119,6 +120,58 @@ export const changeProtectedBranch = (
     })
     return changed
   })
+
+interface ForDevelopers {
+  /** Undefined: as it is; maintainers only, where the branch is not protected yet. */
+  push: boolean | undefined
+  merge: boolean | undefined
+}
+
+const levelFor = (developers: boolean) => [developers ? accessLevels.developer : accessLevels.maintainer]
+
+/**
+ * Protects the branch of exactly this name, or changes its protection.
+ *
+ * @throws DomainError as {@link protectBranch} and {@link changeProtectedBranch}
+ */
+export async function protectOneBranch(
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  { push, merge }: ForDevelopers,
+  author: AuditAuthor,
+): Promise<void> {
+  if (await findProtectedBranch(database, access.project.id, name)) {
+    const change = (branch: ProtectedBranch): BranchRules => {
+      const { allowForcePush, codeOwnerApprovalRequired } = branch
+      const levels = levelsOfBranch(branch)
+      return {
+        ...{ allowForcePush, codeOwnerApprovalRequired },
+        levels: {
+          ...levels,
+          ...(push !== undefined && { push: levelFor(push) }),
+          ...(merge !== undefined && { merge: levelFor(merge) }),
+        },
+      }
+    }
+    await changeProtectedBranch(database, access, { name, change, precondition: undefined }, author)
+    return
+  }
+  const levels = { push: levelFor(push === true), merge: levelFor(merge === true), unprotect: [] }
+  const rules = { name, levels, allowForcePush: false, codeOwnerApprovalRequired: false }
+  await protectBranch(database, access, rules, author)
+}
+
+/** Lifts the protection of exactly this name, where there is one. @throws DomainError forbidden when only administrators may */
+export async function unprotectOneBranch(
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  author: AuditAuthor,
+): Promise<void> {
+  if (await findProtectedBranch(database, access.project.id, name))
+    await unprotectBranch(database, access, name, author)
+}
 
 /** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
 async function getForChange(

@@ -9,6 +9,7 @@ import {
   filledText,
   flag,
   type Guard,
+  noContent,
   ok,
   pageParameters,
   pageReply,
@@ -38,6 +39,7 @@ import {
   userPageShape,
   wholeUserShape,
 } from '../shapes/user.js'
+import { type RemoveUserDependencies, removeUser } from './remove-user.js'
 import type { UserDependencies } from './users.js'
 import * as users from './users.js'
 
@@ -81,12 +83,13 @@ const userAdministrator: Guard<Caller> = documented(
   ({ caller }) => requireAdministrator(caller, 'read_api', 'read_user'),
 )
 
-export const userRoutes = (deps: UserDependencies): Route[] => [
+export const userRoutes = (deps: RemoveUserDependencies): Route[] => [
   route('GET', '/user', userReader, getCurrentUser(deps.database)),
   route('POST', '/users', administrator, createUser(deps.database)),
   route('GET', '/users', userAdministrator, listUsers(deps.database)),
   route('GET', '/users/:id', userReader, getUser(deps.database)),
   route('PUT', '/users/:id', administrator, updateUser(deps)),
+  route('DELETE', '/users/:id', administrator, deleteUser(deps)),
   route('POST', '/users/:id/block', administrator, setUserState(deps, 'blocked')),
   route('POST', '/users/:id/unblock', administrator, setUserState(deps, 'active')),
 ]
@@ -230,6 +233,27 @@ const updateUser = (deps: UserDependencies) =>
       const author = auditAuthor(administrator, call)
       const user = await users.changeUser(deps, id, asked, author, preconditionOf(call))
       return versioned(presentWholeUser(user, call.baseUrl), user)
+    },
+  })
+
+const deleteUser = (deps: RemoveUserDependencies) =>
+  endpoint({
+    summary: 'Delete a user, with the tokens of theirs',
+    replies: { 204: null },
+    refusals: [409, 412],
+    input: z.object({
+      id: rowId(),
+      hard_delete: flag()
+        .default(false)
+        .meta({
+          description:
+            '`true`: the projects of the user are deleted, too. Else a user who has some is refused',
+        }),
+    }),
+    async handle({ id, hard_delete: withProjects }, administrator: Caller, call) {
+      const options = { withProjects, precondition: preconditionOf(call) }
+      await removeUser(deps, id, options, auditAuthor(administrator, call))
+      return noContent()
     },
   })
 

@@ -93,7 +93,7 @@ async function refuseTakenNames<Written>(write: () => Promise<Written>): Promise
 }
 
 /** Every start of the service looks the first administrator up by this name. */
-const firstAdministrator = 'root'
+export const firstAdministrator = 'root'
 
 /**
  * Changes names, e-mail address and rights of a user. The paths of projects follow a new username.

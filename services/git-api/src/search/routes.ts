@@ -1,0 +1,118 @@
+import type { Database } from '@switchyard/db'
+import { invalidParameters } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import type { FoundLines } from '@switchyard/git-storage/search-files'
+import {
+  endpoint,
+  filledText,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowsOf,
+  signedIn,
+  text,
+  unsupported,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { listBasicProjects } from '../projects/projects.js'
+import { commitShape, presentCommit } from '../shapes/commit.js'
+import { optionalText } from '../shapes/parameters.js'
+import { basicProjectShape, presentBasicProject } from '../shapes/project.js'
+import { requireOneLine, searchBlobs, searchCommits } from './search.js'
+
+export const searchRoutes = ({ database, guards }: ProjectResourceDependencies): Route[] => [
+  route('GET', '/search', signedIn, searchAll(database)),
+  // As with GitLab, nobody searches without signing in, also where everybody reads the code.
+  route('GET', '/projects/:id/search', guards.readStatuses, searchProject),
+]
+
+const searchCharsMax = 1024
+
+/** What only GitLab has: nothing is found there. */
+const emptyScopes = ['issues', 'merge_requests', 'milestones', 'snippet_titles', 'wiki_blobs'] as const
+
+const parameters = {
+  ...pageParameters,
+  search: filledText(searchCharsMax).meta({ description: 'Any part of the text, in upper or lower case' }),
+  order_by: unsupported('is not supported: the order is that of each scope'),
+  sort: unsupported('is not supported: the order is that of each scope'),
+  state: unsupported('is not supported: it is of issues and merge requests'),
+  confidential: unsupported('is not supported: it is of issues'),
+}
+
+/** `GET /search` */
+const searchAll = (database: Database) =>
+  endpoint({
+    summary: 'Search the projects that the caller may see',
+    replies: { 200: z.array(basicProjectShape) },
+    input: z.object({
+      ...parameters,
+      scope: z
+        .enum(['projects', 'commits', 'blobs', ...emptyScopes])
+        .meta({ description: '`commits` and `blobs` are searched in one project' }),
+    }),
+    async handle({ scope, search, ...page }, caller: Caller, call) {
+      if (scope === 'commits' || scope === 'blobs') {
+        throw invalidParameters([`scope ${scope} is searched in one project: GET /projects/:id/search`])
+      }
+      if (scope !== 'projects') return pageReply([], page, 0, call)
+      const filter = { membership: false, owned: false, search, searchNamespaces: true }
+      const order = { column: 'similarity', direction: 'desc' } as const
+      const found = await listBasicProjects(database, caller, filter, order, rowsOf(page))
+      const items = found.projects.map((project) => presentBasicProject(project, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+const blobShape = z
+  .object({
+    basename: z.string(),
+    data: z.string(),
+    path: z.string(),
+    filename: z.string(),
+    id: z.null(),
+    ref: z.string(),
+    startline: z.int(),
+    project_id: z.int(),
+  })
+  .meta({ id: 'FoundBlob', description: 'Lines of a file that a search found' })
+
+/** `basename` is the path without its extension, as with GitLab. */
+const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, projectId: number) => ({
+  basename: path.replace(/(?<=[^/])\.[^./]*$/, ''),
+  data,
+  path,
+  filename: path,
+  id: null,
+  ref,
+  startline: startLine,
+  project_id: projectId,
+})
+
+/** `GET /projects/:id/search` */
+const searchProject = endpoint({
+  summary: 'Search the commits and the files of a project',
+  replies: { 200: z.union([z.array(commitShape), z.array(blobShape)]) },
+  refusals: [404, 422],
+  input: z.object({
+    ...parameters,
+    scope: z.enum(['commits', 'blobs', ...emptyScopes]),
+    ref: optionalText(text()).meta({ description: 'Branch, tag or commit; without it, the default branch' }),
+  }),
+  async handle({ scope, search, ref, ...page }, access: ProjectCall<Caller>, call) {
+    requireOneLine(search)
+    const { project } = access
+    const query = { text: search, ref, ...rowsOf(page) }
+    if (scope === 'commits') {
+      const { items, total } = await searchCommits(access, query)
+      const shown = items.map((commit) => presentCommit(commit, project, call.baseUrl))
+      return pageReply(shown, page, total, call)
+    }
+    if (scope !== 'blobs') return pageReply([], page, 0, call)
+    const { items, total } = await searchBlobs(access, query)
+    const shown = items.map((found) => presentBlob(found, ref ?? project.defaultBranch, project.id))
+    return pageReply(shown, page, total, call)
+  },
+})
