@@ -73,6 +73,13 @@ export class Work {
     return made
   }
 
+  /** A new user beside the one of the task. */
+  async user(): Promise<{ id: number; username: string }> {
+    const username = this.#lab.nextName().replace('project', 'person')
+    const person = { username, name: username, email: `${username}@example.com` }
+    return { id: (await this.apiAsAdmin('POST', '/users', person)).id, username }
+  }
+
   remoteOf(path: string): string {
     const address = new URL(`${this.url}/${path}.git`)
     address.username = this.username
