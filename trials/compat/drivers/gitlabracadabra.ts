@@ -23,6 +23,7 @@ const wantedOf = ({ path }: LabProject, member: string) => `${path}:
       merge_access_level: maintainer
       push_access_level: noone
     release/*:
+      merge_access_level: maintainer
       push_access_level: maintainer
   protected_tags:
     v*: maintainer
@@ -33,23 +34,19 @@ const wantedOf = ({ path }: LabProject, member: string) => `${path}:
       enable_ssl_verification: true
 `
 
-async function run(work: Work): Promise<string> {
-  const ran = await work.run('/usr/bin/gitlabracadabra', ['--verbose', 'wanted.yml'], {
-    env: { LC_ALL: 'C.UTF-8' },
-  })
-  return ran
-}
+const run = (work: Work) => work.run('/usr/bin/gitlabracadabra', ['--verbose', 'wanted.yml'])
 
 export const gitlabracadabra: Driver = {
   tool: 'gitlabracadabra',
   debian: ['gitlabracadabra', 'python3-gitlab'],
   tasks: [
     {
+      setting: 'the token of an administrator, who alone lists users',
       title: 'makes a project with settings, members, protection and a webhook; a second run changes nothing',
       run: async (work) => {
         const { id, ...project } = await work.project()
         const member = await work.user()
-        const connection = `[global]\ndefault = lab\n[lab]\nurl = ${work.url}\nprivate_token = ${work.token}\n`
+        const connection = `[global]\ndefault = lab\n[lab]\nurl = ${work.url}\nprivate_token = ${work.adminToken}\n`
         await work.write({
           '.python-gitlab.cfg': connection,
           'wanted.yml': wantedOf({ id, ...project }, member.username),
@@ -63,9 +60,8 @@ export const gitlabracadabra: Driver = {
         })
         const hooks = await work.api('GET', `/projects/${id}/hooks`)
         expect(hooks).toMatchObject([{ tag_push_events: true }])
-        expect(await run(work)).not.toMatch(
-          /Chang(?:ed|ing)|Creat(?:ed|ing)|Add(?:ed|ing)|Delet(?:ed|ing)|Remov|Updat|WARNING|ERROR/i,
-        )
+        const again = await run(work)
+        expect(again, again).not.toMatch(/chang|creat|add|delet|remov|updat|warning|error/i)
       },
     },
   ],

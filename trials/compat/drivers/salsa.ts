@@ -2,16 +2,9 @@ import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
 import type { Work } from '../work.js'
 
-const salsa = (work: Work, ...args: string[]) => {
-  const options = [
-    '--conf-file',
-    '/dev/null',
-    '--api-url',
-    `${work.url}/api/v4`,
-    '--git-server-url',
-    `${work.url}/`,
-  ]
-  return work.run('/usr/bin/salsa', [...options, '--token', work.token, '--yes', ...args])
+async function salsa(work: Work, ...args: string[]) {
+  await work.write({ '.devscripts': `SALSA_API_URL=${work.url}/api/v4\nSALSA_TOKEN=${work.token}\n` })
+  return await work.run('/usr/bin/salsa', ['--yes', ...args])
 }
 
 export const salsaDriver: Driver = {
@@ -19,13 +12,17 @@ export const salsaDriver: Driver = {
   debian: ['devscripts', 'libgitlab-api-v4-perl'],
   tasks: [
     {
-      title: 'says who the token is of, finds users and projects',
+      title: 'says who the token is of, finds projects',
       run: async (work) => {
         const { name } = await work.project()
         expect(await salsa(work, 'whoami')).toContain(work.username)
-        expect(await salsa(work, 'search_user', work.username)).toContain(work.username)
         expect(await salsa(work, 'search_project', name)).toContain(name)
       },
+    },
+    {
+      title: 'finds a user by name',
+      fails: 'salsa asks for the user whose id is the name, which GitLab refuses as well',
+      run: (work) => salsa(work, 'search_user', work.username),
     },
     {
       title: 'makes, lists, updates and deletes a project',
@@ -38,7 +35,7 @@ export const salsaDriver: Driver = {
       },
     },
     {
-      title: 'protects a branch, lists merge requests, says how CI went',
+      title: 'protects a branch, says how CI went',
       run: async (work) => {
         const { id, name, path } = await work.project()
         await salsa(work, 'protect_branch', name, 'main', 'm', 'd')
@@ -46,7 +43,6 @@ export const salsaDriver: Driver = {
         expect(main.push_access_levels[0].access_level).toBe(30)
         await work.api('POST', `/projects/${id}/statuses/main`, { state: 'success' })
         expect(await salsa(work, 'last_ci_status', path)).toContain('success')
-        await salsa(work, 'merge_requests', path)
       },
     },
   ],
