@@ -92,6 +92,15 @@ export default defineConfig({
         },
       },
       {
+        // Real clients against what `npm start` runs; as root on Debian 12, and not part of `npm test`.
+        test: {
+          name: 'compat',
+          include: ['trials/compat/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 900_000,
+        },
+      },
+      {
         // The containers of docker-compose.yml, which trials/compose/run.mjs has made; as root, and not part of `npm test`.
         test: {
           name: 'compose',

@@ -1,0 +1,59 @@
+import type { Driver } from './driver.js'
+import { ansible } from './drivers/ansible.js'
+import { breezy } from './drivers/breezy.js'
+import { cargo } from './drivers/cargo.js'
+import { composer } from './drivers/composer.js'
+import { dulwich } from './drivers/dulwich.js'
+import { giget } from './drivers/giget.js'
+import { gitAnnex } from './drivers/git-annex.js'
+import { gitRemoteGcrypt } from './drivers/git-remote-gcrypt.js'
+import { gitbeaker } from './drivers/gitbeaker.js'
+import { gitlabCiLocal } from './drivers/gitlab-ci-local.js'
+import { gitlabracadabra } from './drivers/gitlabracadabra.js'
+import { goGitlab } from './drivers/go-gitlab.js'
+import { goModules } from './drivers/go-modules.js'
+import { hgGit } from './drivers/hg-git.js'
+import { isomorphicGit } from './drivers/isomorphic-git.js'
+import { lerna } from './drivers/lerna.js'
+import { libgit2 } from './drivers/libgit2.js'
+import { mcpGitlab } from './drivers/mcp-gitlab.js'
+import { npm } from './drivers/npm.js'
+import { perlGitlab } from './drivers/perl-gitlab.js'
+import { pythonGitlab } from './drivers/python-gitlab.js'
+import { r10k } from './drivers/r10k.js'
+import { releaseIt } from './drivers/release-it.js'
+import { renovate } from './drivers/renovate.js'
+import { rubyGitlab } from './drivers/ruby-gitlab.js'
+import { salsaDriver } from './drivers/salsa.js'
+import { semanticRelease } from './drivers/semantic-release.js'
+
+/** Those that need no package of Debian and take a few seconds together: a part of `npm test`. */
+export const quickDrivers: Driver[] = [gitbeaker, giget, isomorphicGit, npm]
+
+/** All, in the order of the page. */
+export const drivers: Driver[] = [
+  ...quickDrivers,
+  pythonGitlab,
+  rubyGitlab,
+  perlGitlab,
+  goGitlab,
+  mcpGitlab,
+  semanticRelease,
+  releaseIt,
+  lerna,
+  renovate,
+  gitlabCiLocal,
+  salsaDriver,
+  gitlabracadabra,
+  ansible,
+  composer,
+  cargo,
+  goModules,
+  r10k,
+  dulwich,
+  libgit2,
+  gitAnnex,
+  gitRemoteGcrypt,
+  hgGit,
+  breezy,
+]

@@ -1,0 +1,17 @@
+import { type Driver, programTasks } from '../driver.js'
+
+export const gitbeaker: Driver = {
+  tool: 'gitbeaker',
+  npm: '@gitbeaker/rest',
+  tasks: programTasks([process.execPath], 'gitbeaker.mjs', {
+    projects: 'shows, edits and searches projects',
+    commits: 'commits files, reads diffs, comments on a commit',
+    statuses: 'posts statuses of commits, lists pipelines',
+    files: 'writes, reads and removes files, lists trees',
+    references: 'branches, tags, and their protection',
+    releases: 'releases with links',
+    administration: 'users, members, tokens of a project, webhooks',
+    deployments: 'environments, deployments, freeze periods',
+    banners: 'broadcast messages',
+  }),
+}

@@ -1,0 +1,59 @@
+import { findFreePort } from '@switchyard/testing'
+import { startTree } from '../support/tree.js'
+import { type Call, startRecorder } from './recorder.js'
+
+/** A fresh installation with a user, behind a forwarder that notes what tools call. */
+export interface Laboratory {
+  /** Of the forwarder; the installation takes it for its own address. */
+  url: string
+  username: string
+  token: string
+  adminToken: string
+  calls: Call[]
+  /** A name that no project has. */
+  nextName(): string
+  /** Asks the installation itself; rejects unless it succeeds. */
+  api(token: string, method: string, path: string, body?: object): Promise<unknown>
+  stop(): Promise<void>
+}
+
+export async function openLaboratory(): Promise<Laboratory> {
+  const port = await findFreePort()
+  const url = `http://localhost:${port}`
+  // Receivers of webhooks are on the loopback, and tools make requests faster than people.
+  const env = { EXTERNAL_URL: url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '0' }
+  const tree = await startTree({ env })
+  const recorder = await startRecorder(port, tree.httpPort)
+  const api = async (token: string, method: string, path: string, body?: object) => {
+    const answer = await fetch(`${tree.url}/api/v4${path}`, {
+      method,
+      headers: { 'PRIVATE-TOKEN': token, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+  const username = 'lab'
+  const person = { username, name: 'Lab', email: 'lab@example.com' }
+  const { id } = await api(tree.rootToken, 'POST', '/users', person)
+  const given = { name: 'compat', scopes: ['api'] }
+  const { token } = await api(tree.rootToken, 'POST', `/users/${id}/personal_access_tokens`, given)
+  let projects = 0
+  return {
+    url,
+    username,
+    token,
+    adminToken: tree.rootToken,
+    calls: recorder.calls,
+    nextName() {
+      projects += 1
+      return `project-${projects}`
+    },
+    api,
+    async stop() {
+      await recorder.stop()
+      await tree.stop()
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Result } from './driver.js'
+
+/** How a task went, in the words of the page. */
+function outcomeOf({ notRun, error, task }: Result): string {
+  if (notRun !== undefined) return 'not run'
+  if (error !== undefined) return 'no'
+  return task.setting ? 'with a setting' : 'works'
+}
+
+/** Why a result is not simply `works`; empty where it is. */
+function reasonOf({ notRun, error, task, refused }: Result): string {
+  if (notRun !== undefined) return notRun
+  if (error === undefined) return task.setting ?? ''
+  const call = refused[0] ? `; the first call that fails is \`${refused[0]}\`` : ''
+  return `${task.fails ?? 'it fails'}${call}`
+}
+
+const nameOf = ({ driver, version }: Result) => (version === '' ? driver.tool : `${driver.tool} ${version}`)
+
+function table(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const [head = [], ...body] = rows
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
+}
+
+const introduction = `# Which tools work
+
+Tools that speak GitLab's API, or git, do here what their users do with them. Each was run against a fresh \`npm start\`, behind a
+forwarder that notes every call. This page is what \`pnpm test:compat\` has written; what a tool is tried with is in
+\`trials/compat\`. A result is \`works\`, \`with a setting\`, \`no\`, or \`not run\` where the tool could not be had.
+`
+
+/** The page of a whole run. */
+export function renderPage(results: Result[]): string {
+  const rows = results.map((result) => [nameOf(result), result.task.title, outcomeOf(result)])
+  const reasons = results
+    .filter((result) => reasonOf(result) !== '')
+    .map((result) => `- **${result.driver.tool}**, ${result.task.title}: ${reasonOf(result)}.`)
+  const refused = results
+    .filter((result) => result.error === undefined && result.refused.length > 0)
+    .map(
+      ({ driver, task, refused: calls }) =>
+        `- **${driver.tool}**, ${task.title}: ${calls.map((call) => `\`${call}\``).join(', ')}.`,
+    )
+  return `${introduction}
+${table([['tool', 'task', 'result'], ...rows])}
+
+## Settings and reasons
+
+${reasons.join('\n') || 'Everything works as it is.'}
+
+## Refused calls
+
+Answers of 4xx and 5xx that tools expect, or go on from: git asks for credentials after 401, others ask whether something is there.
+
+${refused.join('\n') || 'None.'}
+`
+}

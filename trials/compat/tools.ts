@@ -1,0 +1,78 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+import type { Driver } from './driver.js'
+
+/** The packages of npm that are tried, each with what is installed beside it. */
+export const npmTools = {
+  '@backstage/plugin-catalog-backend-module-gitlab': { version: '0.8.8', beside: [] },
+  '@gitbeaker/rest': { version: '43.8.0', beside: [] },
+  '@zereight/mcp-gitlab': { version: '2.1.64', beside: [] },
+  giget: { version: '3.3.1', beside: [] },
+  'gitlab-ci-local': { version: '4.75.1', beside: [] },
+  'isomorphic-git': { version: '1.44.17', beside: [] },
+  lerna: { version: '10.1.1', beside: [] },
+  'release-it': { version: '21.1.2', beside: [] },
+  renovate: { version: '44.121.2', beside: [] },
+  'semantic-release': { version: '25.0.9', beside: ['@semantic-release/gitlab@13.3.3'] },
+} as const
+
+/** A tool that is there. */
+export interface Installed {
+  version: string
+  /** Of npm's packages: it has `node_modules`. */
+  folder: string
+}
+
+/** Rejects with the reason why a tool cannot be had on this machine. */
+export async function install({ tool, npm, debian = [], version }: Driver): Promise<Installed> {
+  await installFromDebian(debian)
+  if (npm) return { version: npmTools[npm].version, folder: await installFromNpm(npm) }
+  const own = debian[0] ? await debianVersion(debian[0]) : await version?.()
+  if (!own) throw new Error(`${tool} is not here`)
+  return { version: own, folder: '' }
+}
+
+/** Keeps the folder for later runs, as those of other programs that are fetched. */
+async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
+  const { version, beside } = npmTools[name]
+  const parent = join(toolsFolder(resolve(import.meta.dirname, '../..')), 'compat')
+  const folder = join(parent, [name, version].join('@').replace('/', '+'))
+  if (existsSync(folder)) return folder
+  const partial = `${folder}.${process.pid}.partial`
+  mkdirSync(partial, { recursive: true })
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--no-save']
+  await execa('npm', ['install', '--prefix', partial, ...quiet, `${name}@${version}`, ...beside])
+  renameSync(partial, folder)
+  return folder
+}
+
+/** The version of an installed package of Debian, without its epoch. */
+async function debianVersion(name: string): Promise<string | undefined> {
+  const { stdout } = await execa('dpkg-query', ['--status', name], { reject: false })
+  const field = (wanted: string) => new RegExp(`^${wanted}: (.*)$`, 'm').exec(stdout ?? '')?.[1]
+  return field('Status')?.endsWith(' installed') ? field('Version')?.replace(/^\d+:/, '') : undefined
+}
+
+async function installFromDebian(names: string[]): Promise<void> {
+  const missing: string[] = []
+  for (const name of names) if ((await debianVersion(name)) === undefined) missing.push(name)
+  if (missing.length === 0) return
+  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
+  if (!release.includes('VERSION_CODENAME=bookworm') || process.getuid?.() !== 0)
+    throw new Error(`${missing.join(', ')} of Debian 12 is not installed, and only root can install it`)
+  const options = ['--yes', '--quiet', '--no-install-recommends']
+  const env = { DEBIAN_FRONTEND: 'noninteractive' }
+  const done = await execa('apt-get', ['install', ...options, ...missing], { env, reject: false })
+  if (done.exitCode !== 0) throw new Error(`apt-get cannot install ${missing.join(', ')}`)
+}
+
+/** Puts a program beside the packages that it imports. */
+export function placeProgram(file: string, { folder }: Installed): string {
+  if (folder === '') return file
+  const placed = join(folder, basename(file))
+  rmSync(placed, { force: true })
+  cpSync(file, placed)
+  return placed
+}
