@@ -90,6 +90,42 @@ test.each([0, 1, 2, 3, 4])('a link to a file of the project gives its bytes: add
   }
 })
 
+test('links say the size and the hash of files that the caller may read', async () => {
+  const [, packageUrl = ''] = addresses()[0] ?? []
+  const { link } = await linkTo(`${packageUrl}?sized`)
+  const upload = (await linkTo(`${harness.baseUrl}${uploaded.full_path}?sized`)).link
+  const others = [
+    'https://example.com/app.zip',
+    `${packageUrl}.gone`,
+    `${harness.baseUrl}/api/v4/projects/${project.id}/packages/generic/app/1.0/a%00b`,
+    `${harness.baseUrl}/-/project/${project.id}/uploads/${'1'.repeat(32)}/shot.png`,
+  ]
+  const without = await Promise.all(others.map(async (url) => (await linkTo(url)).link.id))
+  const file = { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  const release = `/projects/${project.id}/releases/v1.0`
+  expect(link).toMatchObject(file)
+  type Link = { id: number; sha256?: string }
+  const linksFor = async (who: Parameters<typeof harness.ask>[0]) =>
+    ((await harness.ask(who, 'GET', release)).body as { assets: { links: Link[] } }).assets.links
+  const of = (links: Link[], id: number) => links.find((each) => each.id === id)
+  const forReporter = await linksFor('reporter')
+  expect(of(forReporter, link.id)).toMatchObject(file)
+  expect(of(forReporter, upload.id)).toMatchObject(file)
+  for (const id of without) expect(of(forReporter, id)).not.toHaveProperty('sha256')
+  const forGuest = await linksFor('guest')
+  expect(of(forGuest, link.id)).not.toHaveProperty('sha256')
+  expect(of(forGuest, upload.id)).toMatchObject(file)
+  const one = await harness.ask('reporter', 'GET', `${release}/assets/links/${link.id}`)
+  expect(one.body).toMatchObject(file)
+})
+
+test('a link to a file whose name no file can have leads nowhere', async () => {
+  const { link } = await linkTo(
+    `${harness.baseUrl}/api/v4/projects/${project.id}/packages/generic/app/1.0/x%00y`,
+  )
+  expect((await get(link.direct_asset_url, 'reporter')).status).toBe(302)
+})
+
 test('a link to anything else is a redirect', async () => {
   const other = await harness.project()
   for (const url of [

@@ -1,6 +1,7 @@
 import { type Database, inTransaction, type Package, type Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import type { LfsObject } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
@@ -12,6 +13,7 @@ import {
   type FilePlace,
   type FileQuery,
   findPackageFile,
+  findPackageObjects,
   findPackage as findStoredPackage,
   listPackageFiles,
   listPackages as listStoredPackages,
@@ -68,6 +70,13 @@ export async function getFile(
   if (!file) throw notFound('Package')
   return file
 }
+
+/** The objects of the newest files at some places, by the index of the place. A place without a file is left out. */
+export const findObjects = (
+  database: Database,
+  { project }: Pick<ProjectCall, 'project'>,
+  places: readonly PlaceInProject[],
+): Promise<Map<number, LfsObject>> => findPackageObjects(database, project.id, places)
 
 /** Deletes every file of a name. @throws DomainError not-found */
 export async function removeFiles(

@@ -103,6 +103,28 @@ export const findPackageFile = (
     orderBy: { id: 'desc' },
   })
 
+/** The objects of the newest files at some places, by the index of the place. A place without a file is left out. */
+export async function findPackageObjects(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  places: readonly Omit<FilePlace, 'projectId'>[],
+): Promise<Map<number, LfsObject>> {
+  if (places.length === 0) return new Map()
+  const names = places.map(({ name }) => name)
+  const versions = places.map(({ version }) => version)
+  const fileNames = places.map(({ fileName }) => fileName)
+  const rows = await prisma.$queryRaw<{ place: number; oid: string; size: bigint }[]>`
+    SELECT DISTINCT ON (wanted.place) wanted.place::int AS place, o.oid, o.size
+    FROM unnest(${names}::text[], ${versions}::text[], ${fileNames}::text[])
+      WITH ORDINALITY AS wanted (name, version, file_name, place)
+    JOIN packages p ON p.project_id = ${projectId} AND p.name = wanted.name AND p.version = wanted.version
+    JOIN package_files f ON f.project_id = ${projectId} AND f.package_id = p.id
+      AND f.file_name = wanted.file_name
+    JOIN lfs_objects o ON o.project_id = ${projectId} AND o.oid = f.oid
+    ORDER BY wanted.place, f.id DESC`
+  return new Map(rows.map(({ place, oid, size }) => [place - 1, { oid, size: Number(size) }]))
+}
+
 /** Adds a file to its package, which is made when it is missing. When the newest file of the name has the same bytes, it stays. */
 export async function addPackageFile(
   transaction: DatabaseOrTransaction,

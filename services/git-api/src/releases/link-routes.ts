@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Database, ReleaseLink } from '@switchyard/db'
 import { DomainError, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
@@ -22,7 +22,7 @@ import type { LfsTransferDependencies } from '../lfs/lfs.js'
 import { optional, pathRest } from '../shapes/parameters.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
 import { turnAway, type Visit } from '../web/web.js'
-import { findOwnFile } from './own-files.js'
+import { findOwnFile, findOwnObjects } from './own-files.js'
 import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
 import * as links from './release-links.js'
 import { getDownloadUrl } from './release-links.js'
@@ -30,6 +30,28 @@ import { getLatestTag } from './releases.js'
 
 const ofRelease = { tag_name: text() }
 const oneLink = { ...ofRelease, link_id: rowId() }
+
+/** Links with the sizes and hashes of their files. */
+async function present(
+  database: Database,
+  access: ProjectCall,
+  { tag, links }: { tag: string; links: readonly ReleaseLink[] },
+  call: Call,
+): Promise<z.output<typeof releaseLinkShape>[]> {
+  const urls = links.map(({ url }) => url)
+  const files = await findOwnObjects(database, access, urls, call)
+  return links.map((link) => presentReleaseLink(link, tag, access.project, call.baseUrl, files))
+}
+
+async function presentOne(
+  database: Database,
+  access: ProjectCall,
+  { tag, link }: { tag: string; link: ReleaseLink },
+  call: Call,
+) {
+  const [presented] = await present(database, access, { tag, links: [link] }, call)
+  return presented as z.output<typeof releaseLinkShape>
+}
 
 /** `GET /projects/:id/releases/:tag_name/assets/links` */
 export const listLinks = (database: Database) =>
@@ -39,9 +61,7 @@ export const listLinks = (database: Database) =>
     input: z.object({ ...pageParameters, ...ofRelease }),
     async handle({ tag_name, ...page }, access: ProjectCall, call) {
       const found = await links.listLinks(database, access, tag_name, rowsOf(page))
-      const items = found.links.map((link) =>
-        presentReleaseLink(link, tag_name, access.project, call.baseUrl),
-      )
+      const items = await present(database, access, { tag: tag_name, links: found.links }, call)
       return pageReply(items, page, found.total, call)
     },
   })
@@ -54,7 +74,7 @@ export const getLink = (database: Database) =>
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall, call) {
       const link = await links.getLink(database, access, tag_name, link_id)
-      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
+      return versioned(await presentOne(database, access, { tag: tag_name, link }, call), link)
     },
   })
 
@@ -90,7 +110,7 @@ export const createLink = (database: Database) =>
     input: z.object({ ...ofRelease, ...releaseLinkParameters }),
     async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {
       const { link, isNew } = await links.addLink(database, access, tag_name, toLinkFields(given))
-      const body = presentReleaseLink(link, tag_name, access.project, call.baseUrl)
+      const body = await presentOne(database, access, { tag: tag_name, link }, call)
       return isNew ? created(body) : ok(body)
     },
   })
@@ -119,7 +139,7 @@ export const updateLink = (database: Database) =>
       }
       const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
       const link = await links.changeLink(database, access, wanted, changes)
-      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
+      return versioned(await presentOne(database, access, { tag: tag_name, link }, call), link)
     },
   })
 
@@ -131,7 +151,7 @@ export const deleteLink = (database: Database) =>
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
       const link = await links.removeLink(database, access, tag_name, link_id)
-      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+      return ok(await presentOne(database, access, { tag: tag_name, link }, call))
     },
   })
 

@@ -1,4 +1,5 @@
 import type { Project, ReleaseLink } from '@switchyard/db'
+import type { LfsObject } from '@switchyard/domain/commit'
 import { releaseLinkTypes } from '@switchyard/domain/release'
 import { filledText, link, oneOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -9,6 +10,8 @@ import type { ReleaseView } from '../shapes/repository-views.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import type { LinkFields } from './store.js'
 
+const ownOnly = 'Only for a package or an upload of the same project that the caller may read'
+
 export const releaseLinkShape = z
   .object({
     id: z.int(),
@@ -16,6 +19,11 @@ export const releaseLinkShape = z
     url: z.string(),
     direct_asset_url: z.string(),
     link_type: oneOf(releaseLinkTypes),
+    size: z
+      .int()
+      .meta({ description: `Bytes of the file. ${ownOnly}` })
+      .optional(),
+    sha256: z.string().meta({ description: ownOnly }).optional(),
   })
   .meta({ id: 'ReleaseLink', description: 'A link to a file of a release' })
 
@@ -46,14 +54,18 @@ export const releaseShape = z
   })
   .meta({ id: 'Release', description: 'A release of a tag, with notes and links' })
 
+/** Objects of files by the addresses of links. */
+type OwnObjects = ReadonlyMap<string, LfsObject>
+
 /** A release in GitLab's shape. Without the right to read code, everything about the commit is left out. */
 export function presentRelease(
   { release, commit, showsCode }: ReleaseView,
   project: Project,
   baseUrl: string,
+  files: OwnObjects,
 ): z.output<typeof releaseShape> {
   const tag = encodeURIComponent(release.tag)
-  const links = release.links.map((each) => presentReleaseLink(each, release.tag, project, baseUrl))
+  const links = release.links.map((each) => presentReleaseLink(each, release.tag, project, baseUrl, files))
   const sources = sourceArchives(project, release.tag, baseUrl)
   const path = `/${project.pathWithNamespace}/-`
   return {
@@ -85,16 +97,21 @@ export const presentReleaseLink = (
   tag: string,
   project: Project,
   baseUrl: string,
-): z.output<typeof releaseLinkShape> => ({
-  id: Number(id),
-  name,
-  url,
-  direct_asset_url:
-    filePath === null
-      ? url
-      : `${baseUrl}/${project.pathWithNamespace}/-/releases/${encodeURIComponent(tag)}/downloads${filePath}`,
-  link_type: linkType,
-})
+  files: OwnObjects,
+): z.output<typeof releaseLinkShape> => {
+  const file = files.get(url)
+  return {
+    id: Number(id),
+    name,
+    url,
+    direct_asset_url:
+      filePath === null
+        ? url
+        : `${baseUrl}/${project.pathWithNamespace}/-/releases/${encodeURIComponent(tag)}/downloads${filePath}`,
+    link_type: linkType,
+    ...(file && { size: file.size, sha256: file.oid }),
+  }
+}
 
 /** Parameters of a link of a release. `filepath` is the older name of `direct_asset_path`. */
 export const releaseLinkParameters = {

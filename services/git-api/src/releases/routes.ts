@@ -3,6 +3,7 @@ import { excerpt, invalid, invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { releaseLinksMax } from '@switchyard/domain/release'
 import {
+  type Call,
   created,
   endpoint,
   filledText,
@@ -25,8 +26,10 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, pathRest } from '../shapes/parameters.js'
+import type { ReleaseView } from '../shapes/repository-views.js'
 import { pageOptions, projectPage, visiting } from '../web/web.js'
 import * as links from './link-routes.js'
+import { findOwnObjects } from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
 import type { ReleaseDependencies } from './releases.js'
 import * as releases from './releases.js'
@@ -65,6 +68,23 @@ const htmlDescription = {
   include_html_description: unsupported('is not supported: descriptions are Markdown', 'false', '0'),
 }
 
+/** Releases with the sizes and hashes of their files. */
+async function present(
+  database: Database,
+  access: ProjectCall,
+  found: readonly ReleaseView[],
+  call: Call,
+): Promise<z.output<typeof releaseShape>[]> {
+  const urls = found.flatMap(({ release }) => release.links.map(({ url }) => url))
+  const files = await findOwnObjects(database, access, urls, call)
+  return found.map((each) => presentRelease(each, access.project, call.baseUrl, files))
+}
+
+async function presentOne(database: Database, access: ProjectCall, found: ReleaseView, call: Call) {
+  const [release] = await present(database, access, [found], call)
+  return release as z.output<typeof releaseShape>
+}
+
 /** `GET /projects/:id/releases` */
 const listReleases = (database: Database) =>
   endpoint({
@@ -86,7 +106,7 @@ const listReleases = (database: Database) =>
         updatedAfter: updated_after,
       }
       const found = await releases.listReleases(database, access, query, rowsOf(page))
-      const items = found.releases.map((release) => presentRelease(release, access.project, call.baseUrl))
+      const items = await present(database, access, found.releases, call)
       return pageReply(items, page, found.total, call)
     },
   })
@@ -99,7 +119,7 @@ const getRelease = (database: Database) =>
     input: z.object({ tag_name: text(), ...htmlDescription }),
     async handle({ tag_name }, access: ProjectCall, call) {
       const found = await releases.getRelease(database, access, tag_name)
-      return versioned(presentRelease(found, access.project, call.baseUrl), found.release)
+      return versioned(await presentOne(database, access, found, call), found.release)
     },
   })
 
@@ -162,7 +182,7 @@ const createRelease = (deps: ReleaseDependencies) =>
         links: (given.assets?.links ?? []).map(toLinkFields),
       }
       const release = await releases.createRelease(deps, access, command, call)
-      return created(presentRelease(release, access.project, call.baseUrl))
+      return created(await presentOne(deps.database, access, release, call))
     },
   })
 
@@ -191,7 +211,7 @@ const updateRelease = (deps: ReleaseDependencies) =>
       }
       const change = { tag: tag_name, changes, precondition: preconditionOf(call) }
       const changed = await releases.changeRelease(deps, access, change, call)
-      return versioned(presentRelease(changed, access.project, call.baseUrl), changed.release)
+      return versioned(await presentOne(deps.database, access, changed, call), changed.release)
     },
   })
 
@@ -203,6 +223,6 @@ const deleteRelease = (deps: ReleaseDependencies) =>
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall<Caller>, call) {
       const release = await releases.removeRelease(deps, access, tag_name, call)
-      return ok(presentRelease(release, access.project, call.baseUrl))
+      return ok(await presentOne(deps.database, access, release, call))
     },
   })

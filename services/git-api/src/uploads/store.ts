@@ -45,6 +45,14 @@ export const findUpload = (
   key: UploadKey,
 ): Promise<Upload | null> => prisma.upload.findFirst({ where: { projectId, ...key } })
 
+/** Some uploads by their addresses, with the numbers of their bytes. */
+export const findUploads = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  secrets: readonly string[],
+): Promise<StoredUpload[]> =>
+  prisma.upload.findMany({ where: { projectId, secret: { in: [...secrets] } }, include: whole })
+
 /** @returns whether there was such an upload */
 export async function deleteUpload(
   { prisma }: DatabaseOrTransaction,

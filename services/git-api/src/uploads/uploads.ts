@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Database, inTransaction, type Rows, type Upload } from '@switchyard/db'
 import { forbidden, notFound, tooLarge } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
+import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile } from '@switchyard/git-storage/lfs-objects'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
@@ -13,6 +14,7 @@ import {
   createUpload,
   deleteUpload,
   findUpload,
+  findUploads,
   listUploads as listStoredUploads,
   type StoredUpload,
   type UploadKey,
@@ -75,6 +77,27 @@ export async function getUpload(
   const upload = await findUpload(database, project.id, key)
   if (!upload) throw notFound('Upload')
   return upload
+}
+
+/** The objects of some uploads, by the index of the address. An address without an upload is left out. */
+export async function findObjects(
+  database: Database,
+  { project }: Pick<ProjectCall, 'project'>,
+  addresses: readonly Pick<Upload, 'secret' | 'fileName'>[],
+): Promise<Map<number, LfsObject>> {
+  if (addresses.length === 0) return new Map()
+  const secrets = addresses.map(({ secret }) => secret)
+  const bySecret = new Map(
+    (await findUploads(database, project.id, secrets)).map((each) => [each.secret, each]),
+  )
+  return new Map(
+    addresses.flatMap(({ secret, fileName }, index) => {
+      const found = bySecret.get(secret)
+      return found?.fileName === fileName
+        ? [[index, { oid: found.oid, size: Number(found.object.size) }] as const]
+        : []
+    }),
+  )
 }
 
 /** @throws DomainError not-found */

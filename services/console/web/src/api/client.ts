@@ -60,20 +60,21 @@ async function call(method: string, path: string, { query, body, signal, ifMatch
     response = await fetch(addressOf(path, query), init)
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new ApiError(0, 'The server does not answer. Check the connection and try again.')
+    throw noAnswer()
   }
   // Only an answer that no cache may keep without asking tells the time.
   if (/must-revalidate|no-store/.test(response.headers.get('Cache-Control') ?? ''))
     noteServerTime(response.headers.get('Date'), { sentMs, receivedMs: Date.now() })
   if (response.status === 401 && path !== '/session') noteUnauthorized()
-  if (!response.ok) throw await refusalOf(response)
+  if (!response.ok) throw refusalOf(response.status, await response.text())
   return response
 }
 
+export const noAnswer = () =>
+  new ApiError(0, 'The server does not answer. Check the connection and try again.')
+
 /** The sentence of a refusal: `message` and `error` are a text, a list, or problems by field. */
-async function refusalOf(response: Response): Promise<ApiError> {
-  const { status } = response
-  const text = await response.text()
+export function refusalOf(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Record<string, unknown>
     const told = flatten(body.message ?? body.error)

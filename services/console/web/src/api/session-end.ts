@@ -23,7 +23,7 @@ export const noteUnauthorized = unauthorized.give
 const ends = createSignal()
 let hasEnded = false
 
-/** Whether the session has ended while somebody was typing in a form, which stays on the page. */
+/** Whether the session has ended while the page had unsaved work, which stays on it. */
 export const endedSession = {
   subscribe: ends.listen,
   get: () => hasEnded,
@@ -45,5 +45,15 @@ document.addEventListener('input', ({ target }) => {
   if (isField(target) && target.form) edited.add(target.form)
 })
 
-/** Whether somebody has typed something in a form of the page, which would be lost with the page. */
-export const hasEditedForm = (): boolean => [...edited].some(({ isConnected }) => isConnected)
+const held = new Set<object>()
+
+/** Keeps the page when the session ends, because it has work that would be lost with it. @returns what lets it go again */
+export function holdPage(): () => void {
+  const hold = {}
+  held.add(hold)
+  return () => held.delete(hold)
+}
+
+/** Whether the page has something that would be lost with it, such as a form in which somebody has typed. */
+export const hasUnsavedWork = (): boolean =>
+  held.size > 0 || [...edited].some(({ isConnected }) => isConnected)

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { get } from './client'
-import { endedSession, hasEditedForm } from './session-end'
+import { endedSession, hasUnsavedWork } from './session-end'
 
 export interface SessionUser {
   id: number
@@ -24,8 +24,8 @@ export const sessionQuery = queryOptions({
   async queryFn({ signal, client }) {
     const session = await get<Session>('/session', {}, signal)
     const before = client.getQueryData<Session>(sessionKey)
-    if (session.user || !before?.user || !hasEditedForm()) return session
-    // What somebody has typed stays on the page until they have signed in again.
+    if (session.user || !before?.user || !hasUnsavedWork()) return session
+    // What somebody has typed or uploads stays on the page until they have signed in again.
     endedSession.set(true)
     return before
   },

@@ -8,11 +8,11 @@ import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Release } from '../../generated/types.gen'
-import { isWebAddress } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
 import { MarkdownView } from './files/markdown-view'
 import { CommitLink } from './pipelines-page'
 import { useProject, useProjectParams, useProjectPath } from './project-frame'
+import { ReleaseFiles } from './releases/release-files'
 
 const route = getRouteApi('/projects/$namespace/$name/releases')
 
@@ -54,7 +54,7 @@ export function ReleasesPage() {
 }
 
 function ReleaseView({ release }: { release: Release }) {
-  const { tag_name, name, description, released_at, upcoming_release, author, commit, assets } = release
+  const { tag_name, name, description, released_at, upcoming_release, author, commit } = release
   const params = useProjectParams()
   const filesAt = (path: string) =>
     `/console/projects/${[params.namespace, params.name].map(encodeURIComponent).join('/')}/files/${encodeURIComponent(tag_name)}/${path.replace(/^\.?\//, '')}`
@@ -87,26 +87,7 @@ function ReleaseView({ release }: { release: Release }) {
         </span>
       </p>
       {description && <MarkdownView text={description} linkTo={filesAt} imageAt={filesAt} />}
-      <Assets assets={assets} />
+      <ReleaseFiles release={release} />
     </Panel>
-  )
-}
-
-function Assets({ assets: { links, sources = [] } }: { assets: Release['assets'] }) {
-  const files = [
-    ...links.filter(({ url }) => isWebAddress(url)).map(({ name, url }) => ({ name, url })),
-    ...sources.map(({ format, url }) => ({ name: `Source code (${format})`, url })),
-  ]
-  if (files.length === 0) return null
-  return (
-    <ul aria-label="Assets" className="mt-3 flex flex-wrap gap-x-4 gap-y-1 border-t pt-3 text-sm">
-      {files.map(({ name, url }) => (
-        <li key={`${name} ${url}`}>
-          <a href={url} rel="noreferrer" dir="auto" className="text-accent hover:underline">
-            {name}
-          </a>
-        </li>
-      ))}
-    </ul>
   )
 }

@@ -1,0 +1,18 @@
+import type { ReleaseLink } from '../../../generated/types.gen'
+
+export const linkTypes = ['package', 'image', 'runbook', 'other'] as const
+
+/** A tag as the version of a package, which has fewer characters: `a/b` is `a+2Fb`. No two tags have the same. */
+export const versionOf = (tag: string): string =>
+  encodeURIComponent(tag)
+    .replaceAll(/[!'()*~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%', '+')
+
+/** A name of a file as the last part of an address: letters, digits, `-`, `.` and `_`. */
+export const addressNameOf = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-').replace(/\W+$/, '')
+
+/** A file of a package of the same project: its address in the API below `/api/v4`. Undefined: it is none. */
+export function packageAddressOf({ url, sha256 }: ReleaseLink): string | undefined {
+  if (sha256 === undefined) return undefined
+  return /\/api\/v4(\/projects\/[^/]+\/packages\/generic\/.+)$/.exec(new URL(url).pathname)?.[1]
+}
