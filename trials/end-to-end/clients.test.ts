@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
@@ -136,12 +136,84 @@ describe('a project outside this repository installs from the instance', () => {
   })
 })
 
+describe('the command, installed from the instance', () => {
+  let bin: string
+  let home: string
+  const project = 'root/command'
+  beforeAll(async () => {
+    bin = join((await installed('cli', {})).folder, 'node_modules/.bin/switchyard')
+    home = join(scratch, 'home')
+    const headers = { 'PRIVATE-TOKEN': tree.rootToken }
+    await fetch(`${tree.url}/api/v4/projects?name=command&initialize_with_readme=true`, {
+      method: 'POST',
+      headers,
+    })
+    await run(['login', tree.url], tree.rootToken)
+  })
+  const run = (args: string[], input = '', env: Record<string, string> = {}) =>
+    execa(bin, args, {
+      input,
+      env: { XDG_CONFIG_HOME: home, SWITCHYARD_PROJECT: project, ...env },
+      reject: false,
+    })
+  const json = async (...args: string[]) => JSON.parse((await run(['--json', ...args])).stdout)
+
+  it('login keeps the token for this user alone, whoami shows it without its secret, logout forgets it', async () => {
+    const elsewhere = { XDG_CONFIG_HOME: join(scratch, 'elsewhere') }
+    const file = join(scratch, 'elsewhere/switchyard/credentials.json')
+    expect(await run(['whoami'], '', elsewhere)).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await run(['login', tree.url], 'glpat-wrong', elsewhere)).toMatchObject({ exitCode: 3 })
+    expect(existsSync(file)).toBe(false)
+    expect((await run(['login', tree.url], `${tree.rootToken}\n`, elsewhere)).stderr).toContain('as root')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const shown = await run(['whoami'], '', elsewhere)
+    expect(shown.stdout).toMatch(/^user +root$/m)
+    expect(shown.stdout + shown.stderr).not.toContain(tree.rootToken)
+    expect((await run(['logout'], '', elsewhere)).exitCode).toBe(0)
+    expect(existsSync(file)).toBe(false)
+    const given = { ...elsewhere, SWITCHYARD_URL: tree.url, SWITCHYARD_TOKEN: tree.rootToken }
+    expect((await run(['whoami'], '', given)).stdout).toContain('root')
+  })
+
+  it('status post and deploy report what the API then shows', async () => {
+    const set = await json('status', 'post', 'main', 'success', '--name', 'build', '--coverage', '91.5')
+    expect(set).toMatchObject({ status: 'success', name: 'build', coverage: 91.5 })
+    const started = await run(['deploy', 'start', 'production', '--sha', set.sha, '--ref', 'main'])
+    expect(started.stdout).toMatch(/^\d+$/)
+    expect(await json('deploy', 'finish', started.stdout)).toMatchObject({
+      status: 'success',
+      environment: { name: 'production' },
+    })
+    const again = await run(['deploy', 'finish', started.stdout, '--status', 'failed'])
+    expect(again).toMatchObject({ exitCode: 2, stderr: '✗ status cannot change from success to failed' })
+  })
+
+  it.each([
+    { args: ['status', 'post', 'main', 'green'], exitCode: 2, says: 'Allowed choices are pending' },
+    {
+      args: ['status', 'post', 'main', 'success', '-p', 'root/none'],
+      exitCode: 5,
+      says: '404 Project Not Found',
+    },
+    { args: ['status', 'post', 'main', 'success', '-p', '..'], exitCode: 2, says: 'name nothing' },
+    { args: ['whoami', '--url', 'http://127.0.0.1:1'], exitCode: 3, says: 'no token for http://127.0.0.1:1' },
+    { args: ['lgoin'], exitCode: 2, says: '✗ lgoin is no command' },
+    { args: ['deploy', '--help'], exitCode: 0, says: 'Usage: switchyard deploy' },
+  ])('says what is wrong in a sentence: $args', async ({ args, exitCode, says }) => {
+    const { stdout, stderr, exitCode: code } = await run(args)
+    expect(stdout + stderr).toContain(says)
+    expect(stderr).not.toContain('    at ')
+    expect(code).toBe(exitCode)
+  })
+})
+
 describe('GET /-/clients', () => {
   const get = (path: string, init?: RequestInit) => fetch(`${tree.url}/-/clients${path}`, init)
 
   it('lists the clients with the integrity that package managers check', async () => {
     const list = (await (await get('/')).json()) as { name: string; file: string; integrity: string }[]
     expect(list.map(({ name }) => name)).toEqual([
+      '@switchyard/cli',
       '@switchyard/saga-client',
       '@switchyard/jobs-heartbeat',
       '@switchyard/webhook-signature',
