@@ -74,7 +74,7 @@ export function listParts(root) {
     cwd: 'packages/cli',
     command: [
       ...[node, 'node_modules/openapi-typescript/bin/cli.js', '../contracts/openapi.json'],
-      ...['--output', 'src/generated/api.d.ts'],
+      ...['--default-non-nullable=false', '--output', 'src/generated/api.d.ts'],
     ],
   })
   parts.set('clients', {

@@ -1,7 +1,7 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
 import { facts, oneLine } from './output.js'
-import { examples, projectOption, say, sessionOf } from './session.js'
+import { examples, number, projectOption, say, sessionOf, whole } from './session.js'
 
 type StatusBody = Schemas['PostProjectsByIdStatusesByShaBody']
 type DeploymentBody = Schemas['PostProjectsByIdDeploymentsBody']
@@ -23,7 +23,7 @@ export function addDeliveryCommands(program: Command): void {
     .option('--target-url <url>', 'page of the build')
     .option('--description <text>', 'a sentence about it')
     .option('--coverage <percent>', 'of the tests', number)
-    .option('--pipeline-id <id>', 'the pipeline that it belongs to', number)
+    .option('--pipeline-id <id>', 'the pipeline that it belongs to', whole)
     .addHelpText(
       'after',
       examples(
@@ -57,7 +57,7 @@ function addDeployCommands(program: Command): void {
     .action(startDeployment)
   deploy
     .command('finish')
-    .argument('<id>', 'of the deployment', number)
+    .argument('<id>', 'of the deployment', whole)
     .description('Say how a deployment ended')
     .addOption(projectOption())
     .addOption(new Option('--status <status>', 'how it ended').choices(finalStates).default('success'))
@@ -124,11 +124,4 @@ async function finishDeployment(
     changed,
     facts({ deployment: changed.id, environment: environment.name, status: changed.status, commit: sha }),
   )
-}
-
-/** A number of the command line. */
-export function number(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It is no number.')
-  return value
 }

@@ -3,8 +3,12 @@ import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { addAccountCommands } from './account.js'
 import { addDeliveryCommands } from './delivery.js'
 import { exitCodes, Failure, fileFailure } from './failure.js'
+import { addOperationsCommands } from './operations.js'
 import { oneLine } from './output.js'
+import { addReleaseCommands } from './release.js'
+import { addSagaCommands } from './saga.js'
 import { examples, say, stopped } from './session.js'
+import { addTokenCommands } from './token.js'
 
 export interface Installation {
   version: string
@@ -69,6 +73,10 @@ export function createProgram({ version, commands = [] }: Installation): Command
     )
   addAccountCommands(program)
   addDeliveryCommands(program)
+  addReleaseCommands(program)
+  addTokenCommands(program)
+  addSagaCommands(program)
+  addOperationsCommands(program)
   for (const { name, does } of commands)
     program.command(name).description(does).helpGroup('Commands of this installation:')
   tab(program)

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Api, createApi } from './api.js'
 import { findConnection } from './credentials.js'
 import { oneLine, safeJson } from './output.js'
@@ -42,3 +42,19 @@ export const projectOption = () =>
 /** Examples below the options of a command; each line is a call without the name of the command. */
 export const examples = (...lines: string[]) =>
   `\nExamples:\n${lines.map((line) => `  switchyard ${line}`).join('\n')}`
+
+export const tenantOption = () =>
+  new Option('-t, --tenant <tenant>', 'whose sagas; else "default"').env('SWITCHYARD_TENANT')
+
+/** A number of the command line. */
+export function number(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It is no number.')
+  return value
+}
+
+/** A whole number of the command line, above 0. */
+export function whole(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It is no whole number above 0.')
+  return Number(text)
+}
