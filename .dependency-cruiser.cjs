@@ -92,6 +92,7 @@ module.exports = {
     below('service-kit', ['config', 'domain', 'testing']),
     below('git-storage', ['service-kit', 'domain', 'testing']),
     below('saga-client', ['contracts']),
+    below('cli', ['domain']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('job-identity', ['webhooks', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'dev-env', 'domain']),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command of an installed release. Each name is a script of this folder, which reads the arguments behind the name.
+// The command of an installed release. Each name here is a script of this folder, which reads the arguments behind the name;
+// every other one belongs to the command that talks to instances.
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { release } from './setup/release.mjs'
@@ -13,14 +14,6 @@ const commands = {
   'saga:rebuild': { script: 'run-built.mjs', does: 'works the state of sagas out again from their events' },
   'storage:check': { script: 'storage-check.mjs', does: 'says whether two mounts are safe for repositories' },
 }
-
-const usage = () =>
-  [
-    'Usage: switchyard COMMAND [ARGUMENT…]',
-    ...Object.entries(commands).map(([name, { does }]) => `  ${name.padEnd(14)} ${does}`),
-    '  --version      says which release this is',
-    'Each command has --help.',
-  ].join('\n')
 
 const [name, ...args] = process.argv.slice(2)
 const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined
@@ -46,8 +39,8 @@ if (command) {
     `${release.version} (commit ${release.revision.slice(0, 11)} of ${release.committed_at.slice(0, 10)})`,
   )
 } else {
-  const isHelp = name === undefined || name === '--help'
-  if (isHelp) console.log(usage())
-  else console.error(`✗ ${name} is no command\n${usage()}`)
-  process.exitCode = name === '--help' ? 0 : 2
+  // What this installation does not do itself, the command for instances does, with one list of both in its help.
+  const { main } = await import('../packages/cli/dist/main.js')
+  const own = Object.entries(commands).map(([each, { does }]) => ({ name: each, does }))
+  await main(process.argv.slice(2), { version: release.version, commands: own })
 }

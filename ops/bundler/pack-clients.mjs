@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bundleProgram } from './bundle-program.mjs'
 import { gatherModules } from './gather-modules.mjs'
 import { readManifest } from './packages-of.mjs'
 import { makeTarball } from './tarball.mjs'
@@ -21,6 +22,32 @@ function dependenciesOf(folder, names) {
       return [name, `^${readManifest(join(folder, 'node_modules', name)).version}`]
     }),
   )
+}
+
+/** A command is one file with its libraries, which runs where nothing else is installed. */
+async function readCommand({ name, package: source }) {
+  const folder = realpathSync(join('node_modules', source))
+  const { version, description, license, bin, engines, exports } = readManifest(folder)
+  const manifest = {
+    name: `@switchyard/${name}`,
+    version,
+    description,
+    license,
+    type: 'module',
+    bin,
+    engines,
+  }
+  const { code, libraries, licences } = await bundleProgram(folder, exports['.'])
+  const executables = Object.values(bin)
+  const files = new Map([
+    ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
+    ['README.md', readFileSync(join(folder, 'README.md'))],
+    ['LICENSE', licence],
+    ['LICENSES-OF-LIBRARIES', licences],
+    ...executables.map((path) => [path, readFileSync(join(folder, path))]),
+    ['dist/main.js', code],
+  ])
+  return { name, manifest, files, executables: new Set(executables), libraries }
 }
 
 function readClient({ name, package: source, entry = '.', readme = 'README.md', description }) {
@@ -50,10 +77,18 @@ function readClient({ name, package: source, entry = '.', readme = 'README.md', 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })
 const index = []
+const bundled = []
 for (const listed of JSON.parse(readFileSync('clients.json', 'utf8'))) {
-  const { name, manifest, files } = readClient(listed)
-  const tarball = await makeTarball(files)
+  const {
+    name,
+    manifest,
+    files,
+    executables,
+    libraries = [],
+  } = await (listed.isCommand ? readCommand : readClient)(listed)
+  const tarball = await makeTarball(files, executables)
   writeFileSync(join(target, `${name}.tgz`), tarball)
+  bundled.push(...libraries)
   index.push({
     name: manifest.name,
     version: manifest.version,
@@ -63,3 +98,5 @@ for (const listed of JSON.parse(readFileSync('clients.json', 'utf8'))) {
   })
 }
 writeFileSync(join(target, 'index.json'), `${JSON.stringify(index, null, 2)}\n`)
+// What is in the commands, for the lists of parts of images and releases, beside the folder that is served.
+writeFileSync(join(target, '../client-packages.json'), JSON.stringify(bundled))

@@ -3,10 +3,14 @@ import { dirname, join } from 'node:path'
 
 export const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
+/** The folders of the packages that these files belong to, without those of this workspace. */
+export const foldersOf = (files) => [
+  ...new Set(files.map(folderOf).filter((folder) => /node_modules|opt\/yarn-v/.test(folder))),
+]
+
 /** Name, version and licence of the packages that these files belong to, without those of this workspace. */
 export function packagesOf(files) {
-  const folders = new Set(files.map(folderOf).filter((folder) => /node_modules|opt\/yarn-v/.test(folder)))
-  const packages = [...folders]
+  const packages = foldersOf(files)
     .map(readManifest)
     .filter(({ name }) => !name.startsWith('@switchyard/'))
     .map((manifest) => ({ name: manifest.name, version: manifest.version, license: licenseOf(manifest) }))

@@ -24,8 +24,9 @@ for (const name of manifest.bundle.reads ?? []) packages.add(name, own)
 
 const readList = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const bundled = readList('dist/bundle/packages.json')
-const browserFile = 'dist/browser-packages.json'
-const ofPages = existsSync(browserFile) ? readList(browserFile) : []
+const ofPages = ['dist/browser-packages.json', 'dist/client-packages.json']
+  .filter((file) => existsSync(file))
+  .flatMap(readList)
 const outside = packagesOf(packages.manifests())
 // What is in the bundle and beside it, too, would be listed twice.
 const list = withComponents(

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CopiedPackages, copyFiles } from '../bundler/copy-packages.mjs'
@@ -49,9 +50,10 @@ export function stageInstallation(root, target, release) {
     const outside = imported.filter((name) => name in dependencies)
     for (const name of [...outside, ...(bundle.reads ?? [])]) packages.add(name, from)
     libraries.push(...readList(join(from, 'dist/bundle/packages.json')))
-    if (existsSync(join(from, 'dist/browser-packages.json')))
-      pages.push(...readList(join(from, 'dist/browser-packages.json')))
+    for (const list of ['browser-packages.json', 'client-packages.json'])
+      if (existsSync(join(from, 'dist', list))) pages.push(...readList(join(from, 'dist', list)))
   }
+  unpackCommand(root, target)
   for (const part of parts) copy(root, target, `ops/${part}`)
   for (const file of ['LICENSE', 'CHANGELOG.md', '.node-version']) copy(root, target, file)
   cpSync(join(root, 'docs/install.md'), join(target, 'README.md'))
@@ -73,6 +75,14 @@ const write = (file, value) => writeFileSync(file, `${JSON.stringify(value, null
 function copy(root, target, path) {
   mkdirSync(dirname(join(target, path)), { recursive: true })
   cpSync(join(root, path), join(target, path), { recursive: true })
+}
+
+/** The command that talks to instances, which the command of the installation runs, too. */
+function unpackCommand(root, target) {
+  const folder = join(target, 'packages/cli')
+  mkdirSync(folder, { recursive: true })
+  const tarball = join(root, 'services/console/dist/clients/cli.tgz')
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder])
 }
 
 const distinct = (packages) => [

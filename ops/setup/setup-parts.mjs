@@ -9,6 +9,7 @@ const pagesFolder = 'services/console'
 /** The name of the part that every bundle needs before. */
 export const databaseClient = 'database client'
 const typesOfApi = 'types of the API'
+const typesOfCommand = 'types of the API for the command'
 
 const manifestOf = (root, folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
@@ -49,7 +50,13 @@ export function listParts(root) {
     command: [node, 'scripts/bundle.mjs'],
   })
   parts.set('pages', {
-    sources: [`${pagesFolder}/web`, `${pagesFolder}/package.json`, 'packages/banner', bundler],
+    sources: [
+      `${pagesFolder}/web`,
+      `${pagesFolder}/package.json`,
+      'packages/banner',
+      'packages/domain',
+      bundler,
+    ],
     output: `${pagesFolder}/dist/web`,
     cwd: pagesFolder,
     env: { NODE_ENV: 'production' },
@@ -60,6 +67,15 @@ export function listParts(root) {
     output: `${pagesFolder}/web/src/generated`,
     cwd: pagesFolder,
     command: [node, 'node_modules/@hey-api/openapi-ts/bin/run.js'],
+  })
+  parts.set(typesOfCommand, {
+    sources: ['packages/cli/package.json', 'packages/contracts/openapi.json'],
+    output: 'packages/cli/src/generated',
+    cwd: 'packages/cli',
+    command: [
+      ...[node, 'node_modules/openapi-typescript/bin/cli.js', '../contracts/openapi.json'],
+      ...['--default-non-nullable=false', '--output', 'src/generated/api.d.ts'],
+    ],
   })
   parts.set('clients', {
     sources: [`${pagesFolder}/clients.json`, 'LICENSE', bundler, ...clientsOf(root)],
@@ -94,10 +110,10 @@ const except = (root, names) =>
   release ? [] : [...listParts(root).keys()].filter((name) => !names.includes(name))
 
 /** The names of the parts that `npm start` runs. A backup is made when somebody asks for it. */
-export const partsOfStart = (root) => except(root, [typesOfApi, 'packages/backup'])
+export const partsOfStart = (root) => except(root, [typesOfApi, typesOfCommand, 'packages/backup'])
 
 /** The names of all parts that run, in tests and in a release. */
-export const partsThatRun = (root) => except(root, [typesOfApi])
+export const partsThatRun = (root) => except(root, [typesOfApi, typesOfCommand])
 
 /** The names of the parts that checks read. */
-export const partsOfChecks = [databaseClient, 'banner', typesOfApi]
+export const partsOfChecks = [databaseClient, 'banner', typesOfApi, typesOfCommand]

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
@@ -136,12 +136,184 @@ describe('a project outside this repository installs from the instance', () => {
   })
 })
 
+describe('the command, installed from the instance', () => {
+  let bin: string
+  let home: string
+  const project = 'root/command'
+  beforeAll(async () => {
+    bin = join((await installed('cli', {})).folder, 'node_modules/.bin/switchyard')
+    home = join(scratch, 'home')
+    const headers = { 'PRIVATE-TOKEN': tree.rootToken }
+    await fetch(`${tree.url}/api/v4/projects?name=command&initialize_with_readme=true`, {
+      method: 'POST',
+      headers,
+    })
+    await run(['login', tree.url], tree.rootToken)
+  })
+  const run = (args: string[], input = '', env: Record<string, string> = {}) =>
+    execa(bin, args, {
+      input,
+      env: { XDG_CONFIG_HOME: home, SWITCHYARD_PROJECT: project, ...env },
+      reject: false,
+    })
+  const json = async (...args: string[]) => JSON.parse((await run(['--json', ...args])).stdout)
+
+  it('login keeps the token for this user alone, whoami shows it without its secret, logout forgets it', async () => {
+    const elsewhere = { XDG_CONFIG_HOME: join(scratch, 'elsewhere') }
+    const file = join(scratch, 'elsewhere/switchyard/credentials.json')
+    expect(await run(['whoami'], '', elsewhere)).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await run(['login', tree.url], 'glpat-wrong', elsewhere)).toMatchObject({ exitCode: 3 })
+    expect(existsSync(file)).toBe(false)
+    expect((await run(['login', tree.url], `${tree.rootToken}\n`, elsewhere)).stderr).toContain('as root')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const shown = await run(['whoami'], '', elsewhere)
+    expect(shown.stdout).toMatch(/^user +root$/m)
+    expect(shown.stdout + shown.stderr).not.toContain(tree.rootToken)
+    expect((await run(['logout'], '', elsewhere)).exitCode).toBe(0)
+    expect(existsSync(file)).toBe(false)
+    const given = { ...elsewhere, SWITCHYARD_URL: tree.url, SWITCHYARD_TOKEN: tree.rootToken }
+    expect((await run(['whoami'], '', given)).stdout).toContain('root')
+  })
+
+  it('status post and deploy report what the API then shows', async () => {
+    const set = await json('status', 'post', 'main', 'success', '--name', 'build', '--coverage', '91.5')
+    expect(set).toMatchObject({ status: 'success', name: 'build', coverage: 91.5 })
+    const started = await run(['deploy', 'start', 'production', '--sha', set.sha, '--ref', 'main'])
+    expect(started.stdout).toMatch(/^\d+$/)
+    expect(await json('deploy', 'finish', started.stdout)).toMatchObject({
+      status: 'success',
+      environment: { name: 'production' },
+    })
+    const again = await run(['deploy', 'finish', started.stdout, '--status', 'failed'])
+    expect(again).toMatchObject({ exitCode: 2, stderr: '✗ status cannot change from success to failed' })
+  })
+
+  it('release upload publishes a file that the release then leads to, once however often it is called', async () => {
+    const file = join(scratch, 'app.zip')
+    writeFileSync(file, 'PK\u0000'.repeat(100_000))
+    const upload = ['release', 'upload', 'v1.0.0', file]
+    expect(await run(upload)).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('--ref makes') })
+    const [link] = await json(...upload, '--ref', 'main')
+    expect(await json(...upload)).toEqual([link])
+    const answer = await fetch(link.direct_asset_url, { headers: { 'PRIVATE-TOKEN': tree.rootToken } })
+    expect(await answer.text()).toBe(readFileSync(file, 'utf8'))
+    expect((await run([...upload.slice(0, 3), join(scratch, 'none.zip')])).exitCode).toBe(1)
+  })
+
+  it('token create prints the secret alone, of a project and of a user', async () => {
+    for (const whose of [['-p', project], []]) {
+      const made = await run([
+        'token',
+        'create',
+        'ci',
+        '--scope',
+        'read_api',
+        '--expires',
+        '2099-01-31',
+        ...whose,
+      ])
+      const given = { XDG_CONFIG_HOME: scratch, SWITCHYARD_URL: tree.url, SWITCHYARD_TOKEN: made.stdout }
+      expect((await run(['whoami'], '', given)).stdout).toMatch(/^scopes +read_api$/m)
+      expect(made.stderr).not.toContain(made.stdout)
+    }
+  })
+
+  it('queue ls and banner show operators what there is, and end what they posted', async () => {
+    expect((await run(['queue', 'ls'])).stdout).toMatch(/^webhook-dispatch +\d/m)
+    const banner = await json('banner', 'post', 'Deploys **pause**', '--theme', 'red')
+    expect((await run(['banner', 'ls'])).stdout).toContain('Deploys **pause**')
+    expect(await json('banner', 'end', String(banner.id))).toMatchObject({ active: false })
+    expect((await run(['banner', 'end', '999999'])).exitCode).toBe(5)
+  })
+
+  const report = async (...events: object[]) => {
+    const headers = { 'PRIVATE-TOKEN': tree.rootToken, 'Content-Type': 'application/json' }
+    await fetch(`${tree.url}/api/v4/saga_events`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ events }),
+    })
+  }
+
+  it('saga shows, annotates and resolves a saga, and no text of others is obeyed by the terminal', async () => {
+    const saga = { saga_id: 'cli-failed' }
+    const activity = { ...saga, activity_id: 'cli-failed-pay' }
+    await report(
+      { operation: 'SagaStarted', service_name: 'cli', ...saga },
+      { operation: 'ActivityExecuteStarted', ...activity },
+      { operation: 'ActivityCompensateAborted', errors: '\u001b[2Jno bank', ...activity },
+    )
+    expect((await run(['saga', 'ls', '--service', 'cli'])).stdout).toMatch(/^cli-failed +cli +Error/m)
+    expect((await run(['saga', 'watch', saga.saga_id])).exitCode).toBe(9)
+    expect((await run(['saga', 'note', saga.saga_id, 'called\u202e the bank'])).exitCode).toBe(0)
+    const shown = (await run(['saga', 'show', saga.saga_id])).stdout
+    expect(shown).toContain('U+001B[2Jno bank')
+    expect(shown).toContain('calledU+202E the bank')
+    expect(await json('saga', 'resolve', saga.saga_id, '--note', 'Paid')).toMatchObject({ status: 'Started' })
+    expect((await run(['saga', 'resolve', saga.saga_id, '--note', 'Paid'])).exitCode).toBe(6)
+  })
+
+  it('saga watch follows a saga to its end, and ends with 130 on Ctrl-C', async () => {
+    const saga = { saga_id: 'cli-watched' }
+    await report({ operation: 'SagaStarted', service_name: 'cli', ...saga })
+    const activity = { ...saga, activity_id: 'cli-watched-pay' }
+    const watching = run(['saga', 'watch', saga.saga_id, '--json'])
+    const all = run(['saga', 'watch'])
+    const shown = [watching, all].map((each) => new Promise((seen) => each.stdout.once('data', seen)))
+    // Only what is reported once the streams are open is shown.
+    let attempt = 0
+    const again = setInterval(() => {
+      attempt += 1
+      void report({ operation: 'ActivityExecuteStarted', attempt, ...activity })
+    }, 200)
+    await Promise.all(shown)
+    clearInterval(again)
+    await report({ operation: 'ActivityEnded', ...activity }, { operation: 'SagaEnded', ...saga })
+    const { stdout, exitCode } = await watching
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({
+      saga_id: 'cli-watched',
+      outcome: 'succeeded',
+    })
+    all.kill('SIGINT')
+    expect((await all).exitCode).toBe(130)
+  })
+
+  it('is quiet when nobody reads on, and completes commands and choices', async () => {
+    const piped = await execa({ shell: true, env: { XDG_CONFIG_HOME: home } })`${bin} queue ls | true`
+    expect(piped.stderr).toBe('')
+    expect((await run(['complete', '--', 'sa'])).stdout).toContain('saga\t')
+    expect((await run(['complete', '--', 'saga', 'ls', '--status', ''])).stdout).toContain('Overtime')
+    for (const shell of ['bash', 'zsh', 'fish'])
+      expect((await run(['complete', shell])).stdout).toContain('switchyard')
+  })
+
+  it.each([
+    { args: ['status', 'post', 'main', 'green'], exitCode: 2, says: 'Allowed choices are pending' },
+    {
+      args: ['status', 'post', 'main', 'success', '-p', 'root/none'],
+      exitCode: 5,
+      says: '404 Project Not Found',
+    },
+    { args: ['status', 'post', 'main', 'success', '-p', '..'], exitCode: 2, says: 'name nothing' },
+    { args: ['whoami', '--url', 'http://127.0.0.1:1'], exitCode: 3, says: 'no token for http://127.0.0.1:1' },
+    { args: ['lgoin'], exitCode: 2, says: '✗ lgoin is no command' },
+    { args: ['deploy', '--help'], exitCode: 0, says: 'Usage: switchyard deploy' },
+  ])('says what is wrong in a sentence: $args', async ({ args, exitCode, says }) => {
+    const { stdout, stderr, exitCode: code } = await run(args)
+    expect(stdout + stderr).toContain(says)
+    expect(stderr).not.toContain('    at ')
+    expect(code).toBe(exitCode)
+  })
+})
+
 describe('GET /-/clients', () => {
   const get = (path: string, init?: RequestInit) => fetch(`${tree.url}/-/clients${path}`, init)
 
   it('lists the clients with the integrity that package managers check', async () => {
     const list = (await (await get('/')).json()) as { name: string; file: string; integrity: string }[]
     expect(list.map(({ name }) => name)).toEqual([
+      '@switchyard/cli',
       '@switchyard/saga-client',
       '@switchyard/jobs-heartbeat',
       '@switchyard/webhook-signature',

@@ -8,7 +8,24 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 const packClients = fileURLToPath(new URL('../pack-clients.mjs', import.meta.url))
 
 const files = {
-  'service/clients.json': '[{"name":"tool","package":"@switchyard/tool"}]',
+  'service/clients.json':
+    '[{"name":"tool","package":"@switchyard/tool"},{"name":"command","package":"@switchyard/command","isCommand":true}]',
+  'command/package.json': JSON.stringify({
+    name: '@switchyard/command',
+    version: '1.2.3',
+    description: 'A command',
+    license: 'MIT',
+    bin: { command: 'bin/command.mjs' },
+    engines: { node: '>=20.19' },
+    exports: { '.': './src/main.ts' },
+  }),
+  'command/README.md': '# A command',
+  'command/bin/command.mjs': `#!/usr/bin/env node\nimport { main } from '../dist/main.js'\nmain()`,
+  'command/src/main.ts': `import { help } from 'library'\nexport const main = (): void => console.log(help())`,
+  'command/node_modules/library/package.json':
+    '{"name":"library","version":"4.5.6","main":"index.mjs","license":"MIT"}',
+  'command/node_modules/library/index.mjs': `export const help = () => 'helps'`,
+  'command/node_modules/library/license': 'Be kind',
   'tool/package.json': JSON.stringify({
     name: '@switchyard/tool',
     version: '1.2.3',
@@ -43,6 +60,7 @@ beforeAll(async () => {
   }
   link('service', 'tool')
   link('tool', 'shared')
+  link('service', 'command')
   await pack('one')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -115,4 +133,20 @@ it('refuses a client that uses a library on which it does not depend', async () 
   })
   writeFileSync(manifest, files['tool/package.json'])
   expect(stderr).toContain('uses library, and does not depend on it')
+})
+
+it('packs a command as one file with its libraries and their licences, which runs without an installation', async () => {
+  const target = join(folder, 'unpacked')
+  mkdirSync(target)
+  await execa('tar', ['-xzf', join(folder, 'one/command.tgz'), '-C', target])
+  expect((await execa(join(target, 'package/bin/command.mjs'))).stdout).toBe('helps')
+  expect(readFileSync(join(target, 'package/LICENSES-OF-LIBRARIES'), 'utf8')).toBe(
+    'library 4.5.6\n\nBe kind\n',
+  )
+  expect(JSON.parse(readFileSync(join(target, 'package/package.json'), 'utf8'))).not.toHaveProperty(
+    'dependencies',
+  )
+  expect(JSON.parse(readFileSync(join(folder, 'client-packages.json'), 'utf8'))).toEqual([
+    { name: 'library', version: '4.5.6', license: 'MIT' },
+  ])
 })

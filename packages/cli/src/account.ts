@@ -1,0 +1,108 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { type Command, Option } from 'commander'
+import { type Api, createApi, dataOf, type Schemas } from './api.js'
+import { isToken, normalUrl, readCredentials, removeCredentials, writeCredentials } from './credentials.js'
+import { exitCodes, Failure, usageFailure } from './failure.js'
+import { facts, instant, oneLine } from './output.js'
+import { examples, say, sessionOf } from './session.js'
+
+export function addAccountCommands(program: Command): void {
+  program
+    .command('login')
+    .argument('[address]', 'of the instance; else SWITCHYARD_URL, or the one of the last login')
+    .description('Sign in with a token, which is kept for this user of this machine')
+    .addHelpText(
+      'after',
+      `\nThe token is asked for without being shown, or read from standard input; it is no argument, since others see those.\n${examples(
+        'login https://switchyard.example.com',
+        'login http://localhost:8080 < .switchyard/root-token',
+      )}`,
+    )
+    .action((address: string | undefined, _options, command: Command) => signIn(command, address))
+  program
+    .command('logout')
+    .description('Forget the kept token')
+    .addOption(new Option('--revoke', 'also end the token at the instance, wherever else it is used'))
+    .addHelpText('after', examples('logout', 'logout --revoke'))
+    .action((options: { revoke?: boolean }) => signOut(options.revoke ?? false))
+  program
+    .command('whoami')
+    .description('Show the user, the scopes and the end of the token')
+    .addHelpText('after', examples('whoami', 'whoami --json'))
+    .action(async (_options, command: Command) => {
+      const { api, url, show } = sessionOf(command)
+      const found = await readSelf(api)
+      show(found, facts({ address: url, ...describeSelf(found) }))
+    })
+}
+
+async function signIn(command: Command, address: string | undefined) {
+  const { url: given } = command.optsWithGlobals<{ url?: string }>()
+  const wanted = address ?? given ?? (process.env.SWITCHYARD_URL || readCredentials(process.env)?.url)
+  if (!wanted) throw usageFailure('name the address: switchyard login https://switchyard.example.com')
+  const url = normalUrl(wanted)
+  const token = (
+    process.stdin.isTTY ? await askHidden(`Token for ${url}: `) : await text(process.stdin)
+  ).trim()
+  if (!isToken(token)) throw usageFailure('this is no token: give it alone, in one line')
+  const found = await readSelf(createApi({ url, token }, say))
+  const file = writeCredentials(process.env, { url, token })
+  say(
+    `✓ signed in to ${url} as ${oneLine(found.user?.username ?? `user ${found.token.user_id}`)}; the token is in ${file}`,
+  )
+  if (process.env.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
+}
+
+async function signOut(isRevoked: boolean) {
+  const kept = readCredentials(process.env)
+  if (!kept) return say('✓ no token was kept')
+  if (isRevoked) await createApi(kept, say).DELETE('/personal_access_tokens/self')
+  removeCredentials(process.env)
+  say(`✓ signed out of ${kept.url}${isRevoked ? ', and its token is revoked' : ''}`)
+}
+
+interface Self {
+  token: Schemas['Token']
+  /** null: the token may not read its user. */
+  user: Pick<Schemas['User'], 'username' | 'name' | 'is_admin'> | null
+}
+
+async function readSelf(api: Api): Promise<Self> {
+  const token = await dataOf(api.GET('/personal_access_tokens/self'))
+  try {
+    return { token, user: await dataOf(api.GET('/user')) }
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === exitCodes.forbidden) return { token, user: null }
+    throw error
+  }
+}
+
+const describeSelf = ({ token, user }: Self) => ({
+  user: user?.username ?? token.user_id,
+  name: user?.name,
+  administrator: user?.is_admin ? 'yes' : undefined,
+  token: token.name,
+  scopes: token.scopes.join(', '),
+  tenants: token.tenants?.join(', '),
+  'last used': instant(token.last_used_at),
+  expires: token.expires_at ?? 'never',
+})
+
+/** A line that is typed and not shown. */
+async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question)
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const reader = createInterface({ input: process.stdin, output: unseen, terminal: true })
+  try {
+    return await new Promise((resolve, reject) => {
+      reader.once('line', resolve)
+      reader.once('SIGINT', () => reject(new Failure('', exitCodes.interrupted)))
+      reader.once('close', () => reject(usageFailure('no token was given')))
+    })
+  } finally {
+    reader.close()
+    process.stderr.write('\n')
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import createClient, { type Client } from 'openapi-fetch'
+import type { Connection } from './credentials.js'
+import { exitCodes, Failure, networkFailure, refusalOf, usageFailure } from './failure.js'
+import type { components, paths } from './generated/api.js'
+
+export type Schemas = components['schemas']
+export type Api = Client<paths>
+
+/** A limit is waited for this long in all; a pipeline had rather be told than stand still. */
+const waitMsMax = 60_000
+
+/**
+ * The API by its OpenAPI document: paths, parameters and answers are its types. Whatever is not a success ends in a Failure.
+ *
+ * @param say tells a person that the command waits
+ */
+export function createApi({ url, token }: Connection, say: (line: string) => void): Api {
+  const api = createClient<paths>({
+    baseUrl: `${url}/api/v4`,
+    headers: { Authorization: `Bearer ${token}` },
+    // A redirect would lose the body of a request, or take the token elsewhere.
+    redirect: 'manual',
+    fetch: (request) => fetchInTurn(request, url, say),
+  })
+  api.use({
+    onRequest({ params }) {
+      const isDots = Object.values(params.path ?? {}).some((part) => part === '.' || part === '..')
+      if (isDots) throw usageFailure('. and .. name nothing')
+    },
+    async onResponse({ response }) {
+      if (response.ok) return
+      const target = response.headers.get('Location')
+      if (response.status >= 300 && response.status < 400 && target)
+        throw new Failure(
+          `${url} leads to ${target}: use the address where it ends with "switchyard login" or SWITCHYARD_URL`,
+          exitCodes.unreachable,
+        )
+      throw refusalOf(response.status, parsedJson(await response.text()), url)
+    },
+  })
+  return api
+}
+
+/** Sends a request, and again after a refusal by a rate limit, which did nothing yet. */
+async function fetchInTurn(request: Request, url: string, say: (line: string) => void): Promise<Response> {
+  for (let waitedMs = 0; ; ) {
+    let response: Response
+    try {
+      response = await fetch(request.clone())
+    } catch (error) {
+      if (request.signal.aborted) throw error
+      throw networkFailure(error, url)
+    }
+    const waitMs = Math.max(1, Number(response.headers.get('Retry-After')) || 1) * 1000
+    if (response.status !== 429 || waitedMs + waitMs > waitMsMax) return response
+    await response.body?.cancel()
+    say(`the server asks to wait ${waitMs / 1000} s`)
+    await delay(waitMs, undefined, { signal: request.signal })
+    waitedMs += waitMs
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The data of an answer. @throws Failure when a success has none, as from a server that is no Switchyard */
+export async function dataOf<Data>(answer: Promise<{ data?: Data; response: Response }>): Promise<Data> {
+  const { data, response } = await readable(answer)
+  if (data === undefined || typeof data === 'string')
+    throw new Failure(
+      `${new URL(response.url).origin} answered as Switchyard never does: check the address`,
+      exitCodes.unreachable,
+    )
+  return data
+}
+
+/** An answer that breaks off, or that is no JSON, has no data. */
+async function readable<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new Failure(
+        'the answer is no JSON, as those of Switchyard are: check the address',
+        exitCodes.unreachable,
+      )
+    if (error instanceof TypeError && error.message === 'terminated')
+      throw new Failure('the answer broke off: try again', exitCodes.unreachable)
+    throw error
+  }
+}

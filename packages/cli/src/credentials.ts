@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { exitCodes, Failure, usageFailure } from './failure.js'
+
+/** Whom the command talks to, and as whom. */
+export interface Connection {
+  /** Without a slash at its end. */
+  url: string
+  token: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const credentialsFile = (env: Environment) =>
+  join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'switchyard', 'credentials.json')
+
+/**
+ * The address and the token of the environment, or else those that `login` has kept. A kept token goes nowhere but to the
+ * address that it was kept for.
+ *
+ * @param given the address of `--url`
+ */
+export function findConnection(env: Environment, given?: string): Connection {
+  const kept = readCredentials(env)
+  const wanted = given || env.SWITCHYARD_URL
+  const url = wanted ? normalUrl(wanted) : kept?.url
+  if (!url) throw usageFailure('no address is known: run "switchyard login ADDRESS", or set SWITCHYARD_URL')
+  const token = env.SWITCHYARD_TOKEN?.trim() || (kept?.url === url ? kept.token : undefined)
+  if (!token)
+    throw new Failure(
+      `no token for ${url} is known: run "switchyard login ${url}", or set SWITCHYARD_TOKEN`,
+      exitCodes.notSignedIn,
+    )
+  if (!isToken(token)) throw usageFailure('SWITCHYARD_TOKEN is no token: it has characters that none has')
+  return { url, token }
+}
+
+/** What can stand in a header; no message repeats a text that is not, since it may be most of a secret. */
+export const isToken = (text: string) => /^[\x21-\x7e]+$/.test(text)
+
+/** An address as it is kept and compared: its scheme, host and path, without a slash at the end or `/api/v4`. */
+export function normalUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw usageFailure('the address is no URL: write it like https://switchyard.example.com')
+  if (url.username || url.password)
+    throw usageFailure('the address has a password in it: write it without, and sign in with a token')
+  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api\/v4$/, '')
+}
+
+/** @returns undefined when nobody has signed in */
+export function readCredentials(env: Environment): Connection | undefined {
+  const file = credentialsFile(env)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  const { url, token } = parsed(text)
+  if (typeof url !== 'string' || typeof token !== 'string' || !isToken(token))
+    throw new Failure(`${file} is damaged: run "switchyard login" again`, exitCodes.failed)
+  return { url, token }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Whoever reads the file meanwhile, or a disk that gets full, finds the old one whole. */
+export function writeCredentials(env: Environment, connection: Connection): string {
+  const file = credentialsFile(env)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const partial = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(partial, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    renameSync(partial, file)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+  return file
+}
+
+export const removeCredentials = (env: Environment) => rmSync(credentialsFile(env), { force: true })

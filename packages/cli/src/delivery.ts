@@ -1,0 +1,127 @@
+import { Argument, type Command, Option } from 'commander'
+import { dataOf, type Schemas } from './api.js'
+import { facts, oneLine } from './output.js'
+import { examples, number, projectOption, say, sessionOf, whole } from './session.js'
+
+type StatusBody = Schemas['PostProjectsByIdStatusesByShaBody']
+type DeploymentBody = Schemas['PostProjectsByIdDeploymentsBody']
+
+const buildStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
+const finalStates = ['success', 'failed', 'canceled'] as const
+
+/** `status` and `deploy`: what a pipeline reports. */
+export function addDeliveryCommands(program: Command): void {
+  const status = program.command('status').description('Report the status of builds and checks of commits')
+  status
+    .command('post')
+    .argument('<commit>', 'SHA, branch or tag')
+    .addArgument(new Argument('<state>', 'of the build or check').choices(buildStates))
+    .description('Set the status of a build or a check of a commit')
+    .addOption(projectOption())
+    .option('-n, --name <name>', 'of the build or check')
+    .option('--ref <ref>', 'branch or tag that is built')
+    .option('--target-url <url>', 'page of the build')
+    .option('--description <text>', 'a sentence about it')
+    .option('--coverage <percent>', 'of the tests', number)
+    .option('--pipeline-id <id>', 'the pipeline that it belongs to', whole)
+    .addHelpText(
+      'after',
+      examples(
+        'status post "$GITHUB_SHA" running -p ada/engine --name build',
+        'status post main success -p ada/engine --name tests --coverage 91.5 --target-url https://ci.example.com/7',
+      ),
+    )
+    .action(postStatus)
+  addDeployCommands(program)
+}
+
+function addDeployCommands(program: Command): void {
+  const deploy = program.command('deploy').description('Report deployments to environments')
+  deploy
+    .command('start')
+    .argument('<environment>', 'its name; it is made when there is none')
+    .description('Create a running deployment, and print its id')
+    .addOption(projectOption())
+    .requiredOption('--sha <sha>', 'commit that is deployed')
+    .requiredOption('--ref <ref>', 'branch or tag that is deployed')
+    .option('--tag', 'the ref is a tag')
+    .option('--saga-id <saga>', 'saga that does the deployment')
+    .option('--saga-tenant <tenant>', 'tenant of that saga')
+    .option('--enforce', 'refuse it within a freeze period')
+    .addHelpText(
+      'after',
+      `\nWithout --json the id stands alone on standard output, for "deploy finish".\n${examples(
+        'deploy start production -p ada/engine --sha "$GITHUB_SHA" --ref main --enforce',
+      )}`,
+    )
+    .action(startDeployment)
+  deploy
+    .command('finish')
+    .argument('<id>', 'of the deployment', whole)
+    .description('Say how a deployment ended')
+    .addOption(projectOption())
+    .addOption(new Option('--status <status>', 'how it ended').choices(finalStates).default('success'))
+    .addHelpText(
+      'after',
+      examples('deploy finish 41 -p ada/engine', 'deploy finish 41 -p ada/engine --status failed'),
+    )
+    .action(finishDeployment)
+}
+
+interface StatusOptions extends Omit<StatusBody, 'state' | 'target_url' | 'pipeline_id'> {
+  project: string
+  targetUrl?: string
+  pipelineId?: number
+}
+
+async function postStatus(sha: string, state: StatusBody['state'], options: StatusOptions, command: Command) {
+  const { api, show } = sessionOf(command)
+  const { project: id, name, ref, description, coverage } = options
+  const body = {
+    ...{ state, name, ref, description, coverage },
+    ...{ target_url: options.targetUrl, pipeline_id: options.pipelineId },
+  }
+  const set = await dataOf(api.POST('/projects/{id}/statuses/{sha}', { params: { path: { id, sha } }, body }))
+  show(
+    set,
+    facts({ commit: set.sha, name: set.name, status: set.status, ref: set.ref, pipeline: set.pipeline_id }),
+  )
+}
+
+interface DeployOptions extends Pick<DeploymentBody, 'sha' | 'ref' | 'tag' | 'enforce'> {
+  project: string
+  sagaId?: string
+  sagaTenant?: string
+}
+
+async function startDeployment(environment: string, options: DeployOptions, command: Command) {
+  const { api, show } = sessionOf(command)
+  const { project: id, sha, ref, tag = false, enforce, sagaId, sagaTenant } = options
+  const body = {
+    ...{ environment, sha, ref, tag, enforce, status: 'running' as const },
+    ...{ saga_id: sagaId, saga_tenant: sagaTenant },
+  }
+  const made = await dataOf(api.POST('/projects/{id}/deployments', { params: { path: { id } }, body }))
+  show(made, String(made.id))
+  say(`✓ deployment ${made.id} of ${oneLine(made.sha)} to ${oneLine(made.environment.name)} is running`)
+  if (made.frozen) say('• the project is in a freeze period')
+}
+
+type FinishOptions = { project: string; status: (typeof finalStates)[number] }
+
+async function finishDeployment(
+  deploymentId: number,
+  { project: id, status }: FinishOptions,
+  command: Command,
+) {
+  const { api, show } = sessionOf(command)
+  const path = { id, deployment_id: deploymentId }
+  const changed = await dataOf(
+    api.PUT('/projects/{id}/deployments/{deployment_id}', { params: { path }, body: { status } }),
+  )
+  const { environment, sha } = changed
+  show(
+    changed,
+    facts({ deployment: changed.id, environment: environment.name, status: changed.status, commit: sha }),
+  )
+}
