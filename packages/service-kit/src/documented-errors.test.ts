@@ -46,7 +46,7 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
     'This endpoint has been requested too many times. Try again later.',
     1000,
   ),
-  unavailable: domain.unavailable('<part>'),
+  unavailable: domain.unavailable('<reason>'),
   'insufficient-storage': domain.insufficientStorage('a disk of the server is full'),
 }
 const kinds = Object.keys(samples).sort()
