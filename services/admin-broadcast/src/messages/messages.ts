@@ -18,12 +18,11 @@ import {
   changedBroadcastFields,
   newBroadcastMessage,
 } from '@switchyard/domain/broadcast'
-import type { ChangeNotices } from '../live/change-notices.js'
 
 export interface MessageDependencies {
   database: Database
   clock: Clock
-  changeNotices: ChangeNotices
+  changeNotices: { announce(message?: BroadcastMessage): Promise<void> }
 }
 
 const noteLengthMax = 200
