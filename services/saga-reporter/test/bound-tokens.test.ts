@@ -207,7 +207,11 @@ describe('reading', () => {
     await start(tokens.acme, 'query')
     const get = async (token: string, tenant: string) =>
       GetSagaResponse.decode(
-        await unary('SagaQuery/GetSaga', token, GetSagaRequest.encode({ tenant, sagaId: 'query' }).finish()),
+        await unary(
+          'SagaQuery/GetSaga',
+          token,
+          GetSagaRequest.encode({ tenant, sagaId: 'query', pageToken: '' }).finish(),
+        ),
       )
     expect((await get(tokens.acme, '')).saga).toMatchObject({ tenant: 'acme' })
     await expect(get(tokens.acme, 'globex')).rejects.toMatchObject(denied)

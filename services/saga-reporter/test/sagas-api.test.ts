@@ -3,6 +3,7 @@ import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportAll } from './grpc-client.js'
 import { createTokens, startHarness } from './harness.js'
+import { createSagas } from './saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let tokens: Awaited<ReturnType<typeof createTokens>>
@@ -48,6 +49,63 @@ const get = (path: string, token: keyof typeof tokens | null = 'reader') =>
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+describe('GET /sagas/:id with more than 1,000 activities', () => {
+  /** As many activities, of which every third has no order. */
+  async function createWide(id: string, count: number): Promise<string[]> {
+    await createSagas(harness.database, [{ id, firstSeenAt: new Date(0) }])
+    const { rows } = await harness.database.pool.query<{ id: string }>(
+      `WITH made AS (
+         INSERT INTO saga_activities (tenant, id, saga_id, "order", status, first_seen_at, last_event_at)
+         SELECT 'default', $1 || n, $1, CASE WHEN n % 3 > 0 THEN n / 10 END, 'Executing', to_timestamp(n / 7), now()
+         FROM generate_series(1, $2) n RETURNING id, "order", first_seen_at)
+       SELECT id FROM made ORDER BY "order" NULLS LAST, first_seen_at, id`,
+      [id, count],
+    )
+    return rows.map((row) => row.id)
+  }
+  interface Wide {
+    activities: { activity_id: string }[]
+    next_activities_cursor: string | null
+  }
+
+  it('has the rest in further pages, each activity once', async () => {
+    const expected = await createWide('wide', 2_001)
+    const found: string[] = []
+    const sizes: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const response = await get(`/sagas/wide?activities_cursor=${cursor}`)
+      const page = (await response.json()) as Wide
+      found.push(...page.activities.map(({ activity_id }) => activity_id))
+      sizes.push(page.activities.length)
+      cursor = page.next_activities_cursor
+    }
+    expect(sizes).toEqual([1_000, 1_000, 1])
+    expect(found).toEqual(expected)
+  })
+
+  it('says that all were shown where they fill one page', async () => {
+    await createWide('full', 1_000)
+    const page = (await (await get('/sagas/full')).json()) as Wide
+    expect(page.activities).toHaveLength(1_000)
+    expect(page.next_activities_cursor).toBeNull()
+  })
+
+  it('refuses what is no cursor of activities', async () => {
+    const written = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+    for (const cursor of [
+      'x',
+      written(1, 2),
+      written(2 ** 31, 0, 'a'),
+      written(1, 5e12, 'a'),
+      written(1, 0, '\0'),
+    ]) {
+      const response = await get(`/sagas/full?activities_cursor=${cursor}`)
+      expect(response.status, cursor).toBe(400)
+      expect(await response.json()).toMatchObject({ error: 'activities_cursor is invalid' })
+    }
+  })
+})
 
 describe('GET /sagas/:id', () => {
   const path = `/sagas/${encodeURIComponent('order/1 ü')}`

@@ -146,15 +146,27 @@ const payloadHead = (name: string) => `octet_length(a.${name}_data) AS "${name}S
   encode(COALESCE(a.${name}_sha256, sha256(a.${name}_data)), 'hex') AS "${name}Sha256",
   substring(a.${name}_data FROM 1 FOR $3) AS "${name}Head"`
 
+/** Above every order, because an activity without one stands last. */
+const orderMissing = 2 ** 31
+
+const inOrder = 'a."order" NULLS LAST, a.first_seen_at, a.id'
+
+// The page is chosen first, so that payloads of other activities are not read.
 const activitiesOfSaga = {
   name: 'saga-read-activities',
   text: `SELECT ${activityColumns},
       COALESCE(a.execute_errors_size, octet_length(a.execute_errors)) AS "executeErrorsSize",
       COALESCE(a.compensate_errors_size, octet_length(a.compensate_errors)) AS "compensateErrorsSize",
       ${payloadHead('parameter')}, ${payloadHead('result')}
-    FROM saga_activities a WHERE a.tenant = $1 AND a.saga_id = $2
-    ORDER BY a."order" NULLS LAST, a.first_seen_at, a.id`,
+    FROM (SELECT a.id FROM saga_activities a WHERE a.tenant = $1 AND a.saga_id = $2
+        AND ($4::bigint IS NULL OR (COALESCE(a."order"::bigint, ${orderMissing}), a.first_seen_at, a.id) > ($4, $5::timestamptz, $6::text))
+      ORDER BY ${inOrder} LIMIT $7) page
+    JOIN saga_activities a ON a.tenant = $1 AND a.id = page.id
+    ORDER BY ${inOrder}`,
 }
+
+/** Where an activity stands among those of its saga. */
+export type ActivityPosition = Pick<Activity, 'order' | 'firstSeenAt' | 'id'>
 
 type Head<Key extends string> = Record<`${Key}Size` | `${Key}StoredSize`, number | null> &
   Record<`${Key}Sha256`, string> &
@@ -170,13 +182,16 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
  * The activities of a saga in their order; those without one stand last, in the order in which they were seen.
  *
  * @param headBytesMax bytes of each payload to read
+ * @param rows `after`: null: from the first one on; `take`: null: all of them
  */
 export async function listActivityViews(
   database: Readable,
   { tenant, sagaId }: { tenant: string; sagaId: string },
   headBytesMax: number,
+  { after, take }: { after: ActivityPosition | null; take: number | null },
 ): Promise<ActivityView[]> {
-  const values = [tenant, sagaId, headBytesMax]
+  const position = after ? [after.order ?? orderMissing, after.firstSeenAt, after.id] : [null, null, null]
+  const values = [tenant, sagaId, headBytesMax, ...position, take]
   const rows = await readRows<ActivityRow>(database, { ...activitiesOfSaga, values })
   return rows.map(toActivityView)
 }

@@ -14,7 +14,7 @@ import { z } from 'zod'
 import type { AdmitReader, Reader } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
-import { readCursor, writeCursor } from '../shapes/paging.js'
+import { readActivityCursor, readCursor, writeActivityCursor, writeCursor } from '../shapes/paging.js'
 import {
   orderParameters,
   refuseNul,
@@ -59,8 +59,13 @@ export function sagaQueryService(options: SagaQueryOptions): GrpcService {
 }
 
 async function presentSaga(database: Readable, request: GetSagaRequest): Promise<GetSagaResponse> {
-  const { saga, activities } = await getSaga(database, readSagaKey(request))
-  return { saga: toSagaMessage(saga), activities: activities.map(toActivityMessage) }
+  const after = request.pageToken === '' ? null : readActivityCursor(request.pageToken, 'page_token')
+  const { saga, activities, next } = await getSaga(database, readSagaKey(request), after)
+  return {
+    saga: toSagaMessage(saga),
+    activities: activities.map(toActivityMessage),
+    nextPageToken: next ? writeActivityCursor(next) : '',
+  }
 }
 
 /** `SagaQuery.ListSagas`: the filters, orders and rules of `GET /sagas`. */

@@ -1,5 +1,6 @@
 import { notFound } from '@switchyard/domain'
 import {
+  type ActivityPosition,
   type ActivityView,
   countedMax,
   countSagas,
@@ -38,7 +39,35 @@ export interface SagaWithActivities {
   activities: ActivityView[]
 }
 
-export interface SagaDetail extends SagaWithActivities {
+/** Bytes of each payload that are shown with its saga. */
+const headBytesMax = 16 * 1024
+
+/** A saga with all its activities; null when there is no such saga. */
+export const findSaga = (database: Readable, key: SagaKey): Promise<SagaWithActivities | null> =>
+  findWithActivities(database, key, { after: null, take: null })
+
+async function findWithActivities(
+  database: Readable,
+  key: SagaKey,
+  rows: { after: ActivityPosition | null; take: number | null },
+): Promise<SagaWithActivities | null> {
+  const [saga, activities] = await Promise.all([
+    findSagaView(database, key.tenant, key.sagaId),
+    listActivityViews(database, key, headBytesMax, rows),
+  ])
+  return saga && { saga, activities }
+}
+
+/** Activities of a saga in one answer. */
+const activitiesMax = 1_000
+
+/** A saga with a page of its activities. */
+export interface SagaPage extends SagaWithActivities {
+  /** Where the next page of activities begins; null on the last one. */
+  next: ActivityPosition | null
+}
+
+export interface SagaDetail extends SagaPage {
   notes: SagaNote[]
   /** The newest deployments that name the saga. */
   deployments: SagaDeployment[]
@@ -48,37 +77,37 @@ export interface SagaDetail extends SagaWithActivities {
   resolutionNote: string | null
 }
 
-/** Bytes of each payload that are shown with its saga. */
-const headBytesMax = 16 * 1024
-
-/** A saga with its activities; null when there is no such saga. */
-export async function findSaga(database: Readable, key: SagaKey): Promise<SagaWithActivities | null> {
-  const [saga, activities] = await Promise.all([
-    findSagaView(database, key.tenant, key.sagaId),
-    listActivityViews(database, key, headBytesMax),
-  ])
-  return saga && { saga, activities }
-}
-
 /**
- * A saga with its activities.
+ * A saga with a page of its activities.
  *
+ * @param after where the page before ended; null: the first page
  * @throws DomainError not-found
  */
-export async function getSaga(database: Readable, key: SagaKey): Promise<SagaWithActivities> {
-  const found = await findSaga(database, key)
+export async function getSaga(
+  database: Readable,
+  key: SagaKey,
+  after: ActivityPosition | null,
+): Promise<SagaPage> {
+  const found = await findWithActivities(database, key, { after, take: activitiesMax + 1 })
   if (!found) throw notFound('Saga')
-  return found
+  const activities = found.activities.slice(0, activitiesMax)
+  const hasMore = found.activities.length > activitiesMax
+  return { saga: found.saga, activities, next: (hasMore && activities.at(-1)) || null }
 }
 
 /**
  * A saga with everything that belongs to it, except its log.
  *
+ * @param after where the page of activities before ended; null: the first page
  * @throws DomainError not-found
  */
-export async function getSagaDetail(database: Readable, key: SagaKey): Promise<SagaDetail> {
+export async function getSagaDetail(
+  database: Readable,
+  key: SagaKey,
+  after: ActivityPosition | null,
+): Promise<SagaDetail> {
   const [found, notes, deployments, children] = await Promise.all([
-    getSaga(database, key),
+    getSaga(database, key, after),
     listSagaNotes(database, key.tenant, key.sagaId),
     listSagaDeployments(database, key.tenant, key.sagaId),
     listSagaChildren(database, key.tenant, key.sagaId),

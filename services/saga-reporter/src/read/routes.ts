@@ -12,7 +12,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { sagaUrl } from '../shapes/activity.js'
-import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/paging.js'
+import { cursorHeaders, cursorReply, readActivityCursor, readCursor, writeCursor } from '../shapes/paging.js'
 import {
   cursorParameters,
   orderParameters,
@@ -94,10 +94,17 @@ const getSaga = (database: Readable) =>
   endpoint({
     summary: 'One saga with all that belongs to it',
     replies: { 200: sagaDetailShape },
-    input: z.object({ id: text(), ...tenantParameter }),
-    handle: async ({ id, tenant }, _caller, call) => {
+    input: z.object({
+      id: text(),
+      ...tenantParameter,
+      activities_cursor: text()
+        .optional()
+        .meta({ description: '`next_activities_cursor` of the answer before: the next 1,000 activities' }),
+    }),
+    handle: async ({ id, tenant, activities_cursor: cursor }, _caller, call) => {
       const key = { tenant, sagaId: id }
-      return ok(presentSagaDetail(await getSagaDetail(database, key), sagaUrl(call, key)))
+      const after = cursor ? readActivityCursor(cursor, 'activities_cursor') : null
+      return ok(presentSagaDetail(await getSagaDetail(database, key, after), sagaUrl(call, key)))
     },
   })
 

@@ -52,7 +52,7 @@ export function createResolveSaga({ store, readDatabase, clock }: Dependencies):
         { eventName: 'saga_resolved', entityType: 'Saga', entityId: sagaId, details: { tenant } },
       ])
     })
-    return getSagaDetail(readDatabase, { tenant, sagaId })
+    return getSagaDetail(readDatabase, { tenant, sagaId }, null)
   }
 }
 

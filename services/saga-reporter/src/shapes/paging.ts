@@ -1,4 +1,4 @@
-import type { SagaOrder, SagaPosition } from '@switchyard/saga-store'
+import type { ActivityPosition, SagaOrder, SagaPosition } from '@switchyard/saga-store'
 import {
   type Call,
   linkOf,
@@ -33,6 +33,20 @@ export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): S
   )
     throw parameterProblem(name, 'is invalid')
   return { at: typeof at === 'number' ? dateOf(at, name) : null, id: withoutNul(id, name) }
+}
+
+/** The same for a page of the activities of a saga. */
+export const writeActivityCursor = ({ order, firstSeenAt, id }: ActivityPosition): string =>
+  Buffer.from(JSON.stringify([order, firstSeenAt.getTime(), id])).toString('base64url')
+
+const activityCursorShape = z.tuple([z.int32().nullable(), z.int(), z.string()])
+
+/** @throws DomainError invalid-parameters when it is not the cursor of a page of activities */
+export function readActivityCursor(cursor: string, name: string): ActivityPosition {
+  const parsed = activityCursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
+  if (!parsed.data) throw parameterProblem(name, 'is invalid')
+  const [order, at, id] = parsed.data
+  return { order, firstSeenAt: dateOf(at, name), id: withoutNul(id, name) }
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,7 @@
 import { deploymentStatuses } from '@switchyard/domain/deployment'
 import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import {
+  type ActivityPosition,
   type ActivityView,
   countedMax,
   type SagaChild,
@@ -12,6 +13,7 @@ import {
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { activityShape, durationOfSaga, presentActivity, type SagaUrl } from './activity.js'
+import { writeActivityCursor } from './paging.js'
 
 export const noteShape = z
   .object({
@@ -102,7 +104,11 @@ export const sagaDetailShape = z
     children: z.array(sagaChildShape).meta({ description: 'The newest 100, the newest first' }),
     children_counts: childCountsShape,
     events_url: z.string(),
-    activities: z.array(activityShape),
+    activities: z.array(activityShape).meta({ description: 'In their order, at most 1,000' }),
+    next_activities_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'For `activities_cursor`, when there are more activities; else null' }),
   })
   .meta({ id: 'SagaDetail', description: 'A saga with all that belongs to it, but its log' })
 
@@ -148,6 +154,8 @@ const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCou
 export interface SagaDetail {
   saga: SagaView
   activities: ActivityView[]
+  /** Where the next page of activities begins; null on the last one. */
+  next: ActivityPosition | null
   notes: SagaNote[]
   /** The newest deployments that name the saga. */
   deployments: SagaDeployment[]
@@ -159,7 +167,7 @@ export interface SagaDetail {
 
 /** One saga with everything that belongs to it, except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
-  const { saga, activities, notes, deployments, children, resolutionNote } = detail
+  const { saga, activities, next, notes, deployments, children, resolutionNote } = detail
   const presented = presentSaga(saga)
   return {
     ...presented,
@@ -175,5 +183,6 @@ export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<ty
     children_counts: presentCounts(children.counts),
     events_url: url('events'),
     activities: activities.map((activity) => presentActivity(activity, url)),
+    next_activities_cursor: next && writeActivityCursor(next),
   }
 }

@@ -46,8 +46,10 @@ const answer = <Response>(
     call((error, response) => (error ? reject(error) : resolve(response)))
   })
 
-const getSaga = (sagaId: string, token: string | null = tokens.reader) =>
-  answer<GetSagaResponse>((callback) => client.getSaga({ tenant: '', sagaId }, bearing(token), callback))
+const getSaga = (sagaId: string, token: string | null = tokens.reader, pageToken = '') =>
+  answer<GetSagaResponse>((callback) =>
+    client.getSaga({ tenant: '', sagaId, pageToken }, bearing(token), callback),
+  )
 
 const listSagas = (given: Partial<ListSagasRequest> = {}) =>
   answer<ListSagasResponse>((callback) =>
@@ -176,6 +178,7 @@ describe('reading', () => {
   it('refuses what it cannot read', async () => {
     expect(await codeOf(getSaga('missing'))).toBe(status.NOT_FOUND)
     expect(await codeOf(getSaga('nul\0'))).toBe(status.INVALID_ARGUMENT)
+    expect(await codeOf(getSaga('q1', tokens.reader, 'bad'))).toBe(status.INVALID_ARGUMENT)
     expect(await codeOf(listSagas({ status: 'Done' }))).toBe(status.INVALID_ARGUMENT)
     expect(await codeOf(listSagas({ pageToken: 'x' }))).toBe(status.INVALID_ARGUMENT)
     expect(await codeOf(listSagas({ pageSize: -1 }))).toBe(status.INVALID_ARGUMENT)

@@ -14,6 +14,7 @@ import { Page, Panel } from '../../components/page'
 import { Empty, isMissing, Loading, NotFound, Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import type { SagaActivity, SagaDetail, SagaEvent } from '../../generated/types.gen'
+import { count } from '../../lib/format'
 import { oneOf } from '../../lib/search-params'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
@@ -117,6 +118,11 @@ function SagaParts({
       {isShown('timeline') && (
         <Panel name="Timeline" flush>
           <Timeline saga={saga} events={events.data ?? []} chosen={chosen?.activity_id} onChoose={choose} />
+          {saga.next_activities_cursor !== null && (
+            <p className="px-3 py-2 text-sm text-quiet">
+              These are the first {count(activities.length)} activities. The API has the others.
+            </p>
+          )}
         </Panel>
       )}
       {isShown('payloads') && (

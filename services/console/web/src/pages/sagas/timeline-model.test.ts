@@ -28,7 +28,7 @@ const saga = (activities: SagaActivity[], given: Partial<SagaDetail> = {}): Saga
   ...{ late: false, flags: [], tags: [], add_time: null, started_at: at(0), ended_at: at(100) },
   ...{ expires_at: null, resolution: null, parent_saga_id: null, first_seen_at: at(0) },
   ...{ last_event_at: at(100), duration_ms: 100_000, notes: [], deployments: [], children: [] },
-  ...{ children_counts: {}, events_url: '', activities },
+  ...{ children_counts: {}, events_url: '', activities, next_activities_cursor: null },
   ...given,
 })
 

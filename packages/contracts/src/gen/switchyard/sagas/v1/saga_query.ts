@@ -31,6 +31,8 @@ export interface GetSagaRequest {
   /** Unset: default. */
   tenant: string;
   sagaId: string;
+  /** next_page_token of the response before: the next 1,000 activities. */
+  pageToken: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -38,8 +40,10 @@ export interface GetSagaResponse {
   saga:
     | Saga
     | undefined;
-  /** In their order. */
+  /** In their order, at most 1,000. */
   activities: Activity[];
+  /** Where the next page of activities begins. Empty on the last one. */
+  nextPageToken: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -168,7 +172,7 @@ export interface WatchSagasResponse {
 }
 
 function createBaseGetSagaRequest(): GetSagaRequest {
-  return { tenant: "", sagaId: "", _unknownFields: {} };
+  return { tenant: "", sagaId: "", pageToken: "", _unknownFields: {} };
 }
 
 export const GetSagaRequest: MessageFns<GetSagaRequest> = {
@@ -178,6 +182,9 @@ export const GetSagaRequest: MessageFns<GetSagaRequest> = {
     }
     if (message.sagaId !== "") {
       writer.uint32(18).string(message.sagaId);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -219,6 +226,14 @@ export const GetSagaRequest: MessageFns<GetSagaRequest> = {
             message.sagaId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -247,6 +262,11 @@ export const GetSagaRequest: MessageFns<GetSagaRequest> = {
         : isSet(object.saga_id)
         ? globalThis.String(object.saga_id)
         : "",
+      pageToken: isSet(object.pageToken)
+        ? globalThis.String(object.pageToken)
+        : isSet(object.page_token)
+        ? globalThis.String(object.page_token)
+        : "",
     };
   },
 
@@ -258,6 +278,9 @@ export const GetSagaRequest: MessageFns<GetSagaRequest> = {
     if (message.sagaId !== "") {
       obj.sagaId = message.sagaId;
     }
+    if (message.pageToken !== "") {
+      obj.pageToken = message.pageToken;
+    }
     return obj;
   },
 
@@ -268,12 +291,13 @@ export const GetSagaRequest: MessageFns<GetSagaRequest> = {
     const message = createBaseGetSagaRequest();
     message.tenant = object.tenant ?? "";
     message.sagaId = object.sagaId ?? "";
+    message.pageToken = object.pageToken ?? "";
     return message;
   },
 };
 
 function createBaseGetSagaResponse(): GetSagaResponse {
-  return { saga: undefined, activities: [], _unknownFields: {} };
+  return { saga: undefined, activities: [], nextPageToken: "", _unknownFields: {} };
 }
 
 export const GetSagaResponse: MessageFns<GetSagaResponse> = {
@@ -283,6 +307,9 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
     }
     for (const v of message.activities) {
       Activity.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(26).string(message.nextPageToken);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -324,6 +351,14 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
             message.activities.push(Activity.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -350,6 +385,11 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
       activities: globalThis.Array.isArray(object?.activities)
         ? object.activities.map((e: any) => Activity.fromJSON(e))
         : [],
+      nextPageToken: isSet(object.nextPageToken)
+        ? globalThis.String(object.nextPageToken)
+        : isSet(object.next_page_token)
+        ? globalThis.String(object.next_page_token)
+        : "",
     };
   },
 
@@ -361,6 +401,9 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
     if (message.activities?.length) {
       obj.activities = message.activities.map((e) => Activity.toJSON(e));
     }
+    if (message.nextPageToken !== "") {
+      obj.nextPageToken = message.nextPageToken;
+    }
     return obj;
   },
 
@@ -371,6 +414,7 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
     const message = createBaseGetSagaResponse();
     message.saga = (object.saga !== undefined && object.saga !== null) ? Saga.fromPartial(object.saga) : undefined;
     message.activities = object.activities?.map((e) => Activity.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? "";
     return message;
   },
 };
