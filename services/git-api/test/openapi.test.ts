@@ -284,6 +284,11 @@ async function callCommits(path: { id: number }) {
   await api.call('POST /projects/{id}/statuses/{sha}/report', { ...named, ...content })
   await api.call('GET /projects/{id}/statuses/{sha}/report', named)
   await api.call('GET /projects/{id}/statuses/{sha}/reports', named)
+  await api.call('GET /projects/{id}/statuses/{sha}/report_changes', { path: commit })
+  const tests = '<testsuite name="s"><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>'
+  const junit = { content: tests, headers: { 'Content-Type': 'application/xml' } }
+  await api.call('POST /projects/{id}/statuses/{sha}/report', { ...named, ...junit })
+  await api.call('GET /projects/{id}/statuses/{sha}/report_changes', { path: commit })
   await api.call(`GET ${commits}/{sha}`, { path: commit })
 
   const pick = { branch: 'main', dry_run: true }

@@ -150,6 +150,96 @@ test('the next report of a status replaces the last, at the same time too, and t
   ])
 })
 
+test('a commit shows what its reports have that those of its parent have not', async () => {
+  const before = await work.commit({ branch: 'changes' })
+  const now = await work.commit({ branch: 'changes' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'changes')
+  for (const sha of [before, now]) await setStatus(sha, 'unit')
+  await post(before, 'name=unit', suite('kept+', 'heals-', 'ails-', 'breaks+', 'gone+'))
+  await post(now, 'name=unit', suite('flaky-'))
+  await post(now, 'name=unit', suite('kept+', 'heals+', 'ails-', 'breaks-', 'fresh+', 'flaky+'))
+  await post(before, 'name=unit', sarif(3, 5), { type: 'application/json' })
+  await post(now, 'name=unit', sarif(4, 5), { type: 'application/json' })
+  const { status, body } = await get(now, 'report_changes')
+  const names = (count: number, ...tests: string[]) => ({ count, tests: tests.map((name) => ({ name })) })
+  expect([status, body]).toMatchObject([
+    200,
+    [
+      {
+        report: { format: 'sarif' },
+        parent_sha: before,
+        new_failures: names(0),
+        results: [
+          { rule: 'R4', new: true },
+          { rule: 'R5', new: false },
+        ],
+        new_results: 1,
+        fixed_results: 1,
+      },
+      {
+        report: { format: 'junit', tests: { total: 6 } },
+        parent_sha: before,
+        new_tests: names(2, 'fresh', 'flaky'),
+        new_failures: names(1, 'breaks'),
+        existing_failures: names(1, 'ails'),
+        fixed: names(1, 'heals'),
+        flaky: names(1, 'flaky'),
+        results: [],
+      },
+    ],
+  ])
+  const [, first] = (await get(before, 'report_changes')).body
+  expect(first).toMatchObject({
+    parent_sha: null,
+    new_tests: names(0),
+    new_failures: names(2, 'heals', 'ails'),
+  })
+  expect((await get(commits.first, 'report_changes', 'guest')).status).toBe(403)
+  expect((await get('unknown', 'report_changes')).status).toBe(404)
+})
+
+test('a pipeline has its reports of tests in the shape of GitLab', async () => {
+  const sha = await work.commit({ branch: 'suites' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'suites')
+  const { id, pipeline_id } = await setStatus(sha, 'unit')
+  await setStatus(sha, 'e2e')
+  await setStatus(sha, 'other', { ref: 'elsewhere' })
+  await post(sha, 'name=unit', suite('a+', 'b-'))
+  await post(sha, 'name=e2e', suite('c?'))
+  await post(sha, 'name=e2e', sarif(1), { type: 'application/json' })
+  await post(sha, 'name=other', suite('d+'))
+  const of = async (what: string) =>
+    (await harness.ask('reporter', 'GET', `/projects/${project.id}/pipelines/${pipeline_id}/${what}`)).body
+  const counts = { success_count: 1, failed_count: 1, skipped_count: 1, error_count: 0 }
+  const shown = { classname: 'c', file: null, execution_time: 0.5, stack_trace: null, recent_failures: null }
+  const report = await of('test_report')
+  expect(report).toMatchObject({ total_time: 1.5, total_count: 3, ...counts })
+  expect(report.test_suites).toMatchObject([
+    {
+      ...{ name: 'unit', total_time: 1, total_count: 2, suite_error: null },
+      test_cases: [
+        { ...shown, name: 'a', status: 'success', system_output: null },
+        { ...shown, name: 'b', status: 'failed', system_output: 'no\nstack' },
+      ],
+    },
+    { name: 'e2e', skipped_count: 1, test_cases: [{ name: 'c', status: 'skipped' }] },
+  ])
+  const summary = await of('test_report_summary')
+  expect(summary.total).toEqual({
+    time: 1.5,
+    count: 3,
+    success: 1,
+    failed: 1,
+    skipped: 1,
+    error: 0,
+    suite_error: null,
+  })
+  expect(summary.test_suites).toMatchObject([
+    { name: 'unit', failed_count: 1, build_ids: [id] },
+    { name: 'e2e', skipped_count: 1 },
+  ])
+})
+
 test('a large report keeps nobody waiting, and may come compressed', async () => {
   await setStatus(commits.side, 'large')
   const tests = Array.from({ length: 20_000 }, (_, index) => `test ${index}${index % 2 ? '+' : '-'}`)

@@ -43,6 +43,7 @@ const rightOf: Record<string, ProjectRight> = {
   'POST /projects/:id/statuses/:sha/report': 'write_statuses',
   'GET /projects/:id/statuses/:sha/report': 'read_statuses',
   'GET /projects/:id/statuses/:sha/reports': 'read_statuses',
+  'GET /projects/:id/statuses/:sha/report_changes': 'read_statuses',
   'GET /projects/:id/repository/branches': 'read_code',
   'POST /projects/:id/repository/branches': 'push_code',
   'GET /projects/:id/repository/branches/:branch': 'read_code',

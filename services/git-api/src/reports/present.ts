@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { presentUser, userShape } from '../shapes/user.js'
+import type { ReportChanges } from './changes.js'
 import type { ReportEntries } from './reports.js'
 import type { StoredReport } from './store.js'
 
@@ -37,7 +38,7 @@ export const reportShape = z
   .object(fields)
   .meta({ id: 'StatusReport', description: 'Results of tests or of an analysis that belong to a status' })
 
-export const testCaseShape = z
+const testCaseShape = z
   .object({
     suite: z.string(),
     classname: z.string(),
@@ -51,7 +52,7 @@ export const testCaseShape = z
   })
   .meta({ id: 'TestCase', description: 'One test of a report' })
 
-export const findingShape = z
+const findingShape = z
   .object({
     tool: z.string(),
     rule: z.string().nullable(),
@@ -91,4 +92,44 @@ export const presentWholeReport = (
   ...presentReport(report, baseUrl),
   test_cases: testCases,
   results: findings,
+})
+
+const countedTestsShape = z
+  .object({ count: z.int(), tests: z.array(testCaseShape) })
+  .meta({ id: 'CountedTests', description: 'How many tests there are of a kind, and the first 100 of them' })
+
+export const reportChangesShape = z
+  .object({
+    report: reportShape,
+    parent_sha: z.string().nullable().meta({
+      description:
+        'The first parent; null: it has no report of this name and format, so nothing is new or fixed',
+    }),
+    new_tests: countedTestsShape,
+    new_failures: countedTestsShape,
+    existing_failures: countedTestsShape,
+    fixed: countedTestsShape,
+    flaky: countedTestsShape,
+    results: z
+      .array(findingShape.extend({ new: z.boolean() }))
+      .meta({ description: 'The first 1,000 findings' }),
+    new_results: z.int(),
+    fixed_results: z.int(),
+  })
+  .meta({ id: 'StatusReportChanges', description: 'A report beside that of the parent commit' })
+
+export const presentChanges = (
+  changes: ReportChanges,
+  baseUrl: string,
+): z.output<typeof reportChangesShape> => ({
+  report: presentReport(changes.report, baseUrl),
+  parent_sha: changes.parentSha,
+  new_tests: changes.added,
+  new_failures: changes.newFailures,
+  existing_failures: changes.existingFailures,
+  fixed: changes.fixed,
+  flaky: changes.flaky,
+  results: changes.findings.map(({ isNew, ...finding }) => ({ ...finding, new: isNew })),
+  new_results: changes.newFindings,
+  fixed_results: changes.goneFindings,
 })

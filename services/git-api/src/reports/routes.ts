@@ -16,18 +16,28 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
+import { listReportChanges as compareReports } from './changes.js'
 import type { ParsedReport } from './entries.js'
-import { presentReport, presentWholeReport, reportShape, wholeReportShape } from './present.js'
+import {
+  presentChanges,
+  presentReport,
+  presentWholeReport,
+  reportChangesShape,
+  reportShape,
+  wholeReportShape,
+} from './present.js'
 import type { ReportDependencies } from './reports.js'
 import * as reports from './reports.js'
+import { getTestReport, getTestReportSummary } from './test-report.js'
 
 const bodyBytesMax = 10 * 1024 * 1024
 const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'application/json']
 
 /** What CI found out about a commit: results of tests, and findings of analyses. */
 export function reportRoutes({ database, guards, reportThreads }: ReportDependencies): Route[] {
-  const { readStatuses, writeStatuses } = guards
+  const { readStatuses, writeStatuses, readPipelines } = guards
   const path = '/projects/:id/statuses/:sha'
+  const pipeline = '/projects/:id/pipelines/:pipeline_id'
   const ownBody = {
     mediaTypes,
     parse: (body: Parameters<typeof reportThreads.parse>[0]) => reportThreads.parse(body),
@@ -36,6 +46,9 @@ export function reportRoutes({ database, guards, reportThreads }: ReportDependen
     route('POST', `${path}/report`, writeStatuses, storeReport(database), { bodyBytesMax, ownBody }),
     route('GET', `${path}/report`, readStatuses, getReport(database)),
     route('GET', `${path}/reports`, readStatuses, listReports(database)),
+    route('GET', `${path}/report_changes`, readStatuses, listReportChanges(database)),
+    route('GET', `${pipeline}/test_report`, readPipelines, getTestReport(database)),
+    route('GET', `${pipeline}/test_report_summary`, readPipelines, getTestReportSummary(database)),
   ]
 }
 
@@ -88,5 +101,17 @@ const listReports = (database: Database) =>
       const found = await reports.listReports(database, access, query, rowsOf(page))
       const items = found.reports.map((report) => presentReport(report, call.baseUrl))
       return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/statuses/:sha/report_changes` */
+const listReportChanges = (database: Database) =>
+  endpoint({
+    summary: 'The newest 20 reports of a commit beside those of its first parent',
+    replies: { 200: z.array(reportChangesShape) },
+    input: z.object({ sha: text() }),
+    async handle({ sha }, access: ProjectCall, call) {
+      const changes = await compareReports(database, access, sha)
+      return ok(changes.map((each) => presentChanges(each, call.baseUrl)))
     },
   })
