@@ -3,7 +3,7 @@ import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js'
 /** The used part of an operation in an OpenAPI document. */
 interface Operation {
   parameters?: { name: string; in: string }[]
-  requestBody?: { content: Record<string, { schema: { $ref: string } }> }
+  requestBody?: { content: Record<string, { schema?: { $ref: string } }> }
   responses: Record<string, Answer | { $ref: string }>
 }
 
@@ -91,7 +91,7 @@ function refuseUndocumentedFields(
   { query = {}, body = {} }: DocumentedCall,
 ): void {
   const inQuery = parameters.map((parameter) => parameter.name)
-  const reference = requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? ''
+  const reference = requestBody?.content['application/json']?.schema?.$ref.split('/').at(-1) ?? ''
   const shape = components.schemas?.[reference] as { properties: object } | undefined
   const unknown = [
     ...Object.keys(query).filter((field) => !inQuery.includes(field)),

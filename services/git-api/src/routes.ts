@@ -24,6 +24,7 @@ import { projectRoutes } from './projects/routes.js'
 import { protectedBranchRoutes } from './protected-branches/routes.js'
 import { protectedTagRoutes } from './protected-tags/routes.js'
 import { releaseRoutes } from './releases/routes.js'
+import { reportRoutes } from './reports/routes.js'
 import { savedViewRoutes } from './saved-views/routes.js'
 import { searchRoutes } from './search/routes.js'
 import { sessionRoutes } from './sessions/routes.js'
@@ -49,6 +50,7 @@ const subjects = [
   // Express tries one route after the other, so the routes that pipelines call most stand first.
   commitRoutes,
   statusRoutes,
+  reportRoutes,
   branchRoutes,
   tagRoutes,
   fileRoutes,

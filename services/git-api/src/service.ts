@@ -30,6 +30,7 @@ import { createGuards, projectNamedBy } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startRemovingStrays } from './projects/stray-repositories.js'
 import { startNotifying } from './references/outbox.js'
+import { createReportThreads } from './reports/reports.js'
 import { routes } from './routes.js'
 import { createProvider } from './sign-in/provider.js'
 import { providersOf } from './sign-in-settings.js'
@@ -74,7 +75,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
   startMakingUp(shared, lifecycle)
-  const commitBodies = openCommitBodies(lifecycle)
+  const threads = openThreads(lifecycle)
   const app = createHttpApp({
     logger,
     metrics,
@@ -90,7 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       sessions,
       ...bySettings,
       jobs,
-      commitBodies,
+      ...threads,
       statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
       statusLookup: createStatusLookup(database, storageRoot, logger),
       freezeCalendar: createFreezeCalendar(),
@@ -141,10 +142,13 @@ function watchStorage(
   exposeStorage(metrics, root, freeBytesMin)
 }
 
-function openCommitBodies(lifecycle: ServiceContext['lifecycle']) {
+/** What parses bodies away from the thread of all requests. */
+function openThreads(lifecycle: ServiceContext['lifecycle']) {
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
-  return commitBodies
+  const reportThreads = createReportThreads()
+  lifecycle.onClose('report threads', () => reportThreads.close())
+  return { commitBodies, reportThreads }
 }
 
 function openDatabase(

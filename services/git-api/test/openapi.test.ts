@@ -288,6 +288,18 @@ async function callCommits(path: { id: number }) {
   const status = { state: 'running', ref: 'work', target_url: 'https://ci.example.com/7', coverage: 93.5 }
   await api.call('POST /projects/{id}/statuses/{sha}', { path: commit, body: status })
   await api.call(`GET ${commits}/{sha}/statuses`, { path: commit, query: { ref: 'work' } })
+  const finding = { ruleId: 'R1', message: { text: 'Look' } }
+  const report = { version: '2.1.0', runs: [{ tool: { driver: { name: 'scan' } }, results: [finding] }] }
+  const named = { path: commit, query: { name: 'default' } }
+  const content = { content: JSON.stringify(report), headers: { 'Content-Type': 'application/sarif+json' } }
+  await api.call('POST /projects/{id}/statuses/{sha}/report', { ...named, ...content })
+  await api.call('GET /projects/{id}/statuses/{sha}/report', named)
+  await api.call('GET /projects/{id}/statuses/{sha}/reports', named)
+  await api.call('GET /projects/{id}/statuses/{sha}/report_changes', { path: commit })
+  const tests = '<testsuite name="s"><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>'
+  const junit = { content: tests, headers: { 'Content-Type': 'application/xml' } }
+  await api.call('POST /projects/{id}/statuses/{sha}/report', { ...named, ...junit })
+  await api.call('GET /projects/{id}/statuses/{sha}/report_changes', { path: commit })
   await api.call(`GET ${commits}/{sha}`, { path: commit })
 
   const pick = { branch: 'main', dry_run: true }

@@ -54,6 +54,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   release_links: { 'git-api': 'write' },
   commit_statuses: { 'git-api': 'write' },
   pipelines: { 'git-api': 'write' },
+  status_reports: { 'git-api': 'write' },
   commit_comments: { 'git-api': 'write' },
   // A saga is shown with its deployments.
   environments: { 'git-api': 'write', 'saga-reporter': 'read' },

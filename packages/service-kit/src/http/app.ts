@@ -9,7 +9,7 @@ import { type Authenticate, type FindCaller, hashToken } from './authentication.
 import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
 import { readForm } from './body/form.js'
-import { bodyBytesDefault, type ReadOptions, readInput, readQuery } from './body/read-input.js'
+import { bodyBytesDefault, type ReadOptions, readInput, readOwnBody, readQuery } from './body/read-input.js'
 import { endUnreadBody } from './body/receive-body.js'
 import { openMemory } from './body/sender-memory.js'
 import { crossOrigin } from './cors.js'
@@ -206,7 +206,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const sender = senderKey(call)
     const memory = openMemory(needs.memory, sender)
     const answering = async () => {
-      const sent = await readGiven(route, request, { pace: options.bodyPace ?? bodyPace, memory, sender })
+      const sent = await readGiven(route, call, { pace: options.bodyPace ?? bodyPace, memory, sender })
       if (!route.outsideApi) refuseSudo(request.headers, sent)
       refuseUnknown(route, sent, parameterNames)
       const given = route.defaults ? { ...route.defaults(access), ...sent } : sent
@@ -226,13 +226,15 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
 }
 
 /** All that the client sent for the endpoint. */
-function readGiven(
+async function readGiven(
   route: Route,
-  request: Request,
+  call: Call,
   receiving: Pick<ReadOptions, 'pace' | 'memory' | 'sender'>,
 ) {
-  if (route.streamsBody) return { ...readQuery(request), ...request.params }
-  const { bodyBytesMax: bytesMax = bodyBytesDefault, parseLargeBody, jsonOnly, keptTexts } = route
+  const { request } = call.raw
+  const { bodyBytesMax: bytesMax = bodyBytesDefault, ownBody, parseLargeBody, jsonOnly, keptTexts } = route
+  if (ownBody) call.body = await readOwnBody(request, { ...receiving, ...ownBody, bytesMax })
+  if (ownBody || route.streamsBody) return { ...readQuery(request), ...request.params }
   return readInput(request, { ...receiving, bytesMax, parseLargeBody, jsonOnly, keptTexts })
 }
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { KeptTexts } from './body/kept-texts.js'
-import type { ParseLargeBody } from './body/read-input.js'
+import type { OwnBody, ParseLargeBody } from './body/read-input.js'
 import type { AnswerForm } from './errors.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -23,6 +23,8 @@ export interface Call {
   signal: AbortSignal
   /** Scheme, host and port that clients use, without a slash at the end. */
   baseUrl: string
+  /** What `ownBody` of the route made of the body. Unset: the route has parameters in its body, or reads it itself. */
+  body?: unknown
   /** The connection itself, for streams. Plain endpoints have no use for them. */
   raw: { request: Request; response: Response }
 }
@@ -67,7 +69,7 @@ export interface Documentation {
   replies: Record<number, z.ZodType | string[] | null>
   /** Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has pages. */
   headers?: Record<string, string>
-  /** The body of a route that reads it as a stream: media type → its JSON schema. Its other parameters are in the query. */
+  /** The body of a route that does not have parameters in it: media type → its JSON schema. Its other parameters are in the query. */
   body?: Record<string, object>
   /** Statuses of refusals, besides those that follow from guard and parameters. */
   refusals?: number[]
@@ -100,6 +102,8 @@ export interface RouteOptions {
    * wants. Unset: it counts for nothing, as in GitLab.
    */
   refusesUnknown?: boolean
+  /** The body is parsed as a whole, away from the thread that serves all requests; parameters stand in the query. */
+  ownBody?: OwnBody
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**

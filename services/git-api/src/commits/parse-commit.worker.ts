@@ -1,16 +1,8 @@
-import { DomainError, tooLarge } from '@switchyard/domain'
+import { tooLarge } from '@switchyard/domain'
 import { isBase64 } from '@switchyard/domain/commit'
 import { parseBody } from '@switchyard/service-kit/parse-body'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-
-export interface SentBody {
-  /** Of the whole body, in order. */
-  chunks: Uint8Array<ArrayBuffer>[]
-  contentType: string | undefined
-}
-
-/** The parameters of a body, or why they cannot be read: an error would lose its class between threads. */
-export type Parsed = { fields: Record<string, unknown> } | { refusal: Pick<DomainError, 'kind' | 'detail'> }
+import { refused, type SentBody } from '../parser-threads.js'
 
 interface Content {
   action: { content: unknown }
@@ -32,10 +24,9 @@ export async function parseCommit({ chunks, contentType }: SentBody): Promise<un
     const fields = await parseBody(Buffer.concat(chunks.splice(0)), contentType)
     const memory = decodeContents(fields)
     if (textChars(fields) > textCharsMax) throw tooLarge('413 Request Entity Too Large')
-    return move({ [transferableSymbol]: [memory], [valueSymbol]: { fields } })
+    return move({ [transferableSymbol]: [memory], [valueSymbol]: { parsed: fields } })
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    return { refusal: { kind: error.kind, detail: error.detail } } satisfies Parsed
+    return refused(error)
   }
 }
 

@@ -34,8 +34,6 @@ export function pipelineRoutes({ database, guards }: ProjectResourceDependencies
     route('GET', `${path}/latest`, readPipelines, getLatestPipeline(database)),
     route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(database)),
     ...jobRoutes({ database, guards }),
-    route('GET', `${path}/:pipeline_id/test_report`, readPipelines, testReport(database)),
-    route('GET', `${path}/:pipeline_id/test_report_summary`, readPipelines, testReportSummary(database)),
     route('GET', `${path}/:pipeline_id/bridges`, readPipelines, listNone(database, 'child pipelines')),
     route('GET', `${path}/:pipeline_id/variables`, readPipelines, listNone(database, 'variables of CI')),
     route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
@@ -150,72 +148,6 @@ const listNone = (database: Database, things: string) =>
       return pageReply([], page, 0, call)
     },
   })
-
-const reportOf = <Shape extends z.ZodType>(
-  database: Database,
-  summary: string,
-  shape: Shape,
-  empty: z.output<Shape>,
-) =>
-  endpoint({
-    summary: `${summary}: empty, as statuses bring no results of tests`,
-    replies: { 200: shape },
-    input: z.object({ pipeline_id: rowId() }),
-    async handle({ pipeline_id }, access: ProjectCall) {
-      await pipelines.getPipeline(database, access, pipeline_id)
-      return ok(empty)
-    },
-  })
-
-const none = z.literal(0)
-
-/** `GET /projects/:id/pipelines/:pipeline_id/test_report` */
-const testReport = (database: Database) =>
-  reportOf(
-    database,
-    'The report of the tests of a pipeline',
-    z.object({
-      total_time: none,
-      total_count: none,
-      success_count: none,
-      failed_count: none,
-      skipped_count: none,
-      error_count: none,
-      test_suites: z.array(z.never()),
-    }),
-    {
-      total_time: 0,
-      total_count: 0,
-      success_count: 0,
-      failed_count: 0,
-      skipped_count: 0,
-      error_count: 0,
-      test_suites: [],
-    },
-  )
-
-/** `GET /projects/:id/pipelines/:pipeline_id/test_report_summary` */
-const testReportSummary = (database: Database) =>
-  reportOf(
-    database,
-    'The numbers of the tests of a pipeline',
-    z.object({
-      total: z.object({
-        time: none,
-        count: none,
-        success: none,
-        failed: none,
-        skipped: none,
-        error: none,
-        suite_error: z.null(),
-      }),
-      test_suites: z.array(z.never()),
-    }),
-    {
-      total: { time: 0, count: 0, success: 0, failed: 0, skipped: 0, error: 0, suite_error: null },
-      test_suites: [],
-    },
-  )
 
 /** An operation of GitLab on pipelines that run somewhere, which is refused with the reason. */
 const refuseToRun = (summary: string) =>

@@ -7,8 +7,8 @@ import { endOfString, type KeptTexts, keepTexts } from './kept-texts.js'
  *
  * @throws DomainError invalid-parameters for malformed or deeply nested JSON; too-large for too many values
  */
-export function parseJson(json: string, kept?: KeptTexts): unknown {
-  refuseBeyondBounds(json)
+export function parseJson(json: string, kept?: KeptTexts, bounds = { valuesMax, nestingMax }): unknown {
+  refuseBeyondBounds(json, bounds)
   const value = parse(json)
   if (kept) keepTexts(json, value, kept)
   return value
@@ -23,7 +23,7 @@ function parse(json: string): unknown {
 }
 
 /** Every value but the first of a list or object follows a comma. */
-function refuseBeyondBounds(json: string): void {
+function refuseBeyondBounds(json: string, bounds: { valuesMax: number; nestingMax: number }): void {
   let nesting = 0
   let values = 1
   for (let at = 0; at < json.length; at += 1) {
@@ -35,7 +35,7 @@ function refuseBeyondBounds(json: string): void {
       case '{':
         nesting += 1
         values += 1
-        if (nesting > nestingMax) throw nestedTooDeeply()
+        if (nesting > bounds.nestingMax) throw nestedTooDeeply()
         break
       case ']':
       case '}':
@@ -45,6 +45,6 @@ function refuseBeyondBounds(json: string): void {
         values += 1
         break
     }
-    if (values > valuesMax) throw bodyTooLarge()
+    if (values > bounds.valuesMax) throw bodyTooLarge()
   }
 }

@@ -31,6 +31,39 @@ export interface ReadOptions extends ReceiveOptions {
   keptTexts?: KeptTexts | undefined
 }
 
+/** How a body that is no list of parameters is read. */
+export interface OwnBody {
+  /** Others are refused. */
+  mediaTypes: readonly string[]
+  /** The endpoint finds the result in `body` of its call. */
+  parse: (body: LargeBody) => Promise<unknown>
+}
+
+/**
+ * Reads a body of its own form.
+ *
+ * @throws DomainError as {@link readInput}; invalid-parameters for an empty body; what the parser refuses
+ */
+export async function readOwnBody(
+  request: Request,
+  { mediaTypes, parse, sender, ...options }: OwnBody & ReceiveOptions & Pick<ReadOptions, 'sender'>,
+): Promise<unknown> {
+  const contentType = request.headers['content-type']
+  if (!hasBody(request)) throw emptyBody()
+  if (!mediaTypes.includes(mediaTypeOf(contentType))) throw unknownType(contentType)
+  const { chunks, bytes } = await receiveBody(request, options)
+  if (bytes === 0) throw emptyBody()
+  return parse({ chunks, bytes, contentType, sender })
+}
+
+const emptyBody = () => invalidParameters(['the body is empty'])
+
+const unknownType = (contentType: string | undefined) =>
+  new DomainError(
+    'unsupported-media-type',
+    `The provided content-type '${excerpt(String(contentType))}' is not supported.`,
+  )
+
 /**
  * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path wins over
  * the body, the body over the query.
@@ -52,10 +85,7 @@ async function readBody(
   const isAccepted = jsonOnly
     ? mediaTypeOf(type) === 'application/json'
     : isJson(type) || isUrlencoded(type) || isMultipart(type)
-  if (!isAccepted) {
-    const named = excerpt(String(type))
-    throw new DomainError('unsupported-media-type', `The provided content-type '${named}' is not supported.`)
-  }
+  if (!isAccepted) throw unknownType(type)
   const { chunks, bytes } = await receiveBody(request, options)
   if (bytes === 0) return {}
   if (bytes > bodyBytesDefault && parseLargeBody)

@@ -1,6 +1,6 @@
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useMay } from '../../api/session'
 import { Button } from '../../components/button'
 import { CopyButton } from '../../components/copy-button'
@@ -12,9 +12,11 @@ import { CommentsContext } from './code/comments-context'
 import { DiffFiles } from './code/diff-files'
 import { type DiffView, diffViews } from './code/diff-rows'
 import { ShowMore } from './code/file-diff'
+import { FindingsContext } from './code/findings-context'
 import { type Action, ApplyDialog } from './commit/apply-dialog'
 import { CommentsPanel } from './commit/comments-panel'
 import { CommitFacts, referencesQuery } from './commit/commit-facts'
+import { ReportsPanel, reportChangesQuery } from './commit/reports-panel'
 import { StatusesPanel, statusesQuery } from './commit/statuses-panel'
 import { useComments } from './commit/use-comments'
 import { useCommitDiff } from './commit/use-commit-diff'
@@ -31,6 +33,8 @@ export function CommitPage() {
   const comments = useComments(project, sha)
   usePrefetchQuery(statusesQuery(project, sha))
   usePrefetchQuery(referencesQuery(project, sha))
+  const reports = useQuery(reportChangesQuery(project, sha)).data
+  const findings = useMemo(() => reports?.flatMap(({ results }) => results) ?? [], [reports])
   const mayWrite = useMayChange('developer')
   const [action, setAction] = useState<Action>()
   if (isMissing(commit.error)) return <NotFound />
@@ -54,7 +58,10 @@ export function CommitPage() {
     <Page title={commit.data.title || commit.data.short_id} actions={actions}>
       <CommitFacts commit={commit.data} sha={sha} />
       <StatusesPanel project={project} sha={sha} />
-      <DiffWithComments sha={sha} diff={diff} comments={comments} />
+      <ReportsPanel project={project} sha={sha} />
+      <FindingsContext.Provider value={findings}>
+        <DiffWithComments sha={sha} diff={diff} comments={comments} />
+      </FindingsContext.Provider>
       {action && <ApplyDialog action={action} sha={commit.data.id} onClose={() => setAction(undefined)} />}
     </Page>
   )

@@ -1,9 +1,11 @@
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { Fragment, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import type { CommitComment } from '../../../generated/types.gen'
 import { Comment, CommentForm } from './comment-parts'
 import { placeKey, useCommentTools } from './comments-context'
 import { DiffLineRow } from './diff-line'
 import { type DiffRow, type DiffView, rowsOf } from './diff-rows'
+import { LineFindings } from './finding-parts'
+import { useFindingsOf } from './findings-context'
 import type { DiffLine, Hunk } from './parse-diff'
 import { RowList } from './row-list'
 import { useHighlight } from './use-highlight'
@@ -14,6 +16,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const htmlOf = useLineHtml(path, hunks)
   const { comments, add } = useCommentTools()
   const { byPlace, elsewhere } = useMemo(() => placed(comments, path, rows), [comments, path, rows])
+  const findings = useFindingsOf(path)
   // The place with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
   const [open, setOpen] = useState<string>()
   const drafts = useRef(new Map<string, string>())
@@ -36,7 +39,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
         row={(index) => {
           const row = rows[index] ?? {}
           // Most rows have nothing below them and are not drawn again when the reader scrolls.
-          const keys = keysOf(row).filter((key) => byPlace.has(key) || open === key)
+          const keys = keysOf(row).filter((key) => byPlace.has(key) || findings.has(key) || open === key)
           return (
             <DiffLineRow
               key={index}
@@ -47,9 +50,10 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
               below={
                 keys.length > 0 &&
                 keys.map((key) => (
-                  <LineComments key={key} comments={byPlace.get(key) ?? []}>
-                    {form(key)}
-                  </LineComments>
+                  <Fragment key={key}>
+                    {findings.has(key) && <LineFindings findings={findings.get(key) ?? []} />}
+                    <LineComments comments={byPlace.get(key) ?? []}>{form(key)}</LineComments>
+                  </Fragment>
                 ))
               }
             />

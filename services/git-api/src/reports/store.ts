@@ -1,0 +1,170 @@
+import { type Database, inPoolTransaction, type Rows } from '@switchyard/db'
+import { unprocessable } from '@switchyard/domain'
+import { type AuthorRow, authorColumns, type StatusAuthor, withAuthor } from '../statuses/store.js'
+import type { FindingCounts, ParsedReport, ReportFormat, TestCounts } from './entries.js'
+import { markFlaky } from './outcomes.js'
+
+/** A report without its entries. */
+export interface StoredReport {
+  id: string
+  sha: string
+  ref: string | null
+  name: string
+  format: ReportFormat
+  pipelineId: string
+  statusId: string
+  tests: TestCounts | null
+  findings: FindingCounts | null
+  outcomes: Buffer
+  createdAt: Date
+  author: StatusAuthor | null
+}
+
+/** @property entries JSON in gzip */
+export type WholeReport = StoredReport & { entries: Buffer }
+
+/** Reports of a commit, and of a project, that are kept. The oldest reports of a project make room for new ones. */
+const ofCommitMax = 100
+const ofProjectMax = 5_000
+
+const columns = `r.id, r.sha, r.ref, r.name, r.format, r.pipeline_id AS "pipelineId", r.status_id AS "statusId", r.tests, r.findings,
+  r.outcomes, r.created_at AS "createdAt", r.author_id AS "authorId", ${authorColumns}`
+const fromReports = 'FROM status_reports r LEFT JOIN users u ON u.id = r.author_id'
+
+type ReportRow = Omit<WholeReport, 'author'> & AuthorRow
+
+/** What a report belongs to. */
+export interface ReportLabel {
+  projectId: number
+  sha: string
+  ref: string | null
+  name: string
+  pipelineId: bigint
+  statusId: bigint
+}
+
+/**
+ * Stores a report in the place of the one that its status has in this format. Of what it replaces, and of reports of the same commit
+ * and name with other refs, it takes which tests are flaky.
+ *
+ * @throws DomainError unprocessable for one more than a commit may have
+ */
+export async function replaceReport(
+  { pool }: Pick<Database, 'pool'>,
+  { projectId, sha, ref, name, pipelineId, statusId }: ReportLabel,
+  { format, tests, findings, outcomes, entries }: ParsedReport,
+  authorId: number,
+): Promise<void> {
+  await inPoolTransaction(pool, async (client) => {
+    // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number together.
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `report ${projectId} ${sha}`,
+    ])
+    const { rows: stored } = await client.query<{
+      ref: string | null
+      isOne: boolean
+      outcomes: Buffer | null
+    }>(
+      `SELECT ref, name = $3 AND format = $4 AS "isOne", CASE WHEN name = $3 AND format = $4 THEN outcomes END AS outcomes
+       FROM status_reports WHERE project_id = $1 AND sha = $2`,
+      [projectId, sha, name, format],
+    )
+    const replaces = stored.some((each) => each.isOne && each.ref === ref)
+    if (!replaces && stored.length >= ofCommitMax)
+      throw unprocessable(`The commit has ${ofCommitMax} reports already`)
+    const marked = markFlaky(
+      outcomes,
+      stored.flatMap((each) => each.outcomes ?? []),
+    )
+    await client.query(
+      `INSERT INTO status_reports
+         (project_id, sha, ref, name, format, pipeline_id, status_id, tests, findings, outcomes, entries, author_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+       ON CONFLICT (project_id, sha, name, format, ref) DO UPDATE SET
+         id = EXCLUDED.id, pipeline_id = EXCLUDED.pipeline_id, status_id = EXCLUDED.status_id, tests = EXCLUDED.tests,
+         findings = EXCLUDED.findings, outcomes = EXCLUDED.outcomes, entries = EXCLUDED.entries,
+         author_id = EXCLUDED.author_id, created_at = EXCLUDED.created_at`,
+      [
+        projectId,
+        sha,
+        ref,
+        name,
+        format,
+        pipelineId,
+        statusId,
+        tests,
+        findings,
+        bufferOf(marked),
+        bufferOf(entries),
+        authorId,
+      ],
+    )
+    await client.query(
+      `DELETE FROM status_reports WHERE project_id = $1
+         AND id <= (SELECT id FROM status_reports WHERE project_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)`,
+      [projectId, ofProjectMax],
+    )
+  })
+}
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+export interface ReportFilter {
+  projectId: number
+  /** Of one commit, or of one pipeline. */
+  sha: string
+  pipelineId?: bigint | undefined
+  /** Undefined: any. */
+  name?: string | undefined
+  ref?: string | undefined
+  format?: ReportFormat | undefined
+}
+
+/** Reports of a commit, the newest first; it has at most 100. */
+export async function listReports(
+  { pool }: Pick<Database, 'pool'>,
+  filter: ReportFilter,
+  { skip, take }: Rows = { skip: 0, take: ofCommitMax },
+): Promise<{ reports: StoredReport[]; total: number }> {
+  const { where, values } = conditionOf(filter)
+  const { rows } = await pool.query<ReportRow & { total: number }>(
+    `SELECT ${columns} ${fromReports} WHERE ${where} ORDER BY r.id DESC`,
+    values,
+  )
+  return { reports: rows.slice(skip, skip + take).map(withAuthor), total: rows.length }
+}
+
+/** The newest report that a filter finds, whole. */
+export async function findReport(
+  { pool }: Pick<Database, 'pool'>,
+  filter: ReportFilter,
+): Promise<WholeReport | null> {
+  const { where, values } = conditionOf(filter)
+  const { rows } = await pool.query<ReportRow>(
+    `SELECT ${columns}, r.entries ${fromReports} WHERE ${where} ORDER BY r.id DESC LIMIT 1`,
+    values,
+  )
+  return rows[0] ? withAuthor(rows[0]) : null
+}
+
+function conditionOf({ projectId, sha, pipelineId, ...filter }: ReportFilter) {
+  const values: unknown[] = [projectId, sha]
+  const conditions = ['r.project_id = $1', 'r.sha = $2']
+  for (const [column, value] of Object.entries({ ...filter, pipeline_id: pipelineId }))
+    if (value !== undefined) conditions.push(`r.${column} = $${values.push(value)}`)
+  return { where: conditions.join(' AND '), values }
+}
+
+/** The entries of a report; null when it was replaced meanwhile. */
+export async function findEntries(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  id: string,
+): Promise<Buffer | null> {
+  const { rows } = await pool.query<{ entries: Buffer }>(
+    'SELECT entries FROM status_reports WHERE project_id = $1 AND id = $2',
+    [projectId, id],
+  )
+  return rows[0]?.entries ?? null
+}
