@@ -181,3 +181,20 @@ export async function findReferencesContaining(
   const { stdout } = await runGitOk(repository, { ...command, paths: [folder] })
   return namesIn(folder, stdout)
 }
+
+/**
+ * Ids of the commits that no reference leads to yet, the newest first, of all those in the history of some commits or tags.
+ *
+ * @param max the older ones beyond it are left out
+ */
+export async function listUnreferencedCommits(
+  repository: Repository,
+  tips: readonly string[],
+  max: number,
+): Promise<string[]> {
+  if (tips.length === 0) return []
+  // The commits of the standard input come before `--not`.
+  const flags = [`--max-count=${max}`, '--ignore-missing', '--stdin', '--not', '--all']
+  const { stdout } = await runGitOk(repository, { command: 'rev-list', flags }, { stdin: tips.join('\n') })
+  return linesOf(stdout)
+}

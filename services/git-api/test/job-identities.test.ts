@@ -101,3 +101,36 @@ it('a deployment names the job that made it, in every answer', async () => {
   })
   expect(changed.body.job_identity).toEqual(shown())
 })
+
+describe('a commit', () => {
+  const jobOf = async (id: string) => (await read(`/repository/commits/${id}`)).job_identity
+  const remote = async (token: Promise<string>) =>
+    Object.assign(new URL(harness.remote('anonymous', project)), { username: 'job', password: await token })
+      .href
+
+  it('by the API names the job', async () => {
+    const { body } = await asJob(await tokenOf(), '/repository/commits', {
+      ...{ branch: 'by-api', start_branch: 'main', commit_message: 'x' },
+      actions: [{ action: 'create', file_path: 'by-api.txt', content: 'x' }],
+    })
+    expect(body.job_identity).toEqual(shown())
+    expect(await jobOf('by-api')).toEqual(shown())
+  })
+
+  it('that a job pushes names it, with those before it, and not those that were there', async () => {
+    const first = await work.commit({ files: { 'a.txt': 'x' }, branch: 'pushed' })
+    const second = await work.commit({ files: { 'b.txt': 'x' } })
+    await work.git('push', '--quiet', await remote(tokenOf()), 'pushed')
+    expect(await Promise.all([first, second].map(jobOf))).toEqual([shown(), shown()])
+    expect(await jobOf(sha)).toBeNull()
+    const other = await remote(tokenOf({ pipeline_id: 4712 }))
+    await work.git('push', '--quiet', other, 'pushed:refs/heads/again', `${sha}:refs/heads/there`)
+    expect(await Promise.all([second, sha].map(jobOf))).toEqual([shown(), null])
+  })
+
+  it('that a user pushes names none', async () => {
+    const own = await work.commit({ files: { 'c.txt': 'x' }, branch: 'by-hand' })
+    await work.git('push', '--quiet', harness.remote('developer', project), 'by-hand')
+    expect(await jobOf(own)).toBeNull()
+  })
+})

@@ -36,6 +36,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
     'admin-broadcast': 'read',
     'jobqueue-metrics': 'read',
   },
+  job_commits: { 'git-api': 'write' },
   exchanged_identities: { 'git-api': 'write' },
   projects: { ...everyService, 'git-api': 'write' },
   repository_storage_moves: { 'git-api': 'write' },

@@ -80,7 +80,7 @@ async function applyCommit(
   if (tip === null) throw notFound('Branch')
   const committer = signatureOf(caller.user)
   const description = describe(pick)
-  const change = beginChange(deps, { project, user: caller.user, baseUrl })
+  const change = beginChange(deps, { project, user: caller.user, baseUrl, job: caller.token.job })
   const { recordIntent } = change
   const result = await pickCommit(repository, {
     branch,

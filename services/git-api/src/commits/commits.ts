@@ -294,7 +294,7 @@ export async function createCommit(
   const { branch, message } = command
   const { edits, tip, parent, forced } = await planCommit(deps.database, access, command)
   const signatures = signaturesOf(caller, command)
-  const change = beginChange(deps, { project, user: caller.user, baseUrl })
+  const change = beginChange(deps, { project, user: caller.user, baseUrl, job: caller.token.job })
   const { recordIntent } = change
   const commit = await writeCommit(repository, {
     branch,

@@ -82,7 +82,10 @@ export const takePush: ServeExchange = async (
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const pushOptions: string[] = []
-  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl, pushOptions })
+  const { recordIntent, publish } = beginChange(deps, {
+    ...{ project, user: caller.user, baseUrl, pushOptions },
+    job: caller.token.job,
+  })
   const changes = await servePush(session, input, output, {
     judge,
     locks,

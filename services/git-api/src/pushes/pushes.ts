@@ -1,6 +1,6 @@
 import type { Project } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
-import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import { isZeroId, type JobIdentity, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import { commitsBetween } from '@switchyard/git-storage/commit-range'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
@@ -19,6 +19,8 @@ export interface Change {
   baseUrl: string
   /** Options of a push, as the client sent them. Unset: none. */
   pushOptions?: readonly string[]
+  /** The CI job that brings the new commits. Unset: none. */
+  job?: JobIdentity | undefined
 }
 
 export const tagsFolder = 'refs/tags/'

@@ -8,12 +8,17 @@ import {
 } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
-import { findBranchTip, findUsualBranch, isBranchOfGitAnnex } from '@switchyard/git-storage/find-refs'
+import {
+  findBranchTip,
+  findUsualBranch,
+  isBranchOfGitAnnex,
+  listUnreferencedCommits,
+} from '@switchyard/git-storage/find-refs'
 import { pointHeadTo } from '@switchyard/git-storage/move-refs'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import { type Change, eventOf } from '../pushes/pushes.js'
 import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
-import { forgetIntents, storeIntents } from './store.js'
+import { forgetIntents, storeIntents, storeJobCommits } from './store.js'
 
 export type { ReferenceDependencies } from './publish.js'
 
@@ -38,6 +43,7 @@ const lookInMs = 10_000
 export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
   const { database } = dependencies
   const { project, user, baseUrl, pushOptions = [] } = about
+  const broughtCommits = noteCommitsOfJob(dependencies, about)
   const { id, name, username, email } = user
   // The options of a push are added to this array between `beginChange` and `recordIntent`.
   const row = {
@@ -50,6 +56,7 @@ export function beginChange(dependencies: ReferenceDependencies, about: Change):
 
   return {
     async recordIntent(changes) {
+      await broughtCommits.list(changes)
       const notified = changes.slice(0, notifiedChangesMax - intended.size).flatMap((change) => {
         const event = eventOf(change.ref)
         return event === null ? [] : [{ ...change, event, id: randomUUID() as string }]
@@ -59,6 +66,7 @@ export function beginChange(dependencies: ReferenceDependencies, about: Change):
       for (const change of notified) if (stored.has(change.id)) intended.set(keyOf(change), change.id)
     },
     async publish(changes) {
+      await broughtCommits.store()
       const changed = { ...about, project: await settleDefaultBranch(dependencies, project, changes) }
       await referencesChanged(dependencies, changed, changes, {
         idOf: (change) => intended.get(keyOf(change)),
@@ -67,6 +75,30 @@ export function beginChange(dependencies: ReferenceDependencies, about: Change):
         },
       })
       return changed.project
+    },
+  }
+}
+
+/** New commits of one change that are noted as those of a job. */
+const jobCommitsMax = 1000
+
+/** Notes which commits a job brings: those that no reference led to before the change. */
+function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { project, job }: Change) {
+  let shas: string[] = []
+  return {
+    async list(changes: readonly RefChange[]): Promise<void> {
+      if (!job) return
+      const tips = changes.map(({ after }) => after).filter((id) => !isZeroId(id))
+      shas = await listUnreferencedCommits(git.open(project), tips, jobCommitsMax)
+    },
+    async store(): Promise<void> {
+      if (!job || shas.length === 0) return
+      try {
+        await storeJobCommits(database, project.id, { shas, job })
+      } catch (err) {
+        // The references have changed: a database that is unreachable now must not make the change appear refused.
+        logger.warn({ err, project_id: project.id }, 'could not note the CI job of new commits')
+      }
     },
   }
 }

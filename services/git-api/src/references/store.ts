@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import type { RefChange } from '@switchyard/domain/access'
+import type { JobIdentity, RefChange } from '@switchyard/domain/access'
 
 type Pool = Pick<Database, 'pool'>
 
@@ -78,4 +78,33 @@ export async function claimIntents(
     [storage, rowsMax, againInMs],
   )
   return rows
+}
+
+/** Notes the job that brought these commits. A commit that came before keeps its job. */
+export async function storeJobCommits(
+  { pool }: Pool,
+  projectId: number,
+  { shas, job }: { shas: readonly string[]; job: JobIdentity },
+): Promise<void> {
+  await pool.query({
+    name: 'store-job-commits',
+    text: `INSERT INTO job_commits (project_id, sha, job) SELECT $1, sha, $3 FROM unnest($2::text[]) AS sha
+      ON CONFLICT DO NOTHING`,
+    values: [projectId, shas, JSON.stringify(job)],
+  })
+}
+
+/** The job that brought a commit; null: no job did. */
+export async function findJobOfCommit(
+  { pool }: Pool,
+  projectId: number,
+  sha: string,
+): Promise<JobIdentity | null> {
+  const text = 'SELECT job FROM job_commits WHERE project_id = $1 AND sha = $2'
+  const { rows } = await pool.query<{ job: JobIdentity }>({
+    name: 'job-of-commit',
+    text,
+    values: [projectId, sha],
+  })
+  return rows[0]?.job ?? null
 }

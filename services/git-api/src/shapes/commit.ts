@@ -1,4 +1,5 @@
 import type { Project } from '@switchyard/db'
+import type { JobIdentity } from '@switchyard/domain/access'
 import {
   type Commit,
   type CommitStats,
@@ -11,6 +12,7 @@ import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { PipelineWithAuthor } from '../pipelines/store.js'
+import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 import type { SignatureKind } from './repository-views.js'
 
 export const pipelineBasicShape = z
@@ -80,6 +82,7 @@ export const commitDetailShape = z
     status: z.string().nullable(),
     project_id: z.int(),
     last_pipeline: pipelineBasicShape.nullable(),
+    job_identity: jobIdentityShape.nullable().meta({ description: 'The CI job that brought the commit' }),
   })
   .meta({ id: 'CommitDetail', description: 'One commit, with the state that follows from its statuses' })
 
@@ -122,11 +125,13 @@ interface CommitDetail {
   status: string | null
   /** The newest pipeline of the commit; null without a status. */
   lastPipeline: PipelineWithAuthor | null
+  /** The CI job that brought the commit. */
+  job: JobIdentity | null
 }
 
 /** The fields of a commit in a list, the numbers of changed lines, and the state that follows from the statuses. */
 export const presentCommitDetail = (
-  { commit, stats, status, lastPipeline }: CommitDetail,
+  { commit, stats, status, lastPipeline, job }: CommitDetail,
   project: Project,
   baseUrl: string,
 ): z.output<typeof commitDetailShape> => ({
@@ -135,6 +140,7 @@ export const presentCommitDetail = (
   status,
   project_id: project.id,
   last_pipeline: lastPipeline && presentPipelineBasic(lastPipeline, project, baseUrl),
+  job_identity: presentJobIdentity(job),
 })
 
 const lineCount = z.int().nullable().optional().meta({

@@ -1,3 +1,4 @@
+import type { JobIdentity } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { StoredBlob } from '@switchyard/git-storage/blobs'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
@@ -103,10 +104,12 @@ export interface ProjectStatistics {
 /** Of an object of Git LFS. `missing`: not stored; `refused`: it can never be stored, with the reason. */
 export type LfsObjectState = { state: 'stored' | 'missing' } | { state: 'refused'; reason: string }
 
-/** The state and the newest pipeline of a commit, which follow from its statuses. */
+/** The state and the newest pipeline of a commit, which follow from its statuses, and who brought it. */
 export interface CommitState {
   /** The state that follows from all statuses; null without any. */
   status: string | null
   /** The newest pipeline of any ref; null without a status. */
   lastPipeline: PipelineWithAuthor | null
+  /** The CI job that brought the commit; null: no job by its identity token. */
+  job: JobIdentity | null
 }

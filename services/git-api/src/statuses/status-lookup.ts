@@ -6,6 +6,7 @@ import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { LRUCache } from 'lru-cache'
 import { findLastPipeline } from '../pipelines/store.js'
+import { findJobOfCommit } from '../references/store.js'
 import type { CommitState } from '../shapes/repository-views.js'
 import { listCountedStatuses } from './store.js'
 
@@ -35,11 +36,12 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
       const key = `${project.id} ${sha}`
       const found = known.get(key)
       if (found?.mark === mark) return found.state
-      const [counted, lastPipeline] = await Promise.all([
+      const [counted, lastPipeline, job] = await Promise.all([
         listCountedStatuses(database, project.id, sha),
         findLastPipeline(database, project.id, sha),
+        findJobOfCommit(database, project.id, sha),
       ])
-      const state = { status: aggregateStatus(counted), lastPipeline }
+      const state = { status: aggregateStatus(counted), lastPipeline, job }
       known.set(key, { mark, state })
       return state
     },

@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { Badge, State } from '../../../components/badge'
+import { ByJob } from '../../../components/by-job'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { CommitDetail, CommitReference } from '../../../generated/types.gen'
@@ -46,6 +47,11 @@ export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string
           <Fact name="Committer">
             <Person name={commit.committer_name} email={commit.committer_email} />{' '}
             <Time at={commit.committed_date} />
+          </Fact>
+        )}
+        {commit.job_identity && (
+          <Fact name="Brought">
+            <ByJob job={commit.job_identity} />
           </Fact>
         )}
         <Fact name="Commit">
