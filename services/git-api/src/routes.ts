@@ -22,6 +22,7 @@ import { pipelineRoutes } from './pipelines/routes.js'
 import { projectStateRoutes } from './projects/project-state-routes.js'
 import { projectRoutes } from './projects/routes.js'
 import { protectedBranchRoutes } from './protected-branches/routes.js'
+import { protectedEnvironmentRoutes } from './protected-environments/routes.js'
 import { protectedTagRoutes } from './protected-tags/routes.js'
 import { releaseRoutes } from './releases/routes.js'
 import { reportRoutes } from './reports/routes.js'
@@ -85,6 +86,7 @@ const subjects = [
   discussionRoutes,
   environmentRoutes,
   deploymentRoutes,
+  protectedEnvironmentRoutes,
   freezePeriodRoutes,
   absentFeatureRoutes,
   storageMoveRoutes,

@@ -45,6 +45,22 @@ export async function callProtectOneBranch(api: DocumentedApi, path: { id: numbe
   await api.call('POST /projects/{id}/environments/stop_stale', { path, body })
 }
 
+export async function callProtectedEnvironments(api: DocumentedApi, path: { id: number }) {
+  const environments = '/projects/{id}/protected_environments'
+  const given = { name: 'guarded', deploy_access_levels: [{ access_level: 60 }], required_approval_count: 1 }
+  await api.call(`POST ${environments}`, { path, body: given })
+  await api.call(`GET ${environments}`, { path })
+  const one = { ...path, name: 'guarded' }
+  await api.call(`GET ${environments}/{name}`, { path: one })
+  await api.call(`PUT ${environments}/{name}`, { path: one, body: { required_approval_count: 2 } })
+  const fields = { environment: 'guarded', sha: 'main', ref: 'main', tag: false, status: 'blocked' }
+  const waiting = (await api.call('POST /projects/{id}/deployments', { path, body: fields })).body
+  const deployment = { ...path, deployment_id: (waiting as { id: number }).id }
+  const body = { status: 'rejected' }
+  await api.call('POST /projects/{id}/deployments/{deployment_id}/approval', { path: deployment, body })
+  await api.call(`DELETE ${environments}/{name}`, { path: one })
+}
+
 export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const pipelines = '/projects/{id}/pipelines'
   const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))

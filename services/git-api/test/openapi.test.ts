@@ -6,6 +6,7 @@ import {
   callAbsentFeatures,
   callDiscussions,
   callPipelines,
+  callProtectedEnvironments,
   callProtectOneBranch,
   callSearch,
   refusedAlways,
@@ -346,6 +347,7 @@ it('every operation answers as it is documented', async () => {
   await callUploads(api, project)
   await callFiles(project)
   await callDeployments(project)
+  await callProtectedEnvironments(api, project)
   await callComparisons(project)
   await callSearch(api, project)
   await callProtectOneBranch(api, project)

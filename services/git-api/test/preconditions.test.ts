@@ -82,6 +82,14 @@ const resources: Record<string, Resource> = {
     changes: [{ status: 'running' }, { status: 'failed' }],
     field: 'status',
   },
+  'a protected environment': {
+    async make() {
+      const given = { name: fresh('env'), deploy_access_levels: [{ access_level: 40 }] }
+      return `${of}/protected_environments/${(await made(`${of}/protected_environments`, given)).name}`
+    },
+    changes: [{ required_approval_count: 1 }, { required_approval_count: 2 }],
+    field: 'required_approval_count',
+  },
   'a freeze period': {
     make: async () =>
       `${of}/freeze_periods/${(await made(`${of}/freeze_periods`, { freeze_start: '0 1 * * *', freeze_end: '0 2 * * *' })).id}`,

@@ -307,7 +307,7 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, own-tokens, identities.
+  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens, identities.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',
@@ -320,10 +320,12 @@ test('no call that makes or changes something is missing among these tests', asy
     `PUT ${inProject('/hooks/{key}/custom_headers/{key}')}`,
     `POST ${discussions}/{key}/notes`,
     `PUT ${discussions}/{key}/notes/{key}`,
+    `POST ${inProject('/protected_environments')}`,
+    `PUT ${inProject('/protected_environments/{key}')}`,
   ]
   const refused = /\/(?:merge_requests|issues|labels|milestones|variables|deploy_keys|groups)$/
   const actions =
-    /\/(?:rotate|block|unblock|archive|unarchive|stop|stop_stale|protect|unprotect|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/packages\/generic\//
+    /\/(?:rotate|block|unblock|archive|unarchive|stop|stop_stale|approval|protect|unprotect|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/packages\/generic\//
   const known = new Set([
     ...tested,
     ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),

@@ -65,6 +65,34 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(written).toContainEqual(expect.objectContaining({ note: 'Looks good', path: null }))
   })
 
+  it('edits and deletes a comment of its author', async () => {
+    const path = `${shop}/repository/commits/${newest}/comments`
+    await as(async (page) => {
+      await open(page, `/projects/root/shop/commits/${newest}`)
+      const comments = page.getByRole('region', { name: 'Comments' })
+      for (const note of ['First word', 'Last word']) {
+        await comments.getByLabel('New comment').fill(note)
+        await comments.getByRole('button', { name: 'Add comment' }).click()
+        await comments.getByText(note).waitFor()
+      }
+      const first = comments.getByRole('article').filter({ hasText: 'First word' })
+      await first.getByRole('button', { name: 'Edit' }).click()
+      await comments.getByLabel('Edit comment').fill('Better word')
+      await comments.getByRole('button', { name: 'Save' }).click()
+      await comments.getByText('Better word').waitFor()
+      const last = comments.getByRole('article').filter({ hasText: 'Last word' })
+      await last.getByRole('button', { name: 'Delete' }).click()
+      await page
+        .getByRole('dialog', { name: 'Delete comment' })
+        .getByRole('button', { name: 'Delete' })
+        .click()
+      await last.waitFor({ state: 'detached' })
+    })
+    const notes = (await api<{ note: string }[]>('GET', path)).map(({ note }) => note)
+    expect(notes).toContain('Better word')
+    expect(notes.filter((note) => /First word|Last word/.test(note))).toEqual([])
+  })
+
   it('picks a commit onto another branch after a preview', async () => {
     const { id } = await api<{ id: string }>('POST', `${shop}/repository/commits`, {
       branch: 'hotfix',

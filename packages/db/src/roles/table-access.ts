@@ -59,6 +59,8 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   commit_comments: { 'git-api': 'write' },
   // A saga is shown with its deployments.
   environments: { 'git-api': 'write', 'saga-reporter': 'read' },
+  protected_environments: { 'git-api': 'write' },
+  deployment_approvals: { 'git-api': 'write' },
   deployments: { 'git-api': 'write', 'saga-reporter': 'read' },
   freeze_periods: { 'git-api': 'write' },
   audit_events: {

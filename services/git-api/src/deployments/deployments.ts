@@ -21,6 +21,7 @@ import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods } from '../freeze-periods/store.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
+import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import { deploymentHook } from '../shapes/hooks.js'
 import {
   changeDeployment as changeStoredDeployment,
@@ -82,11 +83,12 @@ interface AddDeploymentCommand {
  */
 export async function addDeployment(
   deps: DeploymentDependencies,
-  { project, repository, caller }: ProjectCall<Caller>,
+  access: ProjectCall<Caller>,
   command: AddDeploymentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
-  const { database, freezeCalendar } = deps
+  const { project, repository, caller } = access
+  const { database } = deps
   const { environment, ref, tag, status, enforce } = command
   const bound = boundTenantsOf(caller)
   const { commit, saga } = await readReferences(repository, {
@@ -94,12 +96,10 @@ export async function addDeployment(
     sagaTenant: command.sagaTenant ?? ownTenant(bound),
   })
   if (saga) requireTenant(bound, saga.tenant)
+  const protection = await requireMayDeploy(database, access, { environment, status, deployment: null })
   const now = new Date()
-  const freezeEnd = await freezeCalendar.findEnd(await listFreezePeriods(database, project.id), now)
-  if (freezeEnd && enforce) {
-    const end = freezeEnd.toISOString()
-    throw forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
-  }
+  const freezeEnd = await findFreezeEnd(deps, project, now)
+  if (freezeEnd && (enforce || (protection && begins(status)))) throw frozenUntil(freezeEnd)
   // Later deployments are compared with this one, also when no branch contains its commit any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
@@ -113,6 +113,20 @@ export async function addDeployment(
   if (isNew) announce(deps.jobs, deployment)
   return deployment
 }
+
+const findFreezeEnd = async (
+  { database, freezeCalendar }: DeploymentDependencies,
+  { id }: ProjectCall['project'],
+  now: Date,
+): Promise<Date | null> => freezeCalendar.findEnd(await listFreezePeriods(database, id), now)
+
+function frozenUntil(freezeEnd: Date) {
+  const end = freezeEnd.toISOString()
+  return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+}
+
+/** Whether something gets to the environment, or has got there. */
+const begins = (status: DeploymentStatus) => status === 'running' || status === 'success'
 
 /** Checks the commit, the ref, the environment and the saga that a new deployment names. @throws DomainError invalid, with every problem by field */
 async function readReferences(repository: Repository, command: AddDeploymentCommand) {
@@ -130,15 +144,40 @@ async function readReferences(repository: Repository, command: AddDeploymentComm
   return { commit, saga }
 }
 
-/** @throws DomainError not-found; precondition-failed; invalid for a status that may not follow */
+interface DeploymentChange {
+  id: number
+  status: DeploymentStatus
+  precondition: Precondition | undefined
+}
+
+/**
+ * Gives a deployment another status. In a protected environment, one that has waited begins only after its approvals and outside of
+ * freeze periods.
+ *
+ * @throws DomainError not-found; forbidden; precondition-failed; invalid for a status that may not follow
+ */
 export async function changeDeployment(
   deps: DeploymentDependencies,
+  access: ProjectCall<Caller>,
+  change: DeploymentChange,
+  call: Pick<Call, 'baseUrl'>,
+): Promise<DeploymentView> {
+  const { status } = change
+  const current = await getDeployment(deps.database, access, change.id)
+  const planned = { environment: current.environment.name, status, deployment: current }
+  const protection = await requireMayDeploy(deps.database, access, planned)
+  if (protection && begins(status) && !begins(current.status as DeploymentStatus)) {
+    const freezeEnd = await findFreezeEnd(deps, access.project, new Date())
+    if (freezeEnd) throw frozenUntil(freezeEnd)
+  }
+  return applyStatus(deps, access, change, call)
+}
+
+/** The same without asking who may. */
+export async function applyStatus(
+  deps: DeploymentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
-  {
-    id,
-    status,
-    precondition,
-  }: { id: number; status: DeploymentStatus; precondition: Precondition | undefined },
+  { id, status, precondition }: DeploymentChange,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
   const { sha } = await getDeployment(deps.database, { project }, id)

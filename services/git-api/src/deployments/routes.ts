@@ -3,6 +3,7 @@ import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { deploymentStatuses } from '@switchyard/domain/deployment'
 import {
+  type Call,
   created,
   endpoint,
   filledText,
@@ -21,12 +22,18 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
+import { describeApprovals } from '../protected-environments/protected-environments.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
-import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
+import {
+  deploymentDetailShape,
+  deploymentShape,
+  presentDeployment,
+  presentDeploymentDetail,
+} from '../shapes/deployment.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
-import type { DeploymentOrder } from './store.js'
+import type { DeploymentOrder, DeploymentView } from './store.js'
 
 export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
   const { readDeployments, deploy, maintain } = deps.guards
@@ -103,10 +110,13 @@ function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
   }
 }
 
+const presentDetail = async (database: Database, deployment: DeploymentView, { baseUrl }: Call) =>
+  presentDeploymentDetail(deployment, await describeApprovals(database, deployment), baseUrl)
+
 const createDeployment = (deps: DeploymentDependencies) =>
   endpoint({
     summary: 'Create a deployment, and its environment when that does not exist',
-    replies: { 201: deploymentShape },
+    replies: { 201: deploymentDetailShape },
     input: z.object({
       environment: filledText().meta({ description: 'Name of the environment' }),
       sha: filledText(),
@@ -119,33 +129,32 @@ const createDeployment = (deps: DeploymentDependencies) =>
     }),
     async handle({ saga_id: sagaId, saga_tenant: sagaTenant, ...given }, access: ProjectCall<Caller>, call) {
       const command = { ...given, sagaId, sagaTenant }
-      return created(
-        presentDeployment(await deployments.addDeployment(deps, access, command, call), call.baseUrl),
-      )
+      const deployment = await deployments.addDeployment(deps, access, command, call)
+      return created(await presentDetail(deps.database, deployment, call))
     },
   })
 
 const getDeployment = (database: Database) =>
   endpoint({
     summary: 'One deployment',
-    replies: { 200: deploymentShape },
+    replies: { 200: deploymentDetailShape },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall, call) {
       const deployment = await deployments.getDeployment(database, access, deployment_id)
-      return versioned(presentDeployment(deployment, call.baseUrl), deployment)
+      return versioned(await presentDetail(database, deployment, call), deployment)
     },
   })
 
 const updateDeployment = (deps: DeploymentDependencies) =>
   endpoint({
     summary: 'Change the status of a deployment',
-    replies: { 200: deploymentShape },
+    replies: { 200: deploymentDetailShape },
     refusals: [412],
     input: z.object({ ...deploymentId, status: z.enum(deploymentStatuses) }),
     async handle({ deployment_id: id, status }, access: ProjectCall<Caller>, call) {
       const change = { id, status, precondition: preconditionOf(call) }
       const deployment = await deployments.changeDeployment(deps, access, change, call)
-      return versioned(presentDeployment(deployment, call.baseUrl), deployment)
+      return versioned(await presentDetail(deps.database, deployment, call), deployment)
     },
   })
 

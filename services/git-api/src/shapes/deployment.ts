@@ -9,6 +9,7 @@ import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { DeploymentView } from '../deployments/store.js'
 import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
+import type { ApprovalWithUser } from '../protected-environments/store.js'
 import { basicProjectShape, presentBasicProject } from './project.js'
 import { presentUser, userShape } from './user.js'
 
@@ -110,4 +111,47 @@ export const presentDeployment = (
   saga_id: deployment.sagaId,
   saga_tenant: deployment.sagaTenant,
   job_identity: presentJobIdentity(deployment.job),
+})
+
+export const approvalShape = z
+  .object({
+    user: userShape.nullable(),
+    status: z.enum(['approved', 'rejected']),
+    created_at: z.date(),
+    comment: z.string().nullable(),
+  })
+  .meta({
+    id: 'DeploymentApproval',
+    description: 'What somebody says about a deployment that needs approvals',
+  })
+
+export const deploymentDetailShape = z
+  .object({
+    ...deploymentShape.shape,
+    pending_approval_count: z.int().optional(),
+    approvals: z.array(approvalShape).optional(),
+  })
+  .meta({ id: 'DeploymentDetail', description: 'A deployment, and in a protected environment its approvals' })
+
+export const presentApproval = (
+  { user, status, createdAt, comment }: ApprovalWithUser,
+  baseUrl: string,
+): z.output<typeof approvalShape> => ({
+  user: user && presentUser(user, baseUrl),
+  status: status === 'approved' ? 'approved' : 'rejected',
+  created_at: createdAt,
+  comment,
+})
+
+/** @param approval null: the environment is not protected */
+export const presentDeploymentDetail = (
+  deployment: DeploymentView,
+  approval: { pending: number; approvals: ApprovalWithUser[] } | null,
+  baseUrl: string,
+): z.output<typeof deploymentDetailShape> => ({
+  ...presentDeployment(deployment, baseUrl),
+  ...(approval && {
+    pending_approval_count: approval.pending,
+    approvals: approval.approvals.map((each) => presentApproval(each, baseUrl)),
+  }),
 })

@@ -156,7 +156,7 @@ export async function changeVersion(path: string, body: object, etag: string): P
 
 /** Sends a change. Answers without a body give undefined. */
 export async function send<Answer = undefined>(
-  method: 'POST' | 'DELETE',
+  method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   query?: Query,

@@ -70,7 +70,7 @@ export function CommitPage() {
 function DiffWithComments({
   sha,
   diff: { list, changes, total, source },
-  comments: { query, add },
+  comments: { query, add, changesOf },
 }: {
   sha: string
   diff: ReturnType<typeof useCommitDiff>
@@ -84,48 +84,46 @@ function DiffWithComments({
   const paths = new Set(changes?.map((change) => change.new_path))
   const unplaced = all.filter((comment) => comment.path === null || !paths.has(comment.path))
   return (
-    <>
-      <CommentsContext.Provider value={{ comments: all, add: mayComment ? add : undefined }}>
-        {list.isError && <Problem error={list.error} retry={list.refetch} />}
-        {!changes && !list.isError && <Loading what="Loading the files…" />}
-        {changes && (
-          <DiffFiles
-            changes={changes}
-            total={total}
-            view={oneOf(diffViews, view) ?? 'unified'}
-            onView={(value: DiffView) =>
-              void navigate({ search: (before) => ({ ...before, view: value }), replace: true })
-            }
-            path={path}
-            onPath={(value) =>
-              void navigate({
-                search: (before) => ({ ...before, path: value }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-            source={source}
-            fileActions={(change) =>
-              change.deleted_file ? null : (
-                <TextLink
-                  to="/projects/$namespace/$name/files/$ref/$"
-                  params={{ namespace, name, ref: sha, _splat: change.new_path }}
-                  className="text-sm"
-                >
-                  View file
-                </TextLink>
-              )
-            }
-            more={
-              list.hasNextPage && (
-                <ShowMore busy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()} />
-              )
-            }
-          />
-        )}
-      </CommentsContext.Provider>
+    <CommentsContext.Provider value={{ comments: all, add: mayComment ? add : undefined, changesOf }}>
+      {list.isError && <Problem error={list.error} retry={list.refetch} />}
+      {!changes && !list.isError && <Loading what="Loading the files…" />}
+      {changes && (
+        <DiffFiles
+          changes={changes}
+          total={total}
+          view={oneOf(diffViews, view) ?? 'unified'}
+          onView={(value: DiffView) =>
+            void navigate({ search: (before) => ({ ...before, view: value }), replace: true })
+          }
+          path={path}
+          onPath={(value) =>
+            void navigate({
+              search: (before) => ({ ...before, path: value }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+          source={source}
+          fileActions={(change) =>
+            change.deleted_file ? null : (
+              <TextLink
+                to="/projects/$namespace/$name/files/$ref/$"
+                params={{ namespace, name, ref: sha, _splat: change.new_path }}
+                className="text-sm"
+              >
+                View file
+              </TextLink>
+            )
+          }
+          more={
+            list.hasNextPage && (
+              <ShowMore busy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()} />
+            )
+          }
+        />
+      )}
       {query.isError && <Problem error={query.error} retry={query.refetch} />}
       <CommentsPanel comments={unplaced} add={mayComment ? (note) => add(note) : undefined} />
-    </>
+    </CommentsContext.Provider>
   )
 }

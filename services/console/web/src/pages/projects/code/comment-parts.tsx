@@ -1,11 +1,12 @@
 import { type FormEvent, useRef, useState } from 'react'
+import { ActionDialog } from '../../../components/action-dialog'
 import { Button } from '../../../components/button'
 import { TextArea } from '../../../components/fields'
 import { Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
-import type { CommitComment } from '../../../generated/types.gen'
 import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
 import { CommentText } from './comment-text'
+import { type CommentChanges, type CommitComment, useCommentTools } from './comments-context'
 
 export const Comment = ({ comment, about }: { comment: CommitComment; about?: string }) => (
   <article className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm">
@@ -14,11 +15,69 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
         {comment.author?.name ?? 'A deleted user'}
       </span>
       <Time at={comment.created_at} />
+      {comment.edited && <span>edited</span>}
       {about && <span>{about}</span>}
     </p>
-    <CommentText note={comment.note} />
+    <EditableText comment={comment} />
   </article>
 )
+
+function EditableText({ comment }: { comment: CommitComment }) {
+  const changes = useCommentTools().changesOf(comment)
+  const [editing, setEditing] = useState(false)
+  if (changes && editing) {
+    return (
+      <CommentForm
+        label="Edit comment"
+        action="Save"
+        draft={comment.note}
+        add={(note) => changes.edit(comment, note)}
+        onCancel={() => setEditing(false)}
+      />
+    )
+  }
+  return (
+    <>
+      <CommentText note={comment.note} />
+      {changes && <CommentButtons comment={comment} changes={changes} onEdit={() => setEditing(true)} />}
+    </>
+  )
+}
+
+function CommentButtons({
+  comment,
+  changes,
+  onEdit,
+}: {
+  comment: CommitComment
+  changes: CommentChanges
+  onEdit: () => void
+}) {
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <div className="mt-1 flex gap-2">
+      <Button look="quiet" onClick={onEdit}>
+        Edit
+      </Button>
+      <Button look="quiet" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
+      {deleting && (
+        <ActionDialog
+          title="Delete comment"
+          action="Delete"
+          look="danger"
+          run={() => changes.remove(comment)}
+          onClose={() => setDeleting(false)}
+        >
+          <p dir="auto" className="mb-3 line-clamp-3 whitespace-pre-wrap">
+            {comment.note}
+          </p>
+        </ActionDialog>
+      )}
+    </div>
+  )
+}
 
 /**
  * @param draft a text that was typed before
@@ -26,12 +85,15 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
  */
 export function CommentForm({
   label,
+  action = 'Add comment',
   draft = '',
   onDraft,
   add,
   onCancel,
 }: {
   label: string
+  /** The name of the button. */
+  action?: string
   draft?: string
   onDraft?: (note: string) => void
   add: (note: string) => Promise<unknown>
@@ -87,7 +149,7 @@ export function CommentForm({
       )}
       <div className="flex gap-2">
         <Button type="submit" look="primary" disabled={busy || attachments.isBusy || note.trim() === ''}>
-          Add comment
+          {action}
         </Button>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
       </div>

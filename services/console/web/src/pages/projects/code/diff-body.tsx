@@ -1,7 +1,6 @@
 import { Fragment, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
-import type { CommitComment } from '../../../generated/types.gen'
 import { Comment, CommentForm } from './comment-parts'
-import { placeKey, useCommentTools } from './comments-context'
+import { type CommitComment, placeKey, useCommentTools } from './comments-context'
 import { DiffLineRow } from './diff-line'
 import { type DiffRow, type DiffView, rowsOf } from './diff-rows'
 import { LineFindings } from './finding-parts'

@@ -1,6 +1,6 @@
 import { Panel } from '../../../components/page'
-import type { CommitComment } from '../../../generated/types.gen'
 import { Comment, CommentForm } from '../code/comment-parts'
+import type { CommitComment } from '../code/comments-context'
 
 /** Comments on the commit as a whole, and on lines of files that the shown diff does not have. */
 export function CommentsPanel({

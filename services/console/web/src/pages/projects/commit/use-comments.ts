@@ -1,31 +1,63 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getPage, segment, send } from '../../../api/client'
-import type { CommitComment } from '../../../generated/types.gen'
-import type { Place } from '../code/comments-context'
+import { useSession } from '../../../api/session'
+import type { CommitDiscussion, CommitNote } from '../../../generated/types.gen'
+import type { CommitComment, Place } from '../code/comments-context'
+import { useMayChange } from '../project-data'
 
 const perPage = 100
 const pagesMax = 20
 
-/** All comments of a commit, and how to add one. */
+/** All comments of a commit, and how to add, edit and delete them. */
 export function useComments(project: string, sha: string) {
   const client = useQueryClient()
-  const address = `${project}/repository/commits/${segment(sha)}/comments`
+  const commit = `${project}/repository/commits/${segment(sha)}`
+  const discussions = `${commit}/discussions`
   const queryKey = [project, 'commit', sha, 'comments']
   const query = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
       const comments: CommitComment[] = []
       for (let page = 1; page <= pagesMax; page += 1) {
-        const { rows, nextPage } = await getPage<CommitComment>(address, { page, per_page: perPage }, signal)
-        comments.push(...rows)
+        const asked = { page, per_page: perPage }
+        const { rows, nextPage } = await getPage<CommitDiscussion>(discussions, asked, signal)
+        comments.push(...rows.flatMap(({ id, notes }) => notes.map((note) => commentOf(note, id))))
         if (nextPage === undefined) break
       }
       return comments
     },
   })
+  const reload = () => client.invalidateQueries({ queryKey })
   const add = async (note: string, place?: Place) => {
-    const made = await send<CommitComment>('POST', address, { note, ...place })
-    client.setQueryData<CommitComment[]>(queryKey, (before = []) => [...before, made])
+    await send('POST', `${commit}/comments`, { note, ...place })
+    // The form does not wait: it is emptied when the comment is stored, before somebody types the next one.
+    void reload()
   }
-  return { query, add }
+  const addressOf = ({ discussion, id }: CommitComment) => `${discussions}/${discussion}/notes/${id}`
+  const changes = {
+    async edit(comment: CommitComment, body: string) {
+      await send('PUT', addressOf(comment), { body })
+      await reload()
+    },
+    async remove(comment: CommitComment) {
+      await send('DELETE', addressOf(comment))
+      await reload()
+    },
+  }
+  const { user } = useSession()
+  const maintains = useMayChange('maintainer')
+  const mayWrite = useMayChange('guest')
+  const changesOf = ({ author }: CommitComment) =>
+    maintains || (mayWrite && author?.id === user?.id) ? changes : undefined
+  return { query, add, changesOf }
 }
+
+const commentOf = (
+  { id, author, body, created_at, updated_at, position }: CommitNote,
+  discussion: string,
+): CommitComment => ({
+  ...{ id, author, created_at, discussion, note: body, edited: updated_at !== created_at },
+  path: position?.new_path ?? null,
+  line: position ? (position.new_line ?? position.old_line) : null,
+  line_type: position ? (position.new_line === null ? 'old' : 'new') : null,
+})

@@ -1,0 +1,64 @@
+import { administratorLevel } from '../access/protection-levels.js'
+
+/** Who may do something with a protected environment: everybody with a role, or one user. One of both is null. */
+export interface EnvironmentParty {
+  /** Number within the protection. */
+  id: number
+  /** {@link administratorLevel}: administrators only. */
+  accessLevel: number | null
+  userId: number | null
+}
+
+/** Whose approvals a deployment needs, and how many. */
+export interface ApprovalRule extends EnvironmentParty {
+  requiredApprovals: number
+}
+
+export interface EnvironmentProtection {
+  deployers: EnvironmentParty[]
+  /** Approvals of anybody who may deploy. Counts where there is no rule. */
+  requiredApprovalCount: number
+  approvalRules: ApprovalRule[]
+}
+
+/** Somebody who deploys or approves. */
+export interface EnvironmentActor {
+  /** Null: the account is gone. */
+  userId: number | null
+  /** Access level in the project; {@link administratorLevel} for administrators. */
+  accessLevel: number
+}
+
+export interface GivenApproval extends EnvironmentActor {
+  status: string
+}
+
+const isParty = ({ accessLevel, userId }: EnvironmentParty, actor: EnvironmentActor): boolean =>
+  (accessLevel !== null && actor.accessLevel >= accessLevel) || (userId !== null && actor.userId === userId)
+
+/** Administrators may always deploy: they could lift the protection. */
+export const mayDeployTo = ({ deployers }: EnvironmentProtection, actor: EnvironmentActor): boolean =>
+  actor.accessLevel >= administratorLevel || deployers.some((party) => isParty(party, actor))
+
+/** Whether an approval of this actor counts. */
+export const mayApprove = (protection: EnvironmentProtection, actor: EnvironmentActor): boolean =>
+  protection.approvalRules.length > 0
+    ? protection.approvalRules.some((rule) => isParty(rule, actor))
+    : mayDeployTo(protection, actor)
+
+/** Approvals that a deployment still needs. One approval counts for every rule that its user fits. */
+export function countPendingApprovals(
+  protection: EnvironmentProtection,
+  approvals: readonly GivenApproval[],
+): number {
+  const approved = approvals.filter(({ status }) => status === 'approved')
+  const { approvalRules, requiredApprovalCount } = protection
+  if (approvalRules.length === 0) return Math.max(0, requiredApprovalCount - approved.length)
+  const missing = approvalRules.map((rule) =>
+    Math.max(0, rule.requiredApprovals - approved.filter((approval) => isParty(rule, approval)).length),
+  )
+  return missing.reduce((sum, count) => sum + count, 0)
+}
+
+/** Statuses that a deployment may have before it is approved. */
+export const unapprovedStatuses: readonly string[] = ['created', 'blocked', 'failed', 'canceled']
