@@ -4,6 +4,7 @@ import { backstage } from './drivers/backstage.js'
 import { breezy } from './drivers/breezy.js'
 import { cargo } from './drivers/cargo.js'
 import { composer } from './drivers/composer.js'
+import { danger } from './drivers/danger.js'
 import { dulwich } from './drivers/dulwich.js'
 import { giget } from './drivers/giget.js'
 import { gitAnnex } from './drivers/git-annex.js'
@@ -16,6 +17,7 @@ import { goGitlab } from './drivers/go-gitlab.js'
 import { goModules } from './drivers/go-modules.js'
 import { hgGit } from './drivers/hg-git.js'
 import { isomorphicGit } from './drivers/isomorphic-git.js'
+import { jgit } from './drivers/jgit.js'
 import { goreleaser, pythonGitlab8 } from './drivers/known-calls.js'
 import { lerna } from './drivers/lerna.js'
 import { libgit2 } from './drivers/libgit2.js'
@@ -49,6 +51,7 @@ export const drivers: Driver[] = [
   goreleaser,
   lerna,
   renovate,
+  danger,
   gitlabCiLocal,
   salsaDriver,
   gitlabracadabra,
@@ -61,6 +64,7 @@ export const drivers: Driver[] = [
   goGit,
   dulwich,
   libgit2,
+  jgit,
   gitAnnex,
   gitRemoteGcrypt,
   hgGit,

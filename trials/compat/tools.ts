@@ -9,6 +9,7 @@ export const npmTools = {
   '@backstage/plugin-catalog-backend-module-gitlab': { version: '0.8.8', beside: [] },
   '@gitbeaker/rest': { version: '43.8.0', beside: [] },
   '@zereight/mcp-gitlab': { version: '2.1.64', beside: [] },
+  danger: { version: '14.0.7', beside: [] },
   giget: { version: '3.3.1', beside: [] },
   'gitlab-ci-local': { version: '4.75.1', beside: [] },
   'isomorphic-git': { version: '1.44.17', beside: [] },

@@ -14,5 +14,4 @@ export const notHadDrivers: Driver[] = [
   notHad('Terraform provider gitlab', 'applies twice', nowhere),
   notHad('Jenkins, with gitlab-plugin', 'builds what was pushed, and posts the status', nowhere),
   notHad('Woodpecker', 'signs in and builds', nowhere),
-  notHad('JGit', 'clones and pushes', "a class is missing in Debian's package"),
 ]
