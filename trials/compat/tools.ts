@@ -45,7 +45,13 @@ async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
   mkdirSync(partial, { recursive: true })
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--no-save']
   await execa('npm', ['install', '--prefix', partial, ...quiet, `${name}@${version}`, ...beside])
-  renameSync(partial, folder)
+  try {
+    renameSync(partial, folder)
+  } catch (error) {
+    // Another run was first.
+    if (!existsSync(folder)) throw error
+    rmSync(partial, { recursive: true, force: true })
+  }
   return folder
 }
 
@@ -69,11 +75,12 @@ async function installFromDebian(names: string[]): Promise<void> {
   if (done.exitCode !== 0) throw new Error(`apt-get cannot install ${missing.join(', ')}`)
 }
 
-/** Puts a program beside the packages that it imports. */
+/** Puts a program beside the packages that it imports. Several runs may do so at the same time. */
 export function placeProgram(file: string, { folder }: Installed): string {
   if (folder === '') return file
   const placed = join(folder, basename(file))
-  rmSync(placed, { force: true })
-  cpSync(file, placed)
+  const partial = `${placed}.${process.pid}.partial`
+  cpSync(file, partial)
+  renameSync(partial, placed)
   return placed
 }
