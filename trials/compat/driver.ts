@@ -47,12 +47,17 @@ export const isExpected = ({ task, error }: Result): boolean => (error === undef
  *
  * @param titles by the names of the tasks
  */
-export function programTasks(command: string[], file: string, titles: { [name: string]: string }): Task[] {
+export function programTasks(
+  command: string[],
+  file: string,
+  titles: { [name: string]: string },
+  environment: { [name: string]: string } = {},
+): Task[] {
   return Object.entries(titles).map(([name, title]) => ({
     title,
     run: async (work) => {
       const project = await work.project()
-      const env = { PROJECT: String(project.id), PROJECT_PATH: project.path }
+      const env = { ...environment, PROJECT: String(project.id), PROJECT_PATH: project.path }
       const [program = '', ...args] = [...command, work.program(file), name]
       await work.run(program, args, { env })
     },

@@ -1,5 +1,11 @@
 import type { Result } from './driver.js'
 
+/** git sends no credentials before it was asked for them. */
+const isChallenge = (call: string) => call.endsWith('/info/refs 401')
+
+/** The refused calls, without those. */
+const refusedOf = ({ refused }: Result) => refused.filter((call) => !isChallenge(call))
+
 /** How a task went, in the words of the page. */
 function outcomeOf({ notRun, error, task }: Result): string {
   if (notRun !== undefined) return 'not run'
@@ -8,10 +14,12 @@ function outcomeOf({ notRun, error, task }: Result): string {
 }
 
 /** Why a result is not simply `works`; empty where it is. */
-function reasonOf({ notRun, error, task, refused }: Result): string {
+function reasonOf(result: Result): string {
+  const { notRun, error, task } = result
   if (notRun !== undefined) return notRun
   if (error === undefined) return task.setting ?? ''
-  const call = refused[0] ? `; the first call that fails is \`${refused[0]}\`` : ''
+  const [first] = refusedOf(result)
+  const call = first ? `; the first call that fails is \`${first}\`` : ''
   return `${task.fails ?? 'it fails'}${call}`
 }
 
@@ -39,11 +47,11 @@ export function renderPage(results: Result[]): string {
     .filter((result) => reasonOf(result) !== '')
     .map((result) => `- **${result.driver.tool}**, ${result.task.title}: ${reasonOf(result)}.`)
   const refused = results
-    .filter((result) => result.error === undefined && result.refused.length > 0)
-    .map(
-      ({ driver, task, refused: calls }) =>
-        `- **${driver.tool}**, ${task.title}: ${calls.map((call) => `\`${call}\``).join(', ')}.`,
-    )
+    .filter((result) => result.error === undefined && refusedOf(result).length > 0)
+    .map((result) => {
+      const calls = refusedOf(result).map((call) => `\`${call}\``)
+      return `- **${result.driver.tool}**, ${result.task.title}: ${calls.join(', ')}.`
+    })
   return `${introduction}
 ${table([['tool', 'task', 'result'], ...rows])}
 
@@ -53,7 +61,8 @@ ${reasons.join('\n') || 'Everything works as it is.'}
 
 ## Refused calls
 
-Answers of 4xx and 5xx that tools expect, or go on from: git asks for credentials after 401, others ask whether something is there.
+Answers of 4xx and 5xx that tools expect, or go on from: most ask whether something is there. The 401 that has git send its
+credentials is left out.
 
 ${refused.join('\n') || 'None.'}
 `

@@ -9,6 +9,7 @@ export const npmTools = {
   '@backstage/plugin-catalog-backend-module-gitlab': { version: '0.8.8', beside: [] },
   '@gitbeaker/rest': { version: '43.8.0', beside: [] },
   '@zereight/mcp-gitlab': { version: '2.1.64', beside: [] },
+  danger: { version: '14.0.7', beside: [] },
   giget: { version: '3.3.1', beside: [] },
   'gitlab-ci-local': { version: '4.75.1', beside: [] },
   'isomorphic-git': { version: '1.44.17', beside: [] },
@@ -44,7 +45,13 @@ async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
   mkdirSync(partial, { recursive: true })
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--no-save']
   await execa('npm', ['install', '--prefix', partial, ...quiet, `${name}@${version}`, ...beside])
-  renameSync(partial, folder)
+  try {
+    renameSync(partial, folder)
+  } catch (error) {
+    // Another run was first.
+    if (!existsSync(folder)) throw error
+    rmSync(partial, { recursive: true, force: true })
+  }
   return folder
 }
 
@@ -68,11 +75,12 @@ async function installFromDebian(names: string[]): Promise<void> {
   if (done.exitCode !== 0) throw new Error(`apt-get cannot install ${missing.join(', ')}`)
 }
 
-/** Puts a program beside the packages that it imports. */
+/** Puts a program beside the packages that it imports. Several runs may do so at the same time. */
 export function placeProgram(file: string, { folder }: Installed): string {
   if (folder === '') return file
   const placed = join(folder, basename(file))
-  rmSync(placed, { force: true })
-  cpSync(file, placed)
+  const partial = `${placed}.${process.pid}.partial`
+  cpSync(file, partial)
+  renameSync(partial, placed)
   return placed
 }
