@@ -185,6 +185,40 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
     )
   })
 
+  it('are attached to comments: chosen, dropped and pasted; only pictures of the project are shown', async () => {
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    )
+    await as(async (page) => {
+      await open(page, `/projects/root/shop/commits/${data.commits.at(-1)}`)
+      const comments = page.getByRole('region', { name: 'Comments' })
+      const text = comments.getByLabel('New comment')
+      await text.fill('Look: <img src=x> ![x](https://evil.example/x.png)')
+      await comments.locator('input[type=file]').setInputFiles(fileOf('shot.png', png))
+      await expect
+        .poll(() => text.inputValue())
+        .toMatch(/\n!\[shot\]\(\/uploads\/[0-9a-f]{32}\/shot\.png\)\n$/)
+      await drop(page, comments.getByRole('group', { name: 'Attachments' }), 'page.svg', '<svg/>')
+      await expect.poll(() => text.inputValue()).toContain('[page.svg](/uploads/')
+      await text.evaluate((field) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.items.add(new File(['log'], 'build.log'))
+        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+      })
+      await expect.poll(() => text.inputValue()).toContain('[build.log](/uploads/')
+      await comments.getByRole('button', { name: 'Add comment' }).click()
+      const comment = comments.getByRole('article').last()
+      await comment.getByText('<img src=x> ![x](https://evil.example/x.png)').waitFor()
+      const picture = comment.getByRole('img', { name: 'shot' })
+      await expect.poll(() => picture.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBe(1)
+      expect(await comment.getByRole('img').count()).toBe(1)
+      const downloading = page.waitForEvent('download')
+      await comment.getByRole('link', { name: 'page.svg' }).click()
+      expect((await downloading).suggestedFilename()).toBe('page.svg')
+    })
+  })
+
   it('are offered to nobody who may not push', async () => {
     await api('POST', `${shop}/members`, { username: 'grace', access_level: 20 })
     await as(

@@ -98,7 +98,10 @@ export function FileDrop({
         setIsOver(false)
         take(event, event.dataTransfer)
       }}
-      onPaste={(event) => take(event, event.clipboardData)}
+      onPaste={(event) => {
+        // Programs of offices copy a picture of each text beside it.
+        if (event.clipboardData.getData('text/plain') === '') take(event, event.clipboardData)
+      }}
     >
       {children}
       {hasFolders && (

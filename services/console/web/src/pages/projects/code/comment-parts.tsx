@@ -1,9 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { Button } from '../../../components/button'
 import { TextArea } from '../../../components/fields'
 import { Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { CommitComment } from '../../../generated/types.gen'
+import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
+import { NoteText } from './note-text'
 
 export const Comment = ({ comment, about }: { comment: CommitComment; about?: string }) => (
   <article className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm">
@@ -14,9 +16,7 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
       <Time at={comment.created_at} />
       {about && <span>{about}</span>}
     </p>
-    <p dir="auto" className="whitespace-pre-wrap">
-      {comment.note}
-    </p>
+    <NoteText note={comment.note} />
   </article>
 )
 
@@ -38,12 +38,17 @@ export function CommentForm({
   onCancel?: () => void
 }) {
   const [note, setNote] = useState(draft)
+  const field = useRef<HTMLTextAreaElement>(null)
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const write = (text: string) => {
     setNote(text)
     onDraft?.(text)
   }
+  const attachments = useAttachments((markdown) => {
+    const { current } = field
+    if (current) write(withMarkdown(current, markdown))
+  })
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -59,26 +64,29 @@ export function CommentForm({
   }
   return (
     <form onSubmit={(event) => void submit(event)} className="font-sans">
-      <TextArea
-        label={label}
-        value={note}
-        required
-        rows={3}
-        autoFocus={onCancel !== undefined}
-        onChange={(event) => write(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && note === '') onCancel?.()
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-            event.currentTarget.form?.requestSubmit()
-        }}
-      />
+      <WithAttachments attachments={attachments}>
+        <TextArea
+          ref={field}
+          label={label}
+          value={note}
+          required
+          rows={3}
+          autoFocus={onCancel !== undefined}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && note === '') onCancel?.()
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+              event.currentTarget.form?.requestSubmit()
+          }}
+        />
+      </WithAttachments>
       {error !== undefined && (
         <div className="mb-3">
           <Problem error={error} />
         </div>
       )}
       <div className="flex gap-2">
-        <Button type="submit" look="primary" disabled={busy || note.trim() === ''}>
+        <Button type="submit" look="primary" disabled={busy || attachments.isBusy || note.trim() === ''}>
           Add comment
         </Button>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
