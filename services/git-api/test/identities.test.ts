@@ -87,6 +87,58 @@ describe('linking an account at a provider', () => {
   })
 })
 
+describe('unlinking an account', () => {
+  const comes = (login: string) => {
+    signIn.accounts[login] = { preferred_username: login }
+  }
+  const unlink = (window: Window, id: number) =>
+    signIn.api(window, `/user/identities/${id}`, { method: 'DELETE' })
+  const listed = async (window: Window): Promise<{ id: number }[]> =>
+    (await signIn.api(window, '/user/identities')).body
+
+  it('is refused to its owner when it is the last way in, and not to administrators', async () => {
+    comes('only')
+    const { window } = await signIn.signIn('only')
+    const [identity] = await listed(window)
+    const id = identity?.id ?? 0
+    const refused = await unlink(window, id)
+    expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('only way') } })
+    expect((await signIn.api(window, '/session')).body.user.username).toBe('only')
+    const { id: userId } = (await signIn.userNamed('only')) ?? { id: 0 }
+    const byAdministrator = `/users/${userId}/identities/${id}`
+    expect((await signIn.harness.send('admin', 'DELETE', byAdministrator)).status).toBe(204)
+  })
+
+  it('leaves one of two accounts, also when both are unlinked at once', async () => {
+    comes('twice-a')
+    comes('twice-b')
+    const { window } = await signIn.signIn('twice-a')
+    const { id: userId } = (await signIn.userNamed('twice-a')) ?? { id: 0 }
+    const given = json({ provider: 'closed', extern_uid: 'twice-b' })
+    const linked = await signIn.harness.send('admin', 'POST', `/users/${userId}/identities`, given)
+    expect(linked.status).toBe(201)
+    const second = await signIn.signIn('twice-b', { name: 'closed' })
+    const [a, b] = await listed(window)
+    const answers = await Promise.all([unlink(window, b?.id ?? 0), unlink(second.window, a?.id ?? 0)])
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+    expect(await signIn.harness.database.prisma.identity.count({ where: { userId } })).toBe(1)
+  })
+
+  it('is open to whoever can sign in with a token', async () => {
+    comes('with-token')
+    const { window } = await signIn.signIn('with-token')
+    const [identity] = await listed(window)
+    const user = await signIn.userNamed('with-token')
+    if (!user) throw new Error('there is no user')
+    const past = new Date('2020-01-01')
+    await createToken(signIn.harness.database, user, { expiresAt: past })
+    expect((await unlink(window, identity?.id ?? 0)).status).toBe(409)
+    await createToken(signIn.harness.database, user, {})
+    expect((await unlink(window, identity?.id ?? 0)).status).toBe(204)
+    expect((await signIn.api(window, '/session')).body.user).toBeNull()
+  })
+})
+
 describe('administrators', () => {
   const send = (who: string, method: string, path: string, body?: object) =>
     signIn.harness.send(who, method, path, body && json(body))

@@ -15,6 +15,7 @@ import {
   deleteIdentity,
   findIdentity,
   findIdentityOfUser,
+  hasOtherWayIn,
   isSessionOpen,
   listIdentities as listStored,
   lockIdentity,
@@ -104,15 +105,27 @@ export async function linkIdentity(
   }
 }
 
-/** Ends a link, its sessions, and what its groups have given. @throws DomainError not-found */
+const lastWayIn =
+  'This is your only way to sign in. Link another account first, or make a token with which you can sign in'
+
+/**
+ * Ends a link, its sessions, and what its groups have given.
+ *
+ * @param keepsWayIn whether the user must have another way to sign in
+ * @throws DomainError not-found; conflict for the last way in
+ */
 export async function unlinkIdentity(
-  { database, guards, forgetUsers }: SignInDependencies,
-  { userId, id }: { userId: number; id: number },
+  { database, guards, forgetUsers, sessions, signInProviders }: SignInDependencies,
+  { userId, id, keepsWayIn }: { userId: number; id: number; keepsWayIn: boolean },
   author: AuditAuthor,
 ): Promise<void> {
   const projects = await inTransaction(database, async (transaction) => {
     const identity = await findIdentityOfUser(transaction, userId, id)
     if (!identity) throw notFound()
+    const isAdministrator = identity.user.admin && !identity.gaveAdmin
+    const tokensCount = sessions.tokenSignIn === 'everybody' || isAdministrator
+    const ways = { providers: [...signInProviders.keys()], tokensCount }
+    if (keepsWayIn && !(await hasOtherWayIn(transaction, identity, ways))) throw conflict(lastWayIn)
     const changed = await takeGroupsAway(transaction, identity, author)
     await deleteIdentity(transaction, identity)
     await recordUserEvent(transaction, author, userId, 'identity_unlinked', identityDetails(identity))

@@ -90,9 +90,11 @@ const unlinkOwn = (deps: SignInDependencies) =>
   endpoint({
     summary: 'End the link to an account at a provider, and the sessions that began by it',
     replies: { 204: null },
+    refusals: [409],
     input: z.object({ identity_id: rowId() }),
     async handle({ identity_id: id }, caller: Caller, call) {
-      await unlinkIdentity(deps, { userId: caller.user.id, id }, auditAuthor(caller, call))
+      const unlinked = { userId: caller.user.id, id, keepsWayIn: true }
+      await unlinkIdentity(deps, unlinked, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -130,7 +132,7 @@ const unlink = (deps: SignInDependencies) =>
     replies: { 204: null },
     input: z.object({ id: rowId(), identity_id: rowId() }),
     async handle({ id: userId, identity_id: id }, administrator: Caller, call) {
-      await unlinkIdentity(deps, { userId, id }, auditAuthor(administrator, call))
+      await unlinkIdentity(deps, { userId, id, keepsWayIn: false }, auditAuthor(administrator, call))
       return noContent()
     },
   })

@@ -54,6 +54,25 @@ export const findIdentityOfUser = (
   id: number,
 ): Promise<IdentityOfUser | null> => prisma.identity.findFirst({ where: { id, userId }, include })
 
+/**
+ * Whether the user of an identity can sign in without it: by one of the providers, or with a token. Of several requests that take a
+ * way in from a user, each waits for the one before.
+ *
+ * @param tokensCount whether the user signs in with tokens
+ */
+export async function hasOtherWayIn(
+  { prisma }: DatabaseOrTransaction,
+  { id, userId }: Pick<Identity, 'id' | 'userId'>,
+  { providers, tokensCount }: { providers: readonly string[]; tokensCount: boolean },
+): Promise<boolean> {
+  await prisma.$queryRaw`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`
+  const others = { userId, id: { not: id }, provider: { in: [...providers] } }
+  if ((await prisma.identity.count({ where: others })) > 0) return true
+  const isValid = { OR: [{ expiresAt: null }, { expiresAt: { gte: startOfDay(new Date()) } }] }
+  const own = { userId, revokedAt: null, projectId: null, endsAt: null, identity: null }
+  return tokensCount && (await prisma.personalAccessToken.count({ where: { ...own, ...isValid } })) > 0
+}
+
 /** Deletes an identity, its token and with it its sessions. */
 export async function deleteIdentity(
   { prisma }: DatabaseOrTransaction,
