@@ -25,6 +25,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   'broadcast-editor': '/broadcasts?edit=new',
   queues: '/queues',
   queue: '/queues/switchyard/repository-housekeeping',
+  account: '/account',
   users: '/admin/users',
   tokens: '/admin/tokens',
   audit: '/admin/audit',

@@ -8,7 +8,7 @@ import {
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
-import { visit } from './console-browser.js'
+import { signIn, visit } from './console-browser.js'
 
 const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
 
@@ -107,6 +107,42 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
         .click()
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
       await expect.poll(async () => (await ask()).status).toBe(401)
+    })
+  })
+
+  it('lets users link and unlink their accounts, but not the last one', async () => {
+    await inWindow(async (page) => {
+      await page.goto('/console/account')
+      await logIn(page, 'ada')
+      const ways = page.getByRole('table', { name: 'Sign-ins' })
+      await ways.getByRole('button', { name: 'Unlink Acme ada' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Unlink Acme' })
+      await dialog.getByRole('button', { name: 'Unlink' }).click()
+      await dialog.getByRole('alert').getByText('This is your only way to sign in').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      const back = page.waitForEvent('framenavigated', (frame) => frame.url() === `${url}/console/account`)
+      await page.getByRole('button', { name: 'Link Acme', exact: true }).click()
+      await back
+      await expect.poll(() => ways.getByRole('row').count()).toBe(2)
+    })
+  })
+
+  it('lets administrators link and unlink an account of a user', async () => {
+    await inWindow(async (page) => {
+      await signIn(page, tree.rootToken)
+      await page.goto('/console/admin/users?q=ada')
+      await page.getByRole('button', { name: 'Sign-ins…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Sign-ins of ada' })
+      await dialog.getByLabel('Subject').fill('ada-at-home')
+      await dialog.getByRole('button', { name: 'Link', exact: true }).click()
+      await dialog.getByRole('button', { name: 'Unlink Acme ada-at-home' }).click()
+      await page
+        .getByRole('dialog', { name: 'Unlink Acme' })
+        .getByRole('button', { name: 'Unlink', exact: true })
+        .click()
+      await expect.poll(() => dialog.getByText('ada-at-home').count()).toBe(0)
+      await page.goto('/console/admin/tokens')
+      await page.getByText('Users make tokens for themselves, which live for 30 days at most').waitFor()
     })
   })
 

@@ -205,6 +205,13 @@ const queue = createRoute({
   component: lazyRouteComponent(() => import('./pages/queues/queue-page'), 'QueuePage'),
 })
 
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  validateSearch: keep('page'),
+  component: lazyRouteComponent(() => import('./pages/account/account-page'), 'AccountPage'),
+})
+
 const users = createRoute({
   getParentRoute: () => root,
   path: '/admin/users',
@@ -277,6 +284,7 @@ const routeTree = root.addChildren([
   broadcasts,
   queues,
   queue,
+  account,
   users,
   tokens,
   audit,

@@ -164,7 +164,12 @@ function UploadRow({
       <span className="text-quiet tabular-nums">
         {state === 'waiting' ? 'waiting' : `${percent} % of ${bytes(file.size)}`}
       </span>
-      <progress aria-label={`Upload of ${name}`} max={100} value={percent} className="w-32 accent-accent" />
+      <progress
+        aria-label={`Upload of ${name}`}
+        max={100}
+        value={percent}
+        className="h-2 w-32 appearance-none overflow-hidden rounded-full bg-raised [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-raised [&::-webkit-progress-value]:bg-accent"
+      />
       <Button aria-label={`Cancel the upload of ${name}`} onClick={onRemove}>
         Cancel
       </Button>

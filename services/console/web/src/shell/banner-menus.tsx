@@ -95,6 +95,9 @@ function SignedInMenu({
               </span>
               <span className="text-quiet">{user.username}</span>
             </Menu.GroupLabel>
+            <Menu.Item className={item} onClick={() => void navigate({ to: '/account' })}>
+              Your account
+            </Menu.Item>
             <Menu.Item className={item} onClick={() => void signOut()}>
               Sign out
             </Menu.Item>

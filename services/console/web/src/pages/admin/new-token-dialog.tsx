@@ -10,9 +10,11 @@ import { Modal, ModalActions } from '../../components/modal'
 import type { IssuedToken } from '../../generated/types.gen'
 import { findUser, usernamesQuery } from './user-names'
 
-const scopes: { name: string; meaning: string }[] = [
+/** @param label what the checkbox is called, when the name of the scope could be taken for that of a field */
+const scopes: { name: string; label?: string; meaning: string }[] = [
   { name: 'api', meaning: 'everything that the user may do in the API, and git' },
   { name: 'read_api', meaning: 'reading in the API' },
+  { name: 'read_user', label: 'own profile', meaning: 'read_user: reading who its holder is' },
   { name: 'read_repository', meaning: 'clone and fetch' },
   { name: 'write_repository', meaning: 'clone, fetch and push' },
   { name: 'self_rotate', meaning: 'replacing itself' },
@@ -69,10 +71,10 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
       />
       <fieldset>
         <legend className="mb-1 text-sm font-medium">Scopes</legend>
-        {shownScopes.map(({ name, meaning }) => (
+        {shownScopes.map(({ name, label = name, meaning }) => (
           <div key={name} className="flex flex-wrap gap-x-3">
             <span className="w-40">
-              <CheckboxField label={name} name="scopes" value={name} />
+              <CheckboxField label={label} name="scopes" value={name} />
             </span>
             <span className="text-sm text-quiet">{meaning}</span>
           </div>

@@ -1,24 +1,23 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { getPage, send } from '../../api/client'
+import { getPage } from '../../api/client'
 import { mayUse, useSession } from '../../api/session'
 import { waysQuery } from '../../api/sign-in'
-import { ActionDialog } from '../../components/action-dialog'
-import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
 import { ChoiceFilter } from '../../components/choice-field'
-import { type Column, DataTable } from '../../components/data-table'
+import { DataTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
 import { Empty, Problem, Shown } from '../../components/states'
-import { Time } from '../../components/time'
 import type { Token } from '../../generated/types.gen'
+import { countOf } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
 import { NewTokenDialog } from './new-token-dialog'
+import { RevokeDialog, tokenColumns } from './token-parts'
 import { findUser, usernamesQuery, useUsername, useUsernames } from './user-names'
 
 const route = getRouteApi('/admin/tokens')
@@ -31,7 +30,7 @@ function Tokens() {
   const session = useSession()
   const isAdmin = mayUse(session, 'users')
   const mayChange = session.scopes.includes('api')
-  const ownDaysMax = useQuery({ ...waysQuery, enabled: !isAdmin }).data?.own_token_days_max ?? undefined
+  const ownDaysMax = useQuery(waysQuery).data?.own_token_days_max ?? undefined
   const mayMake = mayChange && (isAdmin || ownDaysMax !== undefined)
   const page = pageOf(search.page)
   const [isNew, setIsNew] = useState(false)
@@ -48,6 +47,7 @@ function Tokens() {
     placeholderData: (before) => before,
   })
   const names = useUsernames(tokens.data?.rows.map((token) => token.user_id) ?? [])
+  const userOf = (id: number) => names.get(id) ?? `user ${id}`
   const move = (part: typeof search) => void navigate({ search: { ...search, page: undefined, ...part } })
   return (
     <Page
@@ -71,6 +71,7 @@ function Tokens() {
         />
         {isAdmin && <UserFilter id={user_id} onChange={(value) => move({ user_id: value })} />}
       </div>
+      {isAdmin && <OwnTokensNote daysMax={ownDaysMax} />}
       <Shown query={tokens}>
         {({ rows, nextPage, total }) => (
           <Panel name="All tokens" flush busy={tokens.isFetching}>
@@ -78,7 +79,7 @@ function Tokens() {
               label="Tokens"
               rows={rows}
               rowKey={({ id }) => id}
-              columns={columnsFor({ names, mayChange, onRevoke: setRevoked })}
+              columns={tokenColumns({ userOf, onRevoke: mayChange ? setRevoked : undefined })}
               empty={<Empty title="No token fits.">Search for another name, or take a filter away.</Empty>}
             />
             <Pager
@@ -97,6 +98,16 @@ function Tokens() {
     </Page>
   )
 }
+
+/** What users may do without an administrator. */
+const OwnTokensNote = ({ daysMax }: { daysMax: number | undefined }) => (
+  <p className="mb-4 text-sm text-quiet">
+    {daysMax === undefined
+      ? 'Only administrators make tokens: '
+      : `Users make tokens for themselves, which live for ${countOf(daysMax, 'day')} at most: `}
+    <code>USER_TOKEN_LIFETIME_DAYS_MAX</code> in the settings says so.
+  </p>
+)
 
 /** Chooses the user whose tokens are shown. */
 function UserFilter({
@@ -127,72 +138,5 @@ function UserFilter({
       />
       {problem !== undefined && <Problem error={problem} />}
     </>
-  )
-}
-
-function columnsFor({
-  names,
-  mayChange,
-  onRevoke,
-}: {
-  names: Map<number, string>
-  mayChange: boolean
-  onRevoke: (token: Token) => void
-}): Column<Token>[] {
-  const nameOf = (id: number) => names.get(id) ?? `user ${id}`
-  const shown: Column<Token>[] = [
-    { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-    { header: 'User', cell: ({ user_id }) => <span dir="auto">{nameOf(user_id)}</span> },
-    {
-      header: 'Scopes',
-      wide: true,
-      cell: ({ scopes, tenants }) => (
-        <span className="flex flex-wrap gap-1">
-          {[...scopes, ...(tenants ?? []).map((tenant) => `tenant ${tenant}`)].map((text) => (
-            <Badge key={text}>{text}</Badge>
-          ))}
-        </span>
-      ),
-    },
-    {
-      header: 'State',
-      cell: ({ active, revoked }) => (
-        <Badge tone={active ? 'good' : 'plain'}>{active ? 'active' : revoked ? 'revoked' : 'expired'}</Badge>
-      ),
-    },
-    {
-      header: 'Last used',
-      wide: true,
-      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
-    },
-    {
-      header: 'Expires',
-      wide: true,
-      cell: ({ expires_at }) => <span className="whitespace-nowrap">{expires_at ?? 'never'}</span>,
-    },
-  ]
-  const actions: Column<Token> = {
-    header: 'Actions',
-    cell: (token) => token.active && <Button onClick={() => onRevoke(token)}>Revoke</Button>,
-  }
-  return mayChange ? [...shown, actions] : shown
-}
-
-function RevokeDialog({ token, onClose }: { token: Token; onClose: () => void }) {
-  const client = useQueryClient()
-  return (
-    <ActionDialog
-      title={`Revoke ${token.name}`}
-      action="Revoke"
-      look="danger"
-      onClose={onClose}
-      run={async () => {
-        await send('DELETE', `/personal_access_tokens/${token.id}`)
-        await client.invalidateQueries({ queryKey: ['tokens'] })
-        onClose()
-      }}
-    >
-      <p>Every program that uses this token is refused from now on. This cannot be taken back.</p>
-    </ActionDialog>
   )
 }

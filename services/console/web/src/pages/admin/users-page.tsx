@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
 import { useSession } from '../../api/session'
+import { waysQuery } from '../../api/sign-in'
 import { ActionDialog } from '../../components/action-dialog'
 import { Badge, State } from '../../components/badge'
 import { Button } from '../../components/button'
@@ -17,19 +18,21 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { User } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
+import { IdentitiesDialog } from './identities-dialog'
 import { EditDialog, UserForm } from './user-form'
 
 const route = getRouteApi('/admin/users')
 
 export const UsersPage = guarded('users', Users)
 
-type Dialog = { kind: 'new' } | { kind: 'edit' | 'block'; user: User } | undefined
+type Dialog = { kind: 'new' } | { kind: 'edit' | 'sign-ins' | 'block'; user: User } | undefined
 
 function Users() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const session = useSession()
   const mayChange = session.scopes.includes('api')
+  const hasProviders = (useQuery(waysQuery).data?.providers ?? []).length > 0
   const page = pageOf(search.page)
   const [dialog, setDialog] = useState<Dialog>()
   const users = useQuery({
@@ -79,7 +82,7 @@ function Users() {
               label="Users"
               rows={rows}
               rowKey={({ id }) => id}
-              columns={columnsFor(mayChange, session.user?.id, setDialog)}
+              columns={columnsFor({ mayChange, hasProviders, ownId: session.user?.id, open: setDialog })}
               empty={<Empty title="No user fits.">Search for another name, or take a filter away.</Empty>}
             />
             <Pager
@@ -96,11 +99,17 @@ function Users() {
   )
 }
 
-function columnsFor(
-  mayChange: boolean,
-  ownId: number | undefined,
-  open: (dialog: Dialog) => void,
-): Column<User>[] {
+function columnsFor({
+  mayChange,
+  hasProviders,
+  ownId,
+  open,
+}: {
+  mayChange: boolean
+  hasProviders: boolean
+  ownId: number | undefined
+  open: (dialog: Dialog) => void
+}): Column<User>[] {
   const shown: Column<User>[] = [
     {
       header: 'Username',
@@ -127,8 +136,11 @@ function columnsFor(
   const actions: Column<User> = {
     header: 'Actions',
     cell: (user) => (
-      <span className="flex gap-2">
+      <span className="flex flex-wrap gap-2">
         <Button onClick={() => open({ kind: 'edit', user })}>Edit</Button>
+        {hasProviders && !user.bot && (
+          <Button onClick={() => open({ kind: 'sign-ins', user })}>Sign-ins…</Button>
+        )}
         {user.id !== ownId && (
           <Button onClick={() => open({ kind: 'block', user })}>
             {user.state === 'blocked' ? 'Unblock' : 'Block'}
@@ -148,6 +160,7 @@ function UserDialog({ dialog, onClose }: { dialog: Dialog; onClose: () => void }
   }
   if (!dialog) return null
   if (dialog.kind === 'block') return <BlockDialog user={dialog.user} done={done} onClose={onClose} />
+  if (dialog.kind === 'sign-ins') return <IdentitiesDialog user={dialog.user} onClose={onClose} />
   if (dialog.kind === 'edit') return <EditDialog id={dialog.user.id} done={done} onClose={onClose} />
   return (
     <UserForm
