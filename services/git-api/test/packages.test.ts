@@ -81,6 +81,47 @@ describe('a file of a package', () => {
     expect((await send('reporter', 'GET', path, { headers: known })).status).toBe(304)
   })
 
+  test('is sent in parts only of the version that the client has', async () => {
+    const bytes = randomBytes(1000)
+    const path = '/generic/parts/1/f'
+    await put(path, bytes)
+    const etag = `"${hashOf(bytes)}"`
+    const ask = async (headers: Record<string, string>) => {
+      const answer = await send('reporter', 'GET', path, { headers })
+      return [answer.status, answer.bytes.length]
+    }
+    expect(await ask({ Range: 'bytes=10-19', 'If-Range': etag })).toEqual([206, 10])
+    expect(await ask({ Range: 'bytes=10-19', 'If-Range': `"${'0'.repeat(64)}"` })).toEqual([200, 1000])
+    expect(await ask({ Range: 'bytes=10-19', 'If-Range': `W/${etag}` })).toEqual([200, 1000])
+    expect(await ask({ Range: 'bytes=990-5000' })).toEqual([206, 10])
+    for (const Range of ['bytes=0-1,5-6', 'items=0-1', 'bytes'])
+      expect(await ask({ Range })).toEqual([200, 1000])
+    expect(await ask({ Range: 'bytes=19-10' })).toEqual([416, 0])
+    await put(path, randomBytes(1000))
+    expect(await ask({ Range: 'bytes=10-19', 'If-Range': etag })).toEqual([200, 1000])
+    expect(await ask({ 'If-None-Match': etag })).toEqual([200, 1000])
+  })
+
+  test.each([
+    'text/html',
+    'image/svg+xml',
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/html; charset=utf-7',
+    `text/${'x'.repeat(100)}`,
+    'no type at all',
+  ])('said to be %s is stored as it is, and sent as bytes', async (type) => {
+    const text = '{"a":<script>alert(1)</script>'
+    const path = '/generic/types/1/page.html'
+    expect((await put(path, text, { headers: { 'Content-Type': type } })).status).toBe(201)
+    const answer = await send('reporter', 'GET', path)
+    expect([answer.bytes.toString(), answer.response.headers.get('content-type')]).toEqual([
+      text,
+      'application/octet-stream',
+    ])
+  })
+
   test('is shown with its address to a client that asks for it', async () => {
     const bytes = randomBytes(10)
     const { body } = await put('/generic/app/2.0/a%2Fb.zip?select=package_file', bytes)

@@ -5,8 +5,9 @@ import { TextArea } from '../../../components/fields'
 import { Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
 import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
-import { CommentText } from './comment-text'
+
 import { type CommentChanges, type CommitComment, useCommentTools } from './comments-context'
+import { NoteText } from './note-text'
 
 export const Comment = ({ comment, about }: { comment: CommitComment; about?: string }) => (
   <article className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm">
@@ -18,11 +19,11 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
       {comment.edited && <span>edited</span>}
       {about && <span>{about}</span>}
     </p>
-    <EditableText comment={comment} />
+    <CommentText comment={comment} />
   </article>
 )
 
-function EditableText({ comment }: { comment: CommitComment }) {
+function CommentText({ comment }: { comment: CommitComment }) {
   const changes = useCommentTools().changesOf(comment)
   const [editing, setEditing] = useState(false)
   if (changes && editing) {
@@ -38,7 +39,7 @@ function EditableText({ comment }: { comment: CommitComment }) {
   }
   return (
     <>
-      <CommentText note={comment.note} />
+      <NoteText note={comment.note} />
       {changes && <CommentButtons comment={comment} changes={changes} onEdit={() => setEditing(true)} />}
     </>
   )
