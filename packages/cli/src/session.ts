@@ -11,9 +11,6 @@ interface GlobalOptions {
 /** Tells a person, beside what the command prints for others. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`)
 
-/** Aborted by Ctrl-C, and by what ends a job. */
-export const stopped = new AbortController()
-
 export interface Session {
   api: Api
   url: string
