@@ -1,12 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Api, createApi } from './api.js'
-import { findConnection } from './credentials.js'
+import { type Environment, findConnection } from './credentials.js'
 import { oneLine, safeJson } from './output.js'
 
 interface GlobalOptions {
   url?: string
   json?: boolean
 }
+
+/** The variables that docs/command-line.md lists. */
+export const environment: Environment = process.env
 
 /** Tells a person, beside what the command prints for others. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`)
@@ -22,7 +25,7 @@ export interface Session {
 /** The API at the address, and with the token, that a command is to use. */
 export function sessionOf(command: Command): Session {
   const { url: given, json: isJson = false } = command.optsWithGlobals<GlobalOptions>()
-  const connection = findConnection(process.env, given)
+  const connection = findConnection(environment, given)
   return {
     api: createApi(connection, (line) => say(`• ${oneLine(line)}`)),
     url: connection.url,
