@@ -14,6 +14,9 @@ export const environment: Environment = process.env
 /** Tells a person, beside what the command prints for others. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`)
 
+/** Tells a person why nothing happens. */
+export const sayWaiting = (line: string) => say(`• ${oneLine(line)}`)
+
 export interface Session {
   api: Api
   url: string
@@ -27,7 +30,7 @@ export function sessionOf(command: Command): Session {
   const { url: given, json: isJson = false } = command.optsWithGlobals<GlobalOptions>()
   const connection = findConnection(environment, given)
   return {
-    api: createApi(connection, (line) => say(`• ${oneLine(line)}`)),
+    api: createApi(connection, sayWaiting),
     url: connection.url,
     isJson,
     show: (value, text) => void process.stdout.write(`${isJson ? safeJson(value, 2) : text}\n`),
