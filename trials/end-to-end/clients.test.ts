@@ -195,6 +195,8 @@ describe('the command, installed from the instance', () => {
     expect(await run(upload)).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('--ref makes') })
     const [link] = await json(...upload, '--ref', 'main')
     expect(await json(...upload)).toEqual([link])
+    writeFileSync(join(scratch, 'empty'), '')
+    expect(await json(...upload, join(scratch, 'empty'))).toHaveLength(2)
     const answer = await fetch(link.direct_asset_url, { headers: { 'PRIVATE-TOKEN': tree.rootToken } })
     expect(await answer.text()).toBe(readFileSync(file, 'utf8'))
     expect((await run([...upload.slice(0, 3), join(scratch, 'none.zip')])).exitCode).toBe(1)

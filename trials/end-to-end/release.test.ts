@@ -88,6 +88,16 @@ it('says which release it is: at the command, in the version, and to administrat
   expect((await api('system')).body).toMatchObject({ revision, revision_at: release.committed_at })
 })
 
+it('talks to an instance by the same command, on the oldest Node as well', async () => {
+  const env = { XDG_CONFIG_HOME: join(work, 'config'), ...(await olderNodeEnvironment()) }
+  const input = readFileSync(join(dataDir, 'root-token'), 'utf8')
+  await execa(switchyard, ['login', url], { env, input })
+  expect((await run(['whoami'], env)).stdout).toMatch(/^user +root$/m)
+  const { stdout } = await run(['--help'], env)
+  expect(stdout).toMatch(/^ +saga /m)
+  expect(stdout).toMatch(/^ +backup +backs up into a folder/m)
+})
+
 it('a backup of a release is made by its command, and no data is in its folder', async () => {
   const backup = join(work, 'backup')
   expect((await run(['backup', backup])).all).toContain('1 repositories')

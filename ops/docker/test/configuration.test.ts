@@ -52,6 +52,7 @@ describe('the reference in docs/configuration.md', () => {
     ['packages/dev-env/src/tools/find-on-path.ts', 'PATH, to find programs'],
     ['packages/dev-env/src/tools/tools-folder.ts', 'where programs are kept'],
     ['packages/dev-env/src/with-infra.ts', 'what tests inherit'],
+    ['packages/cli/src/session.ts', 'the variables of docs/command-line.md'],
   ])
 
   it('misses nothing: no other source reads the environment', () => {

@@ -6,7 +6,7 @@ import { type Api, createApi, dataOf, type Schemas } from './api.js'
 import { isToken, normalUrl, readCredentials, removeCredentials, writeCredentials } from './credentials.js'
 import { exitCodes, Failure, usageFailure } from './failure.js'
 import { facts, instant, oneLine } from './output.js'
-import { examples, say, sessionOf } from './session.js'
+import { environment, examples, say, sayWaiting, sessionOf } from './session.js'
 
 export function addAccountCommands(program: Command): void {
   program
@@ -40,26 +40,26 @@ export function addAccountCommands(program: Command): void {
 
 async function signIn(command: Command, address: string | undefined) {
   const { url: given } = command.optsWithGlobals<{ url?: string }>()
-  const wanted = address ?? given ?? (process.env.SWITCHYARD_URL || readCredentials(process.env)?.url)
+  const wanted = address ?? given ?? (environment.SWITCHYARD_URL || readCredentials(environment)?.url)
   if (!wanted) throw usageFailure('name the address: switchyard login https://switchyard.example.com')
   const url = normalUrl(wanted)
   const token = (
     process.stdin.isTTY ? await askHidden(`Token for ${url}: `) : await text(process.stdin)
   ).trim()
   if (!isToken(token)) throw usageFailure('this is no token: give it alone, in one line')
-  const found = await readSelf(createApi({ url, token }, say))
-  const file = writeCredentials(process.env, { url, token })
+  const found = await readSelf(createApi({ url, token }, sayWaiting))
+  const file = writeCredentials(environment, { url, token })
   say(
     `✓ signed in to ${url} as ${oneLine(found.user?.username ?? `user ${found.token.user_id}`)}; the token is in ${file}`,
   )
-  if (process.env.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
+  if (environment.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
 }
 
 async function signOut(isRevoked: boolean) {
-  const kept = readCredentials(process.env)
+  const kept = readCredentials(environment)
   if (!kept) return say('✓ no token was kept')
-  if (isRevoked) await createApi(kept, say).DELETE('/personal_access_tokens/self')
-  removeCredentials(process.env)
+  if (isRevoked) await createApi(kept, sayWaiting).DELETE('/personal_access_tokens/self')
+  removeCredentials(environment)
   say(`✓ signed out of ${kept.url}${isRevoked ? ', and its token is revoked' : ''}`)
 }
 

@@ -21,7 +21,7 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
     headers: { Authorization: `Bearer ${token}` },
     // A redirect would lose the body of a request, or take the token elsewhere.
     redirect: 'manual',
-    fetch: (request) => fetchInTurn(request, url, say),
+    fetch: fetchInTurn(url, say),
   })
   api.use({
     onRequest({ params }) {
@@ -42,24 +42,26 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
   return api
 }
 
-/** Sends a request, and again after a refusal by a rate limit, which did nothing yet. */
-async function fetchInTurn(request: Request, url: string, say: (line: string) => void): Promise<Response> {
-  for (let waitedMs = 0; ; ) {
-    let response: Response
-    try {
-      response = await fetch(request.clone())
-    } catch (error) {
-      if (request.signal.aborted) throw error
-      throw networkFailure(error, url)
+/** Sends requests, by `send`, and again after a refusal by a rate limit, which did nothing yet. */
+export const fetchInTurn =
+  (url: string, say: (line: string) => void, send = (request: Request) => fetch(request.clone())) =>
+  async (request: Request): Promise<Response> => {
+    for (let waitedMs = 0; ; ) {
+      let response: Response
+      try {
+        response = await send(request)
+      } catch (error) {
+        if (request.signal.aborted) throw error
+        throw networkFailure(error, url)
+      }
+      const waitMs = Math.max(1, Number(response.headers.get('Retry-After')) || 1) * 1000
+      if (response.status !== 429 || waitedMs + waitMs > waitMsMax) return response
+      await response.body?.cancel()
+      say(`the server asks to wait ${waitMs / 1000} s`)
+      await delay(waitMs, undefined, { signal: request.signal })
+      waitedMs += waitMs
     }
-    const waitMs = Math.max(1, Number(response.headers.get('Retry-After')) || 1) * 1000
-    if (response.status !== 429 || waitedMs + waitMs > waitMsMax) return response
-    await response.body?.cancel()
-    say(`the server asks to wait ${waitMs / 1000} s`)
-    await delay(waitMs, undefined, { signal: request.signal })
-    waitedMs += waitMs
   }
-}
 
 function parsedJson(text: string): unknown {
   try {

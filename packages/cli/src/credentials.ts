@@ -11,7 +11,7 @@ export interface Connection {
   token: string
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 export const credentialsFile = (env: Environment) =>
   join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'switchyard', 'credentials.json')

@@ -7,7 +7,7 @@ import { addOperationsCommands } from './operations.js'
 import { oneLine } from './output.js'
 import { addReleaseCommands } from './release.js'
 import { addSagaCommands } from './saga.js'
-import { examples, say, stopped } from './session.js'
+import { examples, say } from './session.js'
 import { addTokenCommands } from './token.js'
 
 export interface Installation {
@@ -22,7 +22,8 @@ export interface Installation {
  */
 export async function main(args: string[], installation: Installation): Promise<void> {
   process.stdout.on('error', endWithReader)
-  process.once('SIGINT', () => stopped.abort())
+  // No command leaves anything half done on this machine.
+  process.once('SIGINT', () => process.exit(exitCodes.interrupted))
   try {
     await createProgram(installation).parseAsync(args, { from: 'user' })
   } catch (error) {
@@ -37,7 +38,6 @@ function endWithReader(error: NodeJS.ErrnoException): void {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (stopped.signal.aborted) return exitCodes.interrupted
   // Commander has said what is wrong with the arguments. Help that was asked for is no failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
   const failure = error instanceof Failure ? error : fileFailure(error)

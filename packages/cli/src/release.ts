@@ -1,11 +1,15 @@
-import { openAsBlob } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { once } from 'node:events'
+import { open, stat } from 'node:fs/promises'
+import * as http from 'node:http'
+import * as https from 'node:https'
 import { basename } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import { type Api, dataOf, type Schemas } from './api.js'
+import { type Api, dataOf, fetchInTurn, type Schemas } from './api.js'
 import { exitCodes, Failure, usageFailure } from './failure.js'
 import { facts, oneLine } from './output.js'
-import { examples, projectOption, say, sessionOf } from './session.js'
+import { examples, projectOption, type Session, say, sayWaiting, sessionOf } from './session.js'
 
 interface UploadOptions {
   project: string
@@ -40,7 +44,8 @@ export function addReleaseCommands(program: Command): void {
 }
 
 async function upload(tag: string, files: string[], options: UploadOptions, command: Command) {
-  const { api, show } = sessionOf(command)
+  const session = sessionOf(command)
+  const { api, show } = session
   const { project: id } = options
   await requireFiles(files)
   await requireRelease(api, id, tag, options.ref)
@@ -49,7 +54,7 @@ async function upload(tag: string, files: string[], options: UploadOptions, comm
   for (const file of files) {
     const name = basename(file)
     const path = { id, package_name: options.package, package_version: version, file_name: name }
-    const url = await publish(api, path, file)
+    const url = await publish(session, path, file)
     const body = { name, url, direct_asset_path: `/${name}`, link_type: 'package' as const }
     const params = { path: { id, tag_name: tag } }
     links.push(await dataOf(api.POST('/projects/{id}/releases/{tag_name}/assets/links', { params, body })))
@@ -87,16 +92,37 @@ interface PackagePath {
   file_name: string
 }
 
-/** Sends a file as it is read, with its size. @returns the address of the published file */
-async function publish(api: Api, path: PackagePath, file: string): Promise<string> {
+/** @returns the address of the published file */
+async function publish({ api, url }: Session, path: PackagePath, file: string): Promise<string> {
   const published = await dataOf(
     api.PUT('/projects/{id}/packages/generic/{package_name}/{package_version}/{file_name}', {
       params: { path, query: { select: 'package_file' } },
-      body: await openAsBlob(file),
-      bodySerializer: (body: unknown) => body,
+      body: undefined as never,
       headers: { 'Content-Type': 'application/octet-stream' },
+      fetch: fetchInTurn(url, sayWaiting, (request) => sendFile(request, file)),
     }),
   )
   if (!('file' in published)) throw new Failure('the server does not say where the file is', exitCodes.failed)
   return published.file.url
+}
+
+/** Sends a file as it is read; `fetch` keeps what the network has not taken yet in memory, which is most of a large file. */
+async function sendFile({ url, method, headers }: Request, file: string): Promise<Response> {
+  await using handle = await open(file)
+  const { size } = await handle.stat()
+  const { request } = url.startsWith('https:') ? https : http
+  const sending = request(url, {
+    method,
+    headers: { ...Object.fromEntries(headers), 'Content-Length': size },
+  })
+  const answer = once(sending, 'response') as Promise<[http.IncomingMessage]>
+  // A server that refuses the file answers before it has all of it, and may close the connection then.
+  const [[message]] = await Promise.all([
+    answer,
+    pipeline(handle.createReadStream({ end: Math.max(0, size - 1) }), sending).catch(() => answer),
+  ])
+  const fields = Object.entries(message.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  )
+  return new Response(await text(message), { status: message.statusCode, headers: fields })
 }

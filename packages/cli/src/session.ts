@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Api, createApi } from './api.js'
-import { findConnection } from './credentials.js'
+import { type Environment, findConnection } from './credentials.js'
 import { oneLine, safeJson } from './output.js'
 
 interface GlobalOptions {
@@ -8,11 +8,14 @@ interface GlobalOptions {
   json?: boolean
 }
 
+/** The variables that docs/command-line.md lists. */
+export const environment: Environment = process.env
+
 /** Tells a person, beside what the command prints for others. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`)
 
-/** Aborted by Ctrl-C, and by what ends a job. */
-export const stopped = new AbortController()
+/** Tells a person why nothing happens. */
+export const sayWaiting = (line: string) => say(`• ${oneLine(line)}`)
 
 export interface Session {
   api: Api
@@ -25,9 +28,9 @@ export interface Session {
 /** The API at the address, and with the token, that a command is to use. */
 export function sessionOf(command: Command): Session {
   const { url: given, json: isJson = false } = command.optsWithGlobals<GlobalOptions>()
-  const connection = findConnection(process.env, given)
+  const connection = findConnection(environment, given)
   return {
-    api: createApi(connection, (line) => say(`• ${oneLine(line)}`)),
+    api: createApi(connection, sayWaiting),
     url: connection.url,
     isJson,
     show: (value, text) => void process.stdout.write(`${isJson ? safeJson(value, 2) : text}\n`),

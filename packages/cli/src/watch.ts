@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream'
 import { dataOf, type Schemas } from './api.js'
-import { exitCodes, Failure } from './failure.js'
+import { exitCodes, Failure, networkFailure } from './failure.js'
 import { instant, oneLine, safeJson } from './output.js'
-import { examples, type Session, say, sessionOf, stopped, tenantOption } from './session.js'
+import { examples, type Session, say, sessionOf, tenantOption } from './session.js'
 
 /** A stream that brings not even a ping for so long has lost its server. */
 const silenceMsMax = 60_000
+const silent = new Failure('the server sends nothing: try again', exitCodes.unreachable)
 const retryMs = 2000
 
 /** An event of the stream; its shape is in docs/sagas.md. */
@@ -54,7 +55,7 @@ async function watch(session: Session, filter: Filter): Promise<void> {
     const end = await watchOnce(session, filter, position)
     if (end) return endWith(end)
     say('• the connection is lost; connecting again')
-    await delay(retryMs, undefined, { signal: stopped.signal })
+    await delay(retryMs)
   }
 }
 
@@ -73,19 +74,24 @@ async function watchOnce(session: Session, filter: Filter, position: Position) {
       if (end) return end
     }
   } catch (error) {
-    const isRefused = error instanceof Failure && error.exitCode !== exitCodes.unreachable
-    if (stopped.signal.aborted || isRefused || position.lastId === undefined) throw error
+    const failure = error instanceof Failure ? error : networkFailure(error, session.url)
+    if (failure.exitCode !== exitCodes.unreachable || position.lastId === undefined) throw failure
   }
+  if (position.lastId === undefined)
+    throw new Failure(
+      `${session.url} sends no events as Switchyard does: check the address`,
+      exitCodes.unreachable,
+    )
   return undefined
 }
 
 async function* messagesOf({ api }: Session, { saga, tenant, service }: Filter, lastId: string | undefined) {
   const silence = new AbortController()
-  const timer = setTimeout(() => silence.abort(new Error('the stream is silent')), silenceMsMax)
+  const timer = setTimeout(() => silence.abort(silent), silenceMsMax)
   try {
     const query = { tenant, saga_id: saga, service_name: service }
     const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId }
-    const signal = AbortSignal.any([stopped.signal, silence.signal])
+    const { signal } = silence
     const { data } = await api.GET('/sagas/stream', { params: { query }, headers, signal, parseAs: 'stream' })
     const stream = data as ReadableStream<Uint8Array> | null | undefined
     if (!stream) return

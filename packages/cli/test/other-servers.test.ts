@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createApi, dataOf } from '../src/api.js'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
+
+/** The address of a server that answers as what stands before an instance, or instead of it, may answer. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    return new Promise((done) => server.close(done))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const said: string[] = []
+const version = (url: string) =>
+  dataOf(createApi({ url, token: 'glpat-secret' }, (line) => said.push(line)).GET('/version'))
+
+describe('a limit of requests', () => {
+  it('is waited for as long as the server says', async () => {
+    let requests = 0
+    const url = await serve((request, response) => {
+      requests += 1
+      expect(request.headers.authorization).toBe('Bearer glpat-secret')
+      if (requests === 1)
+        response.writeHead(429, { 'Retry-After': '1' }).end('{"message":"429 Too Many Requests"}')
+      else response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"version":"18"}')
+    })
+    expect(await version(url)).toEqual({ version: '18' })
+    expect(said).toEqual(['the server asks to wait 1 s'])
+  })
+
+  it('is told at once when the wait is longer than a minute', async () => {
+    const url = await serve((_request, response) =>
+      response.writeHead(429, { 'Retry-After': '3600' }).end('{"message":"429 Too Many Requests"}'),
+    )
+    await expect(version(url)).rejects.toMatchObject({ exitCode: 7 })
+  })
+})
+
+describe('what is no Switchyard', () => {
+  it('gets the token at no address that it redirects to', async () => {
+    let followed = 0
+    const target = await serve((_request, response) => {
+      followed += 1
+      response.end()
+    })
+    const url = await serve((_request, response) => response.writeHead(302, { Location: target }).end())
+    await expect(version(url)).rejects.toMatchObject({
+      exitCode: 8,
+      message: expect.stringContaining(`${url} leads to ${target}`),
+    })
+    expect(followed).toBe(0)
+  })
+
+  it.each<[string, RequestListener]>([
+    ['a page', (_request, response) => response.setHeader('Content-Type', 'text/html').end('<html>')],
+    ['a page with 404', (_request, response) => response.writeHead(404).end('<html>')],
+    ['nothing', (_request, response) => response.writeHead(200).end()],
+    [
+      'half of an answer',
+      (_request, response) => {
+        response.writeHead(200, { 'Content-Length': '100' }).write('{"ver')
+        setImmediate(() => response.destroy())
+      },
+    ],
+    ['no answer', (_request, response) => response.destroy()],
+    ['a proxy that waits for it', (_request, response) => response.writeHead(502).end('Bad Gateway')],
+  ])('is told in a sentence: %s', async (_name, listener) => {
+    await expect(version(await serve(listener))).rejects.toMatchObject({
+      exitCode: 8,
+      message: expect.not.stringContaining('\n'),
+    })
+  })
+})
