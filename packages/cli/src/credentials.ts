@@ -47,7 +47,9 @@ export function normalUrl(text: string): string {
     throw usageFailure('the address is no URL: write it like https://switchyard.example.com')
   if (url.username || url.password)
     throw usageFailure('the address has a password in it: write it without, and sign in with a token')
-  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api\/v4$/, '')
+  let path = url.pathname
+  while (path.endsWith('/')) path = path.slice(0, -1)
+  return url.origin + (path.endsWith('/api/v4') ? path.slice(0, -'/api/v4'.length) : path)
 }
 
 /** @returns undefined when nobody has signed in */

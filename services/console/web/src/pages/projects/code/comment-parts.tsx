@@ -5,7 +5,6 @@ import { TextArea } from '../../../components/fields'
 import { Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
 import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
-
 import { type CommentChanges, type CommitComment, useCommentTools } from './comments-context'
 import { NoteText } from './note-text'
 

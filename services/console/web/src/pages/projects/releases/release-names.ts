@@ -9,10 +9,17 @@ export const versionOf = (tag: string): string =>
     .replaceAll('%', '+')
 
 /** A name of a file as the last part of an address: letters, digits, `-`, `.` and `_`. */
-export const addressNameOf = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-').replace(/\W+$/, '')
+export function addressNameOf(name: string): string {
+  const text = name.replaceAll(/[^\w.-]+/g, '-')
+  let end = text.length
+  while (/[.-]/.test(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
+}
 
 /** A file of a package of the same project: its address in the API below `/api/v4`. Undefined: it is none. */
 export function packageAddressOf({ url, sha256 }: ReleaseLink): string | undefined {
   if (sha256 === undefined) return undefined
-  return /\/api\/v4(\/projects\/[^/]+\/packages\/generic\/.+)$/.exec(new URL(url).pathname)?.[1]
+  const [, ...rest] = new URL(url).pathname.split('/api/v4/')
+  const address = `/${rest.join('/api/v4/')}`
+  return /^\/projects\/[^/]+\/packages\/generic\/./.test(address) ? address : undefined
 }
