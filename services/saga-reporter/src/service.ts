@@ -9,7 +9,7 @@ import {
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { openFindJob } from '@switchyard/job-identity'
-import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
+import { createAnalyzeNewTables, createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
@@ -62,7 +62,16 @@ export async function createService(config: Config, context: ServiceContext) {
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
   const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
-  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
+  const analyzeNewTables = createAnalyzeNewTables(database, (err) =>
+    logger.warn({ err }, 'could not let PostgreSQL count the tables of sagas'),
+  )
+  const store = createSagaEventStore(database, {
+    strict: config.SAGA_STRICT,
+    onCommitted(batch) {
+      live.announce(batch)
+      analyzeNewTables()
+    },
+  })
   const reportEvents = openReporting(config, context, store)
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())

@@ -99,6 +99,7 @@ export const lockedWhenPurged: Record<string, string> = { sagas: 'tenant', saga_
 
 /** Functions that run with the rights of the schema's owner, and the services that may call them. */
 export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
+  'analyze_new_saga_tables()': ['saga-reporter'],
   'ensure_saga_event_partitions(date, integer)': ['worker'],
   'drop_saga_event_partition(text)': ['worker'],
 }
