@@ -69,10 +69,13 @@ async function installFromDebian(names: string[]): Promise<void> {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
   if (!release.includes('VERSION_CODENAME=bookworm') || process.getuid?.() !== 0)
     throw new Error(`${missing.join(', ')} of Debian 12 is not installed, and only root can install it`)
-  const options = ['--yes', '--quiet', '--no-install-recommends']
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
-  const done = await execa('apt-get', ['install', ...options, ...missing], { env, reject: false })
-  if (done.exitCode !== 0) throw new Error(`apt-get cannot install ${missing.join(', ')}`)
+  const apt = async (...args: string[]) =>
+    (await execa('apt-get', args, { env, reject: false })).exitCode === 0
+  const installMissing = () => apt('install', '--yes', '--quiet', '--no-install-recommends', ...missing)
+  // A new machine has no lists of packages yet.
+  if (!(await installMissing()) && !((await apt('update')) && (await installMissing())))
+    throw new Error(`apt-get cannot install ${missing.join(', ')}`)
 }
 
 /** Puts a program beside the packages that it imports. Several runs may do so at the same time. */
