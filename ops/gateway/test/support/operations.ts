@@ -107,6 +107,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     link_id: String(link.id),
     environment_id: String(environment.id),
     delivery_id: '1',
+    deployment_id: '1',
     discussion_id: comment.id.toString(16).padStart(40, '0'),
     note_id: String(comment.id),
   }

@@ -243,12 +243,9 @@ const deleteUser = (deps: RemoveUserDependencies) =>
     refusals: [409, 412],
     input: z.object({
       id: rowId(),
-      hard_delete: flag()
-        .default(false)
-        .meta({
-          description:
-            '`true`: the projects of the user are deleted, too. Else a user who has some is refused',
-        }),
+      hard_delete: flag().default(false).meta({
+        description: '`true`: the projects of the user are deleted, too. Else a user who has some is refused',
+      }),
     }),
     async handle({ id, hard_delete: withProjects }, administrator: Caller, call) {
       const options = { withProjects, precondition: preconditionOf(call) }
