@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Project } from '@switchyard/db'
@@ -14,6 +17,9 @@ let harness: GitHarness
 let project: Project
 let work: TestGitRepository
 let folder: string
+/** Answers as the forge does to a job that asks for its identity token. */
+let forge: Server
+let tokenUrl: string
 /** What every job knows of its surroundings. */
 let surroundings: Record<string, string>
 
@@ -33,6 +39,15 @@ beforeAll(async () => {
     ...{ name: 'keyless', issuer: issuer.url, audience, claims: { sub: 'job of acme/engine' } },
     scopes: ['api', 'read_repository'],
   })
+  forge = createServer((request, response) => {
+    const aud = new URL(request.url ?? '', tokenUrl).searchParams.get('audience')
+    const identity = aud === `${harness.baseUrl}/${project.pathWithNamespace}` ? audience : aud
+    void issuer
+      .token({ sub: 'job of acme/engine', aud: identity, jti: randomUUID() })
+      .then((value) => response.end(JSON.stringify({ value })))
+  }).listen(0, '127.0.0.1')
+  await once(forge, 'listening')
+  tokenUrl = `http://127.0.0.1:${(forge.address() as AddressInfo).port}`
   surroundings = {
     PATH: `${folder}${delimiter}${process.env.PATH}`,
     HOME: folder,
@@ -45,6 +60,7 @@ afterAll(async () => {
   await work?.close()
   await harness?.close()
   await issuer?.close()
+  forge?.close()
   if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -96,6 +112,34 @@ test('Kubernetes: the job clones with the token in its file', async () => {
     .replace('/tmp/engine', join(folder, 'engine'))
   expect(await run(script)).toBe(0)
   expect(await readdir(join(folder, 'engine'))).toContain('.git')
+})
+
+interface Workflow {
+  jobs: { test: { steps: { name?: string; run?: string }[] } }
+}
+
+/** Runs the steps of a workflow with those names, with what a runner of Actions gives to them. */
+async function runSteps(name: string, steps: readonly string[], sha: string): Promise<number> {
+  const { jobs } = parse(await example(name)) as Workflow
+  const scripts = steps.map((step) => jobs.test.steps.find((each) => each.name === step)?.run ?? 'false')
+  const variables = {
+    SWITCHYARD_PROJECT: project.pathWithNamespace,
+    ...{ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x', ACTIONS_ID_TOKEN_REQUEST_URL: `${tokenUrl}/token?api=1` },
+    ...{ GITHUB_SHA: sha, GITHUB_REF_NAME: 'actions', GITHUB_ENV: join(folder, 'env'), STATE: 'success' },
+  }
+  await writeFile(variables.GITHUB_ENV, '')
+  return run(scripts.join(`\nset -a; . "$GITHUB_ENV"; set +a\n`), variables)
+}
+
+test.each([
+  ['GitHub', 'github-actions.yml', ['Get a token of an hour', 'Say how it ended'], 'github/test'],
+  ['Forgejo', 'forgejo-actions.yml', ['Say how it ended'], 'forgejo/test'],
+])('%s: the job asks for its token and posts how it ended', async (_forge, file, steps, name) => {
+  const sha = await freshCommit(file)
+  expect(await runSteps(file, steps, sha)).toBe(0)
+  expect(await statusesOf(sha)).toMatchObject([
+    { name, status: 'success', job_identity: { issuer: issuer.url } },
+  ])
 })
 
 test('no example has a secret', async () => {

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { createUser, type JobClaims, type JobIssuer, startJobIssuer, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHarness, startService } from './harness.js'
+import { createTokens, startHarness, startService } from './harness.js'
 
 let issuer: JobIssuer
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -59,6 +59,7 @@ describe('the identity token of a job in the metadata of gRPC', () => {
     ['another audience', { aud: 'other' }],
     ['a fork', { repository: 'mallory/engine' }],
     ['a time that is over', { exp: Math.floor(Date.now() / 1000) - 120 }],
+    ['a time that is to come', { iat: Math.floor(Date.now() / 1000) + 120 }],
     ['an issuer that nobody allows', { iss: 'https://other.example.com' }],
   ])('with %s is refused', async (_what, changes) => {
     const reporting = start(await tokenOf(changes), 'refused')
@@ -79,4 +80,30 @@ it('over HTTP the token reads sagas', async () => {
   const headers = { Authorization: `Bearer ${await tokenOf()}` }
   const answer = await fetch(`${service.baseUrl}/api/v4/sagas`, { headers })
   expect(answer.status).toBe(200)
+})
+
+it('jobs of one rule and subject share a limit, which stops neither other subjects nor users', async () => {
+  const limited = await startService(harness.serviceUrl, {
+    ...{ SAGA_AUTH: 'token', TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' },
+    RATE_LIMIT_PER_MINUTE: '5',
+  })
+  const statusOf = async (token: string) => {
+    const headers = { Authorization: `Bearer ${token}` }
+    return (await fetch(`${limited.baseUrl}/api/v4/sagas`, { headers })).status
+  }
+  const statuses = []
+  for (let run = 0; run < 6; run += 1) statuses.push(await statusOf(await tokenOf({ run_id: run })))
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
+  expect(await statusOf(await tokenOf({ sub: 'another' }))).toBe(200)
+  const { administrator } = await createTokens(harness.database)
+  expect(await statusOf(administrator)).toBe(200)
+  await limited.close()
+})
+
+it('a token without a signature by a key of the issuer is refused over gRPC, whatever algorithm it names', async () => {
+  const [header = '', body = ''] = (await tokenOf()).split('.')
+  const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')
+  const hs256 = Buffer.from(JSON.stringify({ alg: 'HS256', kid: issuer.kid })).toString('base64url')
+  for (const forged of [`${none}.${body}.x`, `${hs256}.${body}.x`, `${header}.${body}.x`])
+    await expect(start(forged, 'forged')).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
 })

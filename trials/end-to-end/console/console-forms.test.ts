@@ -1,7 +1,7 @@
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTree, type Tree } from '../../support/tree.js'
+import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
 import { open, signIn, visit } from './console-browser.js'
 import { type Api, apiOf } from './example-data.js'
 
@@ -12,7 +12,7 @@ let api: Api
 
 beforeAll(async () => {
   if (!browser) return
-  tree = await startTree()
+  tree = await startTree({ env: { TRUSTED_ISSUER_HOSTS: 'ci.example.com' } })
   api = apiOf(tree.url, tree.rootToken)
 })
 afterAll(async () => {
@@ -247,5 +247,42 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).searchParams.get('next')).toContain('/console/projects')
     await close()
+  })
+})
+
+describe.skipIf(!browser || isTreeGiven)('trusted CI jobs', { timeout: 120_000 }, () => {
+  it('get a rule, are tried against it, and lose it', async () => {
+    await api('POST', '/projects', { name: 'keyless', initialize_with_readme: true })
+    await asRoot(async (page) => {
+      await open(page, '/projects/root/keyless/settings')
+      await page.getByRole('button', { name: 'New rule for CI jobs' }).click()
+      const rule = page.getByRole('dialog', { name: 'New rule for CI jobs' })
+      await rule.getByLabel('Name of the rule').fill('Pushes to main')
+      await rule.getByLabel('Issuer of the tokens').fill('https://ci.example.com')
+      await rule.getByLabel('Claims, one a line').fill('repository=acme/engine\nref=refs/heads/main')
+      await rule.getByLabel('Audience').fill('switchyard')
+      await rule.getByLabel('read_repository').check()
+      await rule.getByRole('button', { name: 'Create' }).click()
+      const table = page.getByRole('table', { name: 'Trusted CI jobs' })
+      await table.getByText('ref=refs/heads/main').waitFor()
+
+      await page.getByRole('button', { name: 'Try the claims of a job…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Try the claims of a job' })
+      const tried = dialog.getByLabel('Identity token or its claims as JSON')
+      const job = {
+        iss: 'https://ci.example.com',
+        aud: 'switchyard',
+        repository: 'acme/engine',
+      }
+      await tried.fill(JSON.stringify({ ...job, ref: 'refs/heads/other' }))
+      await dialog.getByText('ref is refs/heads/other, not refs/heads/main').waitFor()
+      await tried.fill(JSON.stringify({ ...job, ref: 'refs/heads/main' }))
+      await dialog.getByText('trusted', { exact: true }).waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+
+      await page.getByRole('button', { name: 'Distrust Pushes to main' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Distrust' }).click()
+      await page.getByText('No CI job is trusted.').waitFor()
+    })
   })
 })

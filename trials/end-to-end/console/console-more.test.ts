@@ -307,6 +307,8 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
         [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
         [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
         [`${shopPage}/settings`, 'New access token', /^New access token$/],
+        [`${shopPage}/settings`, 'New rule for CI jobs', /^New rule for CI jobs$/],
+        [`${shopPage}/settings`, 'Try the claims of a job…', /^Try the claims of a job$/],
         ['/admin/users', 'New user', /^New user$/],
         ['/admin/tokens', 'New token', /^New token$/],
       ]

@@ -10,6 +10,7 @@ import { MembersPanel } from './settings/members-panel'
 import { ProtectedBranchesPanel, ProtectedTagsPanel } from './settings/protection-panels'
 import { StoragePanel } from './settings/storage-panel'
 import { AccessTokensPanel, DeployTokensPanel } from './settings/token-panels'
+import { TrustedIssuersPanel } from './settings/trusted-issuers-panel'
 import { WebhooksPanel } from './settings/webhooks-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
@@ -32,6 +33,7 @@ function Settings() {
       {hook !== undefined && <DeliveriesPanel key={hook} hook={hook} mayChange={mayChange} />}
       <DeployTokensPanel mayChange={mayChange} />
       <AccessTokensPanel mayChange={mayChange} />
+      <TrustedIssuersPanel mayChange={mayChange} />
     </Page>
   )
 }
