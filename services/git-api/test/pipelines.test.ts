@@ -194,17 +194,57 @@ test('the jobs of a pipeline are its statuses, retried ones where asked for', as
   })
 })
 
-test('nothing runs here: starting, repeating, stopping and deleting are refused with the reason', async () => {
+test('nothing runs here: starting, stopping and deleting are refused with the reason', async () => {
   const message = '405 Method Not Allowed - Switchyard runs no pipelines: they follow from commit statuses'
   for (const [who, method, url] of [
     ['developer', 'POST', `/projects/${project.id}/pipeline`],
-    ['developer', 'POST', path('/1/retry')],
     ['developer', 'POST', path('/1/cancel')],
     ['owner', 'DELETE', path('/1')],
   ] as const) {
     expect(await ask(who, method, url)).toMatchObject({ status: 405, body: { message } })
     expect((await ask('reporter', method, url)).status).toBe(403)
   }
+})
+
+test('a pipeline that is to run again is told to the webhooks for pipelines, and refused where nobody would hear', async () => {
+  const sha = await work.commit({ branch: 'retry' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'retry')
+  await idOf(sha, { state: 'success', ref: 'retry', name: 'lint', stage: 'check' })
+  const id = await idOf(sha, { state: 'failed', ref: 'retry', name: 'unit', stage: 'test' })
+  const retry = () => ask('developer', 'POST', path(`/${id}/retry`))
+  expect(await retry()).toMatchObject({
+    status: 405,
+    body: { message: expect.stringContaining('the project has no webhook that would tell a CI system') },
+  })
+  const { prisma } = harness.database
+  const given = { scope: 'project', projectId: project.id, url: 'http://x.example', host: 'x' }
+  const webhook = await prisma.webhook.create({ data: { ...given, events: ['pipeline'] } })
+  try {
+    expect(await retry()).toMatchObject({ status: 201, body: { id, status: 'failed' } })
+    const [delivery] = await prisma.webhookDelivery.findMany({ where: { webhookId: webhook.id } })
+    expect(delivery?.requestHeaders).toMatchObject({ 'X-Gitlab-Event': 'Pipeline Hook' })
+    expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
+      object_kind: 'pipeline',
+      object_attributes: {
+        ...{ id, ref: 'retry', sha, stages: ['test', 'check'], finished_at: null },
+        ...{ status: 'pending', detailed_status: 'pending', retry_requested: true },
+      },
+      user: { username: 'dora' },
+      builds: [
+        { name: 'unit', stage: 'test', status: 'pending', finished_at: null },
+        { name: 'lint', stage: 'check', status: 'success' },
+      ],
+    })
+  } finally {
+    await prisma.webhook.delete({ where: { id: webhook.id } })
+  }
+  expect((await ask('developer', 'POST', path('/999999/retry'))).status).toBe(404)
+  expect((await ask('developer', 'POST', path('/x/retry'))).status).toBe(400)
+  for (const [who, status] of [
+    ['reporter', 403],
+    ['anonymous', 401],
+  ] as const)
+    expect((await ask(who, 'POST', path(`/${id}/retry`))).status).toBe(status)
 })
 
 async function badge(rest: string, who: 'anonymous' | 'reporter' | 'stranger' = 'anonymous', of = project) {

@@ -117,6 +117,45 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
     })
   })
 
+  it('shows the tests and findings of a commit beside those of its parent, and on their lines', async () => {
+    const commitOf = async (content: string) => {
+      const action = { action: content === 'one' ? 'create' : 'update', file_path: 'reported.txt', content }
+      const body = { branch: 'main', commit_message: `Report ${content}`, actions: [action] }
+      return (await api<{ id: string }>('POST', `${shop}/repository/commits`, body)).id
+    }
+    const report = async (sha: string, type: string, body: string) => {
+      const headers = { 'PRIVATE-TOKEN': tree.rootToken, 'Content-Type': type }
+      const url = `${tree.url}/api/v4${shop}/statuses/${sha}/report?name=checks`
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
+    }
+    const suiteOf = (failing: string) =>
+      `<testsuite name="s">${['pays', 'ships'].map((name) => `<testcase name="${name}">${name === failing ? '<failure message="It did not"/>' : ''}</testcase>`).join('')}</testsuite>`
+    const before = await commitOf('one')
+    const sha = await commitOf('two')
+    for (const id of [before, sha])
+      await api('POST', `${shop}/statuses/${id}`, { state: 'failed', name: 'checks' })
+    await report(before, 'application/xml', suiteOf('pays'))
+    await report(sha, 'application/xml', suiteOf('ships'))
+    const place = { artifactLocation: { uri: 'reported.txt' }, region: { startLine: 1 } }
+    const results = [
+      { ruleId: 'R1', message: { text: 'Say it in words' }, locations: [{ physicalLocation: place }] },
+    ]
+    const sarif = { version: '2.1.0', runs: [{ tool: { driver: { name: 'scan' } }, results }] }
+    await report(sha, 'application/sarif+json', JSON.stringify(sarif))
+    await as(async (page) => {
+      await open(page, `${shopPage}/commits/${sha}`)
+      const tests = page.getByRole('region', { name: 'Report checks (junit)' })
+      await tests.getByText('2 tests in 0 ms: 1 passed, 1 failed, 0 skipped.').waitFor()
+      await tests.getByText('It did not').waitFor()
+      await tests.getByText('Fixed').click()
+      await tests.getByText('pays').waitFor()
+      await page.getByRole('region', { name: 'reported.txt' }).getByText('Say it in words').waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.getByRole('link', { name: 'reported.txt:1' }).click()
+      await expect.poll(() => new URL(page.url()).hash).toBe('#L1')
+    })
+  })
+
   it('writes a note on many sagas, resolves them by their cause, and takes that back', async () => {
     await reportFailed('bank', 3)
     const statuses = async () =>

@@ -1,14 +1,17 @@
-import type { Database, Rows } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import { type Database, enqueueForProject, inPoolTransaction, type Rows } from '@switchyard/db'
+import { notFound, notSupported } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { findBranchTip } from '@switchyard/git-storage/find-refs'
 import { findTagTarget, listReferences } from '@switchyard/git-storage/list-refs'
-import { getCommitId } from '../commits/commits.js'
+import { getCommit, getCommitId } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import type { PipelineView } from '../shapes/repository-views.js'
+import { retryHook } from '../shapes/status-hooks.js'
 import {
   findPipeline,
   findPipelineOfRef,
+  findPipelineWithJobs,
   listPipelines as listStoredPipelines,
   type PipelineFilter,
   type PipelineWithAuthor,
@@ -51,6 +54,35 @@ export async function getLatestPipeline(
   const sha = await getCommitId(repository, ref)
   const pipeline = await findPipelineOfRef(database, { projectId: project.id, sha, ref })
   if (!pipeline) throw notFound('Pipeline')
+  return describePipeline(access, pipeline)
+}
+
+/**
+ * Asks the CI system, by the webhooks for pipelines, to run a pipeline again. The pipeline itself changes when that posts statuses.
+ *
+ * @throws DomainError not-found; not-supported where no webhook would tell of it
+ */
+export async function requestRetry(
+  { pool }: Database,
+  access: ProjectCall<Caller>,
+  id: number,
+  { baseUrl }: { baseUrl: string },
+): Promise<PipelineView> {
+  const { project, repository, caller } = access
+  const pipeline = await findPipelineWithJobs(pool, project.id, BigInt(id))
+  if (!pipeline) throw notFound()
+  const commit = await getCommit(repository, pipeline.sha)
+  const about = { project, commit, user: caller.user, baseUrl }
+  let isTold = false
+  const makeDelivery = () => {
+    isTold = true
+    return retryHook(pipeline, about)
+  }
+  await inPoolTransaction(pool, (client) => enqueueForProject(client, project.id, 'pipeline', makeDelivery))
+  if (!isTold)
+    throw notSupported(
+      'Switchyard runs no pipelines, and the project has no webhook that would tell a CI system',
+    )
   return describePipeline(access, pipeline)
 }
 

@@ -1,6 +1,8 @@
 import type { Database } from '@switchyard/db'
 import { notSupported } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import {
+  created,
   endpoint,
   flag,
   ok,
@@ -37,7 +39,7 @@ export function pipelineRoutes({ database, guards }: ProjectResourceDependencies
     route('GET', `${path}/:pipeline_id/bridges`, readPipelines, listNone(database, 'child pipelines')),
     route('GET', `${path}/:pipeline_id/variables`, readPipelines, listNone(database, 'variables of CI')),
     route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
-    route('POST', `${path}/:pipeline_id/retry`, pushCode, refuseToRun('Run a pipeline again')),
+    route('POST', `${path}/:pipeline_id/retry`, pushCode, requestRetry(database)),
     route('POST', `${path}/:pipeline_id/cancel`, pushCode, refuseToRun('Stop a pipeline')),
     route('DELETE', `${path}/:pipeline_id`, own, refuseToRun('Delete a pipeline')),
   ]
@@ -146,6 +148,19 @@ const listNone = (database: Database, things: string) =>
     async handle({ pipeline_id, ...page }, access: ProjectCall, call) {
       await pipelines.getPipeline(database, access, pipeline_id)
       return pageReply([], page, 0, call)
+    },
+  })
+
+/** `POST /projects/:id/pipelines/:pipeline_id/retry` */
+const requestRetry = (database: Database) =>
+  endpoint({
+    summary: 'Ask the CI system, by the webhooks for pipelines, to run a pipeline again',
+    replies: { 201: pipelineShape },
+    refusals: [405],
+    input: z.object({ pipeline_id: rowId() }),
+    async handle({ pipeline_id }, access: ProjectCall<Caller>, call) {
+      const pipeline = await pipelines.requestRetry(database, access, pipeline_id, call)
+      return created(presentPipeline(pipeline, access.project, call.baseUrl))
     },
   })
 

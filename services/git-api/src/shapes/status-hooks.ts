@@ -96,6 +96,26 @@ export function pipelineHook(
   })
 }
 
+const failedStates = ['failed', 'canceled']
+
+/**
+ * The body of a `Pipeline Hook` that asks for a pipeline to run again, in the state that GitLab gives it then: what has failed
+ * is pending. `retry_requested` tells it from a pipeline that a CI system itself has made pending.
+ */
+export function retryHook(pipeline: PipelineWithJobs, about: Parameters<typeof pipelineHook>[1]) {
+  const again = { status: 'pending', startedAt: null, finishedAt: null }
+  const jobs = pipeline.jobs.map((job) => (failedStates.includes(job.status) ? { ...job, ...again } : job))
+  const { payload, ...delivery } = pipelineHook({ ...pipeline, ...again, jobs }, about)
+  const body = JSON.parse(payload)
+  return {
+    ...delivery,
+    payload: JSON.stringify({
+      ...body,
+      object_attributes: { ...body.object_attributes, retry_requested: true },
+    }),
+  }
+}
+
 const buildOf = (job: StatusWithAuthor) => ({
   id: Number(job.id),
   stage: job.stage,
