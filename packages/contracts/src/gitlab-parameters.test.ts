@@ -44,7 +44,7 @@ interface Document {
       string,
       {
         parameters?: { name: string; schema?: Property }[]
-        requestBody?: { content: Record<string, { schema: { $ref: string } }> }
+        requestBody?: { content: Record<string, { schema?: { $ref: string } }> }
       }
     >
   >
@@ -54,7 +54,7 @@ interface Document {
 function declaredIn({ paths, components }: Document) {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
-      const body = requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? ''
+      const body = requestBody?.content['application/json']?.schema?.$ref.split('/').at(-1) ?? ''
       const all = [
         // Headers that several operations share are references.
         ...parameters.flatMap(({ name, schema }) => (schema ? [[name, schema] as const] : [])),
