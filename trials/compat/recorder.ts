@@ -47,6 +47,7 @@ export function describeCall({ method, url, status }: Call, projects: string[]):
     text = text.replaceAll(project, ':project').replaceAll(encodeURIComponent(project), ':id')
   text = text
     .replace(/\b[0-9a-f]{40}\b/g, ':sha')
+    .replace(/\bproject-\d+\b/g, ':name')
     .replace(/^\/projects\/\d+(?=\/|$)/, '/projects/:id')
     .replace(/\/\d+(?=\/|$)/g, '/:number')
   return `${method} ${text} ${status}`
