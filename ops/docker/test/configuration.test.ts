@@ -41,7 +41,6 @@ describe('the reference in docs/configuration.md', () => {
   /** Files that read the environment, with their reason. Processes read it by a schema, which the reference shows. */
   const readers = new Map([
     ['packages/backup/src/index.ts', 'by its schema'],
-    ['packages/cli/src/account.ts', 'where a person keeps settings'],
     ['packages/cli/src/session.ts', 'the address and the token of a pipeline'],
     ['packages/db/src/migrations/migrate.ts', 'by its schema'],
     ['packages/dev-env/src/start/run-start.ts', 'by its schema'],
