@@ -57,7 +57,9 @@ export function createOwnQueues(redis: Redis): OwnQueues {
       return await work()
     } catch (error) {
       const isUnreachable = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
-      throw isUnreachable && !(error instanceof DomainError) ? unavailable('Redis does not answer', { cause: error }) : error
+      throw isUnreachable && !(error instanceof DomainError)
+        ? unavailable('Redis does not answer', { cause: error })
+        : error
     }
   }
 
