@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '@switchyard/testing'
-import { chanceOf, shuffle } from './chance.js'
+import { chanceOf, shuffle } from '../support/chance.js'
 import { findProblems } from './check.js'
 import { type Fault, faults, type Scene } from './faults.js'
 import { startInstallation } from './installation/installation.js'

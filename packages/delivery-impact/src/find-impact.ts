@@ -1,0 +1,285 @@
+import { onsetWithin, shareBetween, type Trial } from './onset.js'
+import {
+  chanceOfCount,
+  chanceOfShare,
+  chanceOfValues,
+  dispersionOf,
+  medianOf,
+  type Share,
+  totalOf,
+  usualHours,
+} from './statistics.js'
+
+/** An ended saga, or one that failed for the first time. */
+export interface SagaRun {
+  /** When it ended or failed, in Unix milliseconds. */
+  at: number
+  /** Whether it failed or was compensated. */
+  failed: boolean
+  /** From its start to its end; null while it has not ended. */
+  seconds: number | null
+  /** Of its first error; null when it has none. */
+  fingerprint: string | null
+  /** Whether it waits for longer than it may. */
+  stuck: boolean
+}
+
+export interface QueueSample {
+  at: number
+  latencySeconds: number
+  /** Jobs given up since the sample before. */
+  dead: number
+}
+
+/** What is known of a service around a deployment. */
+export interface ServiceHistory {
+  /** From the beginning of the window before the deployment, by time. */
+  runs: readonly SagaRun[]
+  queues: readonly QueueSample[]
+  /** Sagas that failed, and those that waited, among all of each hour of the day before the deployment. */
+  hours: { failed: readonly Share[]; stuck: readonly Share[] }
+  /** Fingerprints among `runs` that were seen in the fortnight before the deployment. */
+  knownFingerprints: ReadonlySet<string>
+}
+
+export interface Moments {
+  /** When the deployment was finished, and when it began; Unix milliseconds. */
+  startedAt: number
+  finishedAt: number
+  /** Beginning of the window before, and end of the window after. */
+  from: number
+  to: number
+}
+
+export type Measure = 'failures' | 'new_failure' | 'duration' | 'stuck' | 'queue_latency' | 'dead_jobs'
+
+/** One figure that became worse with a deployment. */
+export interface Finding {
+  measure: Measure
+  /** Shares are of 1, durations in seconds, dead jobs in a minute; null: there was nothing before. */
+  before: number | null
+  after: number
+  /** Sagas or samples behind both figures. */
+  samplesBefore: number
+  samplesAfter: number
+  /** Probability that chance alone does this. */
+  chance: number
+  /** When it began, in Unix milliseconds. */
+  onset: number
+  fingerprint?: string
+}
+
+/** Fewer sagas after a deployment say nothing about a rate. */
+export const sagasMin = 20
+/** A rise that begins later than this after the end of a deployment has another reason. */
+export const onsetMsMax = 10 * 60_000
+/** Chance up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
+export const chanceMax = 1e-5
+
+const timesMin = 2
+const percentagePointsMin = 0.05
+const durationTimesMin = 1.5
+const newFailuresMin = 3
+/** A new cause is rare by itself, so less proof suffices. */
+const newFailureChanceMax = 0.01
+
+/**
+ * What became worse in a service with a deployment: figures of the window after it beside those of the window before, each by a test
+ * that says how likely chance is. A rise counts only when it begins with the deployment.
+ */
+export function findImpact(history: ServiceHistory, moments: Moments): Finding[] {
+  const findings = [
+    failures(history, moments),
+    ...newFailures(history, moments),
+    stuck(history, moments),
+    duration(history, moments),
+    queueLatency(history, moments),
+    deadJobs(history, moments),
+  ]
+  return findings.filter((finding): finding is Finding => finding !== null)
+}
+
+/** Others that became worse at the same time without a deployment of theirs, from which the reason is a common one. */
+const othersMin = 2
+const otherShareMin = 0.1
+
+/**
+ * Whether services that were not deployed became worse at the same moment, so that the deployment is not the reason.
+ *
+ * @param others services without a deployment in the windows
+ */
+export function isCommonCause(others: readonly ServiceHistory[], moments: Moments): boolean {
+  const worse = others.filter((history) => findImpact(history, moments).length > 0).length
+  return worse >= othersMin && worse >= otherShareMin * others.length
+}
+
+/** When hits became more frequent; null when that did not begin with the deployment. */
+const onsetWith = (trials: readonly Trial[], { startedAt, finishedAt }: Moments): number | null =>
+  onsetWithin(trials, startedAt, finishedAt + onsetMsMax)
+
+const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): Trial[] =>
+  runs.map((run) => ({ at: run.at, hit: isHit(run) }))
+
+/**
+ * Probability that chance alone makes hits as frequent after the deployment began as they are, compared with the usual hours of the
+ * day before it, or with the window before it where there are none.
+ */
+function chanceOfRise(
+  trials: readonly Trial[],
+  { from, startedAt, to }: Moments,
+  hours: readonly Share[] = [],
+): number {
+  const usual = totalOf(usualHours(hours))
+  const dispersion = dispersionOf(hours)
+  const counted = ({ hits, of }: Share) => ({
+    hits: Math.round(hits / dispersion),
+    of: Math.round(of / dispersion),
+  })
+  return chanceOfShare(
+    counted(usual.of === 0 ? shareBetween(trials, from, startedAt) : usual),
+    counted(shareBetween(trials, startedAt, to)),
+  )
+}
+
+function risenShare(
+  measure: Measure,
+  trials: readonly Trial[],
+  moments: Moments,
+  hours?: readonly Share[],
+): Finding | null {
+  const onset = onsetWith(trials, moments)
+  if (onset === null) return null
+  // The onset was chosen by these trials, so the test is made at the deployment, which was not.
+  const { startedAt, from, to } = moments
+  const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, onset, to)]
+  if (after.of < sagasMin) return null
+  const [rateBefore, rateAfter] = [before.of === 0 ? null : before.hits / before.of, after.hits / after.of]
+  const isLarge =
+    rateAfter >= timesMin * (rateBefore ?? 0) && rateAfter >= (rateBefore ?? 0) + percentagePointsMin
+  const chance = chanceOfRise(trials, moments, hours)
+  if (!isLarge || before.of === 0 || chance > chanceMax) return null
+  return {
+    measure,
+    before: rateBefore,
+    after: rateAfter,
+    samplesBefore: before.of,
+    samplesAfter: after.of,
+    chance,
+    onset,
+  }
+}
+
+const failures = ({ runs, hours }: ServiceHistory, moments: Moments) =>
+  risenShare(
+    'failures',
+    trialsOf(runs, ({ failed }) => failed),
+    moments,
+    hours.failed,
+  )
+
+const stuck = ({ runs, hours }: ServiceHistory, moments: Moments) =>
+  risenShare(
+    'stuck',
+    trialsOf(runs, (run) => run.stuck),
+    moments,
+    hours.stuck,
+  )
+
+/** Failures by a cause that nobody saw in the fortnight before. */
+function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Moments): Finding[] {
+  const after = runs.filter(({ at }) => at >= moments.startedAt && at < moments.to)
+  const causes = Map.groupBy(
+    after.filter(
+      ({ failed, fingerprint }) => failed && fingerprint !== null && !knownFingerprints.has(fingerprint),
+    ),
+    ({ fingerprint }) => fingerprint ?? '',
+  )
+  return [...causes].flatMap(([fingerprint, found]) => {
+    const onset = found[0]?.at ?? moments.to
+    if (found.length < newFailuresMin || onset > moments.finishedAt + onsetMsMax) return []
+    const trials = trialsOf(runs, (run) => run.fingerprint === fingerprint)
+    const before = shareBetween(trials, moments.from, moments.startedAt).of
+    const chance = chanceOfRise(trials, moments)
+    if (after.length < sagasMin || chance > newFailureChanceMax) return []
+    return [
+      {
+        measure: 'new_failure' as const,
+        before: before === 0 ? null : 0,
+        after: found.length / after.length,
+        samplesBefore: before,
+        samplesAfter: after.length,
+        chance,
+        onset,
+        fingerprint,
+      },
+    ]
+  })
+}
+
+function risenValues(
+  measure: Measure,
+  values: readonly { at: number; value: number }[],
+  moments: Moments,
+  timesLeast: number,
+): Finding | null {
+  const valuesOf = (from: number, to: number) =>
+    values.filter(({ at }) => at >= from && at < to).map(({ value }) => value)
+  const { from, to, startedAt, finishedAt } = moments
+  const [before, after] = [valuesOf(from, startedAt), valuesOf(finishedAt, to)]
+  const [medianBefore, medianAfter] = [medianOf(before), medianOf(after)]
+  if (medianBefore === null || medianAfter === null || medianAfter < timesLeast * medianBefore) return null
+  const chance = chanceOfValues(before, after)
+  const limit = Math.sqrt(medianBefore * medianAfter)
+  const trials = values.map(({ at, value }) => ({ at, hit: value > limit }))
+  const onset = onsetWith(trials, moments)
+  if (chance > chanceMax || onset === null) return null
+  return {
+    measure,
+    before: medianBefore,
+    after: medianAfter,
+    samplesBefore: before.length,
+    samplesAfter: after.length,
+    chance,
+    onset,
+  }
+}
+
+function duration({ runs }: ServiceHistory, moments: Moments): Finding | null {
+  const values = runs.flatMap(({ at, seconds, failed }) =>
+    seconds === null || failed ? [] : [{ at, value: seconds }],
+  )
+  const found = risenValues('duration', values, moments, durationTimesMin)
+  return found && found.samplesAfter >= sagasMin ? found : null
+}
+
+const queueLatency = ({ queues }: ServiceHistory, moments: Moments) =>
+  risenValues(
+    'queue_latency',
+    queues.map(({ at, latencySeconds }) => ({ at, value: latencySeconds })),
+    moments,
+    timesMin,
+  )
+
+function deadJobs({ queues }: ServiceHistory, moments: Moments): Finding | null {
+  const countOf = (from: number, to: number) => ({
+    hits: queues.filter(({ at }) => at >= from && at < to).reduce((sum, { dead }) => sum + dead, 0),
+    seconds: (to - from) / 1000,
+  })
+  const { from, to, startedAt } = moments
+  const [before, after] = [countOf(from, startedAt), countOf(startedAt, to)]
+  const [perMinuteBefore, perMinuteAfter] = [before, after].map(({ hits, seconds }) => (hits * 60) / seconds)
+  const trials = queues.map(({ at, dead }) => ({ at, hit: dead > 0 }))
+  const onset = onsetWith(trials, moments)
+  if (after.hits < newFailuresMin || onset === null) return null
+  const chance = chanceOfCount(before, after)
+  if (chance > chanceMax || (perMinuteAfter ?? 0) < timesMin * (perMinuteBefore ?? 0)) return null
+  return {
+    measure: 'dead_jobs',
+    before: perMinuteBefore ?? null,
+    after: perMinuteAfter ?? 0,
+    samplesBefore: before.hits,
+    samplesAfter: after.hits,
+    chance,
+    onset,
+  }
+}

@@ -1,0 +1,3 @@
+export * from './find-impact.js'
+export * from './onset.js'
+export * from './statistics.js'

@@ -1,0 +1,83 @@
+import { type Finding, findImpact, isCommonCause, type ServiceHistory } from '@switchyard/delivery-impact'
+import { type Deployment, type observe, type Service, timeOf, type Year } from './year.js'
+
+/** When deployments are looked at, in minutes after each is finished. */
+export const lookMinutes = [2, 5, 10, 15, 30, 60]
+const windowMinutes = 60
+/** Deployments of a service that are finished within so many minutes of each other share what follows. */
+const sharedMinutes = 12
+
+export interface Alarm {
+  deployments: number[]
+  service: number
+  finding: Finding
+  /** From the end of the deployment to the look that found it. */
+  delayMinutes: number
+  finishedMinute: number
+}
+
+type Observed = ReturnType<typeof observe>
+
+/** Every alarm of a year, as one who looks at each deployment raises it: one for each service. */
+export function alarmsOf(year: Year, observed: Observed): Alarm[] {
+  const alarms: Alarm[] = []
+  for (const deployment of year.deployments)
+    for (const number of deployment.services) {
+      const service = year.services[number] as Service
+      const shared = sharersOf(year, deployment, number)
+      // The first of those that share raises the alarm for all.
+      if (shared[0]?.id !== deployment.id) continue
+      const alarm = firstAlarm(year, observed, deployment, service)
+      if (alarm) alarms.push({ ...alarm, deployments: shared.map(({ id }) => id) })
+    }
+  return alarms
+}
+
+const sharersOf = ({ deployments }: Year, { startedMinute, finishedMinute }: Deployment, service: number) =>
+  deployments.filter(
+    (other) =>
+      other.services.includes(service) &&
+      other.startedMinute <= finishedMinute + sharedMinutes &&
+      other.finishedMinute >= startedMinute - sharedMinutes,
+  )
+
+function firstAlarm(year: Year, observed: Observed, deployment: Deployment, service: Service) {
+  const { startedMinute, finishedMinute } = deployment
+  const from = startedMinute - windowMinutes
+  const hoursKept = new Map<number, ServiceHistory['hours']>()
+  const historyOf = (of: Service, to: number): ServiceHistory => {
+    const { runs, queues } = observed.minutesOf(of, from, to)
+    const hours = hoursKept.get(of.number) ?? observed.hoursBefore(of, startedMinute, 24)
+    hoursKept.set(of.number, hours)
+    const knownFingerprints = new Set(
+      runs.flatMap(({ fingerprint }) => (isUsual(fingerprint) ? [fingerprint] : [])),
+    )
+    return { runs, queues, hours, knownFingerprints }
+  }
+  for (const delayMinutes of lookMinutes) {
+    const to = finishedMinute + delayMinutes
+    const moments = {
+      from: timeOf(from),
+      startedAt: timeOf(startedMinute),
+      finishedAt: timeOf(finishedMinute),
+      to: timeOf(to),
+    }
+    const [finding] = findImpact(historyOf(service, to), moments)
+    if (!finding) continue
+    const others = year.services
+      .filter(({ number }) => !isDeployed(year, number, from, to))
+      .map((other) => historyOf(other, to))
+    if (isCommonCause(others, moments)) return null
+    return { service: service.number, finding, delayMinutes, finishedMinute }
+  }
+  return null
+}
+
+const isUsual = (fingerprint: string | null): fingerprint is string =>
+  fingerprint?.startsWith('usual-') ?? false
+
+const isDeployed = ({ deployments }: Year, service: number, from: number, to: number): boolean =>
+  deployments.some(
+    ({ services, startedMinute, finishedMinute }) =>
+      services.includes(service) && startedMinute < to && finishedMinute > from,
+  )
