@@ -188,12 +188,13 @@ const stuck = ({ runs, hours }: ServiceHistory, moments: Moments) =>
 /** Failures by a cause that nobody saw in the fortnight before. */
 function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Moments): Finding[] {
   const after = runs.filter(({ at }) => at >= moments.startedAt && at < moments.to)
-  const causes = Map.groupBy(
-    after.filter(
-      ({ failed, fingerprint }) => failed && fingerprint !== null && !knownFingerprints.has(fingerprint),
-    ),
-    ({ fingerprint }) => fingerprint ?? '',
-  )
+  const causes = new Map<string, SagaRun[]>()
+  for (const run of after)
+    if (run.failed && run.fingerprint !== null && !knownFingerprints.has(run.fingerprint)) {
+      const found = causes.get(run.fingerprint)
+      if (found) found.push(run)
+      else causes.set(run.fingerprint, [run])
+    }
   return [...causes].flatMap(([fingerprint, found]) => {
     const onset = found[0]?.at ?? moments.to
     if (found.length < newFailuresMin || onset > moments.finishedAt + onsetMsMax) return []

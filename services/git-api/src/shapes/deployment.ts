@@ -8,8 +8,8 @@ import {
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { DeploymentView } from '../deployments/store.js'
-import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 import type { ApprovalWithUser } from '../protected-environments/store.js'
+import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 import { basicProjectShape, presentBasicProject } from './project.js'
 import { presentUser, userShape } from './user.js'
 
