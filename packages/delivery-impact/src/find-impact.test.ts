@@ -74,7 +74,7 @@ describe('what became worse with a deployment', () => {
   })
 
   it('needs more proof where the rate of failures differs from hour to hour', () => {
-    const history = historyOf(({ at }, number) => (at >= 62 * minute && number % 6 === 0 ? failure : {}))
+    const history = historyOf(({ at }, number) => (at >= 62 * minute && number % 4 === 0 ? failure : {}))
     expect(measures(history)).toEqual(['failures'])
     const hours = Array.from({ length: 24 }, (_, hour) => ({ hits: hour % 6 === 0 ? 40 : 0, of: 120 }))
     expect(measures({ ...history, hours: { failed: hours, stuck: [] } })).toEqual([])
