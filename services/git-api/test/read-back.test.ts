@@ -307,7 +307,8 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens, identities.
+  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens,
+  // identities, reports.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',
@@ -320,6 +321,7 @@ test('no call that makes or changes something is missing among these tests', asy
     `PUT ${inProject('/hooks/{key}/custom_headers/{key}')}`,
     `POST ${discussions}/{key}/notes`,
     `PUT ${discussions}/{key}/notes/{key}`,
+    `POST ${inProject('/statuses/{key}/report')}`,
     `POST ${inProject('/protected_environments')}`,
     `PUT ${inProject('/protected_environments/{key}')}`,
   ]
