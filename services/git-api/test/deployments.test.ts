@@ -61,9 +61,20 @@ describe('POST', () => {
       saga_id: '42',
       saga_tenant: 'default',
       job_identity: null,
+      services: [],
     })
     expect((await ask('GET', `/${body.id}`, undefined, 'reporter')).body).toEqual(body)
     expect((await deploy('production')).iid).toBe(2)
+  })
+
+  it('keeps the services that it ships, each once, and is another one than a success with other services', async () => {
+    const success = { status: 'success', services: [' billing ', 'mail', 'billing'] }
+    const first = await deploy('services', success)
+    expect(first.services).toEqual(['billing', 'mail'])
+    expect((await ask('GET', `/${first.id}`)).body.services).toEqual(['billing', 'mail'])
+    expect((await deploy('services', success)).id).toBe(first.id)
+    expect((await deploy('services', { status: 'success' })).id).toBe(first.id)
+    expect((await deploy('services', { ...success, services: ['mail'] })).id).not.toBe(first.id)
   })
 
   it('takes tags, short hashes, and commits that are not on the branch', async () => {
@@ -108,6 +119,9 @@ describe('POST', () => {
     [{ ref: 'gone' }, { message: { ref: ['The branch or tag does not exist'] } }],
     [{ ref: 'main', tag: true }, { message: { ref: ['The branch or tag does not exist'] } }],
     [{ ref: '../main' }, { message: { ref: ['The branch or tag does not exist'] } }],
+    [{ services: ['a', ' '] }, { error: 'services has a name that is blank or has control characters' }],
+    [{ services: ['a\nb'] }, { error: 'services has a name that is blank or has control characters' }],
+    [{ services: Array(51).fill('a') }, { error: 'services has more than 50 items' }],
     [{ environment: ' ' }, { error: 'environment is empty' }],
     [{ environment: 'a,b' }, { message: { environment: [expect.stringContaining('can contain only')] } }],
     [{ status: 'skipped' }, { error: 'status does not have a valid value' }],

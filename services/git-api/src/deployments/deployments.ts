@@ -73,6 +73,8 @@ interface AddDeploymentCommand {
   sagaTenant: string | undefined
   /** Refuse the deployment within a freeze period. */
   enforce: boolean
+  /** Names of the services that it ships. */
+  services: string[]
 }
 
 /**
@@ -89,7 +91,7 @@ export async function addDeployment(
 ): Promise<DeploymentView> {
   const { project, repository, caller } = access
   const { database } = deps
-  const { environment, ref, tag, status, enforce } = command
+  const { environment, ref, tag, status, enforce, services } = command
   const bound = boundTenantsOf(caller)
   const { commit, saga } = await readReferences(repository, {
     ...command,
@@ -103,7 +105,16 @@ export async function addDeployment(
   // Later deployments are compared with this one, also when no branch contains its commit any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
-  const fields = { environment, ref, tag, sha: commit.id, saga, progress, frozen: freezeEnd !== null }
+  const fields = {
+    environment,
+    ref,
+    tag,
+    sha: commit.id,
+    saga,
+    progress,
+    frozen: freezeEnd !== null,
+    services,
+  }
   const job = caller.token.job ?? null
   const given = { ...fields, projectId: project.id, userId: caller.user.id, job }
   const about = { project, commit, user: caller.user, baseUrl }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { PoolClient } from '@switchyard/db'
 import {
   type Database,
@@ -49,6 +50,7 @@ const deployments = rowColumns<Deployment>({
   sagaId: text('saga_id'),
   frozen: flag('frozen'),
   job: json('job'),
+  services: json('services'),
   createdAt: time('created_at'),
   updatedAt: time('updated_at'),
   finishedAt: time('finished_at'),
@@ -190,6 +192,8 @@ export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 't
   saga: SagaReference | null
   /** The CI job that deploys; null: none. */
   job: JobIdentity | null
+  /** Names of the services that it ships. */
+  services: string[]
 }
 
 /** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
@@ -234,16 +238,18 @@ const lastSuccess = {
 const findLastSuccess = async (client: PoolClient, projectId: number, environmentId: number) =>
   (await client.query<Deployment>({ ...lastSuccess, values: [projectId, environmentId] })).rows[0] ?? null
 
-/** The last successful deployment when the given one says the same. A saga that the caller does not name may be any. */
+/** The last successful deployment when the given one says the same. A saga and services that the caller does not name may be any. */
 async function findRepeated(
   client: PoolClient,
   { projectId, id }: Environment,
-  { ref, tag, sha, progress, saga }: NewDeployment,
+  { ref, tag, sha, progress, saga, services }: NewDeployment,
 ): Promise<Deployment | null> {
   if (progress.status !== 'success') return null
   const last = await findLastSuccess(client, projectId, id)
   const isSameSaga = saga === null || (last?.sagaId === saga.sagaId && last.sagaTenant === saga.tenant)
-  return last?.ref === ref && last.tag === tag && last.sha === sha && isSameSaga ? last : null
+  const isSameServices = services.length === 0 || isDeepStrictEqual(last?.services, services)
+  const isSame = last?.ref === ref && last.tag === tag && last.sha === sha && isSameSaga && isSameServices
+  return isSame ? last : null
 }
 
 const nextIid = {
@@ -254,7 +260,7 @@ const nextIid = {
 async function insertDeployment(
   client: PoolClient,
   environment: Environment,
-  { projectId, ref, tag, sha, progress, userId, saga, frozen, job }: NewDeployment,
+  { projectId, ref, tag, sha, progress, userId, saga, frozen, job, services }: NewDeployment,
 ): Promise<Deployment> {
   const numbered = await client.query<{ iid: number }>({ ...nextIid, values: [projectId] })
   const row = {
@@ -269,6 +275,7 @@ async function insertDeployment(
     sagaId: saga?.sagaId ?? null,
     frozen,
     job: job && { ...job },
+    services,
     ...progress,
     createdAt: progress.updatedAt,
   }

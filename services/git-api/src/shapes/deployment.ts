@@ -87,6 +87,7 @@ export const deploymentShape = z
     saga_id: z.string().nullable(),
     saga_tenant: z.string().nullable(),
     job_identity: jobIdentityShape.nullable(),
+    services: z.array(z.string()).meta({ description: 'Names of the services that it ships' }),
   })
   .meta({ id: 'Deployment', description: 'A deployment of a commit to an environment' })
 
@@ -111,6 +112,7 @@ export const presentDeployment = (
   saga_id: deployment.sagaId,
   saga_tenant: deployment.sagaTenant,
   job_identity: presentJobIdentity(deployment.job),
+  services: deployment.services as string[],
 })
 
 export const approvalShape = z
