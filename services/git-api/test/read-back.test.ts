@@ -172,6 +172,7 @@ const resources: Record<string, () => Resource> = {
       status: 'running',
       saga_id: 'saga-1',
       saga_tenant: 'default',
+      services: ['billing', 'mail'],
       enforce: true,
     },
     changed: { status: 'success' },
