@@ -212,6 +212,10 @@ test('a branch is protected by its own address, changed there and set free again
     expect(await put('unprotect')).toMatchObject({ status: 200, body: free })
   }
   expect(await rule()).toBe(404)
+  for (const verb of ['protect', 'unprotect']) {
+    const atOnce = await Promise.all([1, 2, 3, 4].map(() => put(verb)))
+    expect(atOnce.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  }
 
   for (const verb of ['protect', 'unprotect']) {
     const status = async (who: Who) => (await put(verb, {}, who)).status

@@ -150,7 +150,6 @@ const protectBranchEndpoint = (database: Database) =>
   endpoint({
     summary: 'Protect one branch that exists',
     replies: { 200: branchShape },
-    refusals: [409],
     input: z.object({
       branch: text(),
       developers_can_push: optional(flag()),

@@ -63,27 +63,36 @@ export async function protectBranch(
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> {
-  const { name } = given
+  requireName(given.name)
+  try {
+    return await inTransaction(database, (transaction) => addTo(transaction, project, given, author))
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict(`Protected branch '${excerpt(given.name)}' already exists`, { cause: error })
+  }
+}
+
+/** @throws DomainError invalid */
+function requireName(name: string): void {
   if (name.length > protectionNameLengthMax) {
     throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
   }
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid branch name'] })
-  try {
-    return await inTransaction(database, async (transaction) => {
-      if ((await countProtectedBranches(transaction, project.id)) >= protectionsPerProjectMax) {
-        throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
-      }
-      const protectedBranch = await createProtectedBranch(transaction, { ...given, projectId: project.id })
-      await recordProjectEvent(transaction, author, project.id, 'protected_branch_created', {
-        name,
-        ...auditedRules(given),
-      })
-      return protectedBranch
-    })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict(`Protected branch '${excerpt(name)}' already exists`, { cause: error })
+}
+
+async function addTo(
+  transaction: DatabaseOrTransaction,
+  { id: projectId }: Project,
+  given: Omit<NewProtectedBranch, 'projectId'>,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  if ((await countProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
+    throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
   }
+  const added = await createProtectedBranch(transaction, { ...given, projectId })
+  const details = { name: given.name, ...auditedRules(given) }
+  await recordProjectEvent(transaction, author, projectId, 'protected_branch_created', details)
+  return added
 }
 
 const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
@@ -105,21 +114,26 @@ interface BranchChange {
  */
 export const changeProtectedBranch = (
   database: Database,
-  { project, caller }: ProjectCall<Caller>,
-  { name, change, precondition }: BranchChange,
+  access: ProjectCall<Caller>,
+  change: BranchChange,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> =>
-  inTransaction(database, async (transaction) => {
-    const before = await getForChange(transaction, project, name, caller)
-    precondition?.(before.updatedAt)
-    const rules = change(before)
-    const changed = await updateProtectedBranch(transaction, before, rules)
-    await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', {
-      name,
-      ...auditedRules(rules),
-    })
-    return changed
-  })
+  inTransaction(database, (transaction) => changeIn(transaction, access, change, author))
+
+async function changeIn(
+  transaction: DatabaseOrTransaction,
+  { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
+  { name, change, precondition }: BranchChange,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  const before = await getForChange(transaction, project, name, caller)
+  precondition?.(before.updatedAt)
+  const rules = change(before)
+  const changed = await updateProtectedBranch(transaction, before, rules)
+  const details = { name, ...auditedRules(rules) }
+  await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', details)
+  return changed
+}
 
 interface ForDevelopers {
   /** Undefined: as it is; maintainers only, where the branch is not protected yet. */
@@ -132,7 +146,7 @@ const levelFor = (developers: boolean) => [developers ? accessLevels.developer :
 /**
  * Protects the branch of exactly this name, or changes its protection.
  *
- * @throws DomainError as {@link protectBranch} and {@link changeProtectedBranch}
+ * @throws DomainError invalid as {@link protectBranch}; forbidden when only administrators may
  */
 export async function protectOneBranch(
   database: Database,
@@ -141,37 +155,39 @@ export async function protectOneBranch(
   { push, merge }: ForDevelopers,
   author: AuditAuthor,
 ): Promise<void> {
-  if (await findProtectedBranch(database, access.project.id, name)) {
-    const change = (branch: ProtectedBranch): BranchRules => {
-      const { allowForcePush, codeOwnerApprovalRequired } = branch
-      const levels = levelsOfBranch(branch)
-      return {
-        ...{ allowForcePush, codeOwnerApprovalRequired },
-        levels: {
-          ...levels,
-          ...(push !== undefined && { push: levelFor(push) }),
-          ...(merge !== undefined && { merge: levelFor(merge) }),
-        },
-      }
+  requireName(name)
+  const change = (branch: ProtectedBranch): BranchRules => {
+    const { allowForcePush, codeOwnerApprovalRequired } = branch
+    const levels = levelsOfBranch(branch)
+    return {
+      ...{ allowForcePush, codeOwnerApprovalRequired },
+      levels: {
+        ...levels,
+        ...(push !== undefined && { push: levelFor(push) }),
+        ...(merge !== undefined && { merge: levelFor(merge) }),
+      },
     }
-    await changeProtectedBranch(database, access, { name, change, precondition: undefined }, author)
-    return
   }
   const levels = { push: levelFor(push === true), merge: levelFor(merge === true), unprotect: [] }
   const rules = { name, levels, allowForcePush: false, codeOwnerApprovalRequired: false }
-  await protectBranch(database, access, rules, author)
+  await inTransaction(database, async (transaction) => {
+    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    if (isProtected) await changeIn(transaction, access, { name, change, precondition: undefined }, author)
+    else await addTo(transaction, access.project, rules, author)
+  })
 }
 
 /** Lifts the protection of exactly this name, where there is one. @throws DomainError forbidden when only administrators may */
-export async function unprotectOneBranch(
+export const unprotectOneBranch = (
   database: Database,
   access: ProjectCall<Caller>,
   name: string,
   author: AuditAuthor,
-): Promise<void> {
-  if (await findProtectedBranch(database, access.project.id, name))
-    await unprotectBranch(database, access, name, author)
-}
+): Promise<void> =>
+  inTransaction(database, async (transaction) => {
+    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    if (isProtected) await liftIn(transaction, access, name, author)
+  })
 
 /** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
 async function getForChange(
@@ -193,15 +209,20 @@ async function getForChange(
  *
  * @throws DomainError not-found; forbidden when only administrators may
  */
-export async function unprotectBranch(
+export const unprotectBranch = (
   database: Database,
-  { project, caller }: ProjectCall<Caller>,
+  access: ProjectCall<Caller>,
+  name: string,
+  author: AuditAuthor,
+): Promise<void> => inTransaction(database, (transaction) => liftIn(transaction, access, name, author))
+
+async function liftIn(
+  transaction: DatabaseOrTransaction,
+  { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
   name: string,
   author: AuditAuthor,
 ): Promise<void> {
-  await inTransaction(database, async (transaction) => {
-    await getForChange(transaction, project, name, caller)
-    await deleteProtectedBranch(transaction, project.id, name)
-    await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
-  })
+  await getForChange(transaction, project, name, caller)
+  await deleteProtectedBranch(transaction, project.id, name)
+  await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
 }
