@@ -25,8 +25,10 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
   })
   api.use({
     onRequest({ params }) {
-      const isDots = Object.values(params.path ?? {}).some((part) => part === '.' || part === '..')
-      if (isDots) throw usageFailure('. and .. name nothing')
+      const parts = Object.values(params.path ?? {})
+      if (parts.includes(''))
+        throw usageFailure('an argument is empty: check the variable that it comes from')
+      if (parts.some((part) => part === '.' || part === '..')) throw usageFailure('. and .. name nothing')
     },
     async onResponse({ response }) {
       if (response.ok) return
@@ -36,11 +38,20 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
           `${url} leads to ${target}: use the address where it ends with "switchyard login" or SWITCHYARD_URL`,
           exitCodes.unreachable,
         )
+      if (response.status === 401 && isIdentityToken(token)) throw identityRefused
       throw refusalOf(response.status, parsedJson(await response.text()), url)
     },
   })
   return api
 }
+
+/** Whether the token is one that a forge signs for a job; those of Switchyard have no header of JSON. */
+const isIdentityToken = (token: string) => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token)
+
+const identityRefused = new Failure(
+  'the identity token of this job is not trusted here: it has expired, or no rule matches it, or the command has no --project and takes an exchanged token (docs/keyless-ci.md)',
+  exitCodes.notSignedIn,
+)
 
 /** Sends requests, by `send`, and again after a refusal by a rate limit, which did nothing yet. */
 export const fetchInTurn =

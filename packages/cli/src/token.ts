@@ -1,3 +1,4 @@
+import { scopes } from '@switchyard/domain/access'
 import { type Command, Option } from 'commander'
 import { type Api, dataOf, type Schemas } from './api.js'
 import { exitCodes, Failure, usageFailure } from './failure.js'
@@ -7,10 +8,6 @@ import { examples, say, sessionOf } from './session.js'
 type Scope = Schemas['PostUsersByIdPersonalAccessTokensBody']['scopes'][number]
 type ProjectScope = Schemas['PostProjectsByIdAccessTokensBody']['scopes'][number]
 
-const scopes = [
-  ...['api', 'read_api', 'read_user', 'read_repository', 'write_repository', 'self_rotate'],
-  ...['read_metrics', 'read_sagas', 'saga_report', 'manage_jobs'],
-]
 const roles = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 
 interface TokenOptions {

@@ -79,3 +79,31 @@ describe('what is no Switchyard', () => {
     })
   })
 })
+
+describe('arguments that name nothing', () => {
+  it.each(['', '.', '..'])('reach no other address of the API: "%s"', async (id) => {
+    let requests = 0
+    const url = await serve((_request, response) => {
+      requests += 1
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]')
+    })
+    const api = createApi({ url, token: 'glpat-secret' }, () => {})
+    await expect(dataOf(api.GET('/sagas/{id}', { params: { path: { id } } }))).rejects.toMatchObject({
+      exitCode: 2,
+    })
+    expect(requests).toBe(0)
+  })
+})
+
+describe('an identity token that is refused', () => {
+  it('is told of as one, since nobody signs in with it', async () => {
+    const url = await serve((_request, response) =>
+      response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"message":"401 Unauthorized"}'),
+    )
+    const api = createApi({ url, token: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln' }, () => {})
+    await expect(dataOf(api.GET('/version'))).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('no rule matches it'),
+    })
+  })
+})

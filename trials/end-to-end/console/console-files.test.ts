@@ -210,6 +210,7 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
       await comments.getByRole('button', { name: 'Add comment' }).click()
       const comment = comments.getByRole('article').last()
       await comment.getByText('<img src=x> ![x](https://evil.example/x.png)').waitFor()
+      await expect.poll(() => comments.getByText('is uploaded.').count()).toBe(0)
       const picture = comment.getByRole('img', { name: 'shot' })
       await expect.poll(() => picture.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBe(1)
       expect(await comment.getByRole('img').count()).toBe(1)

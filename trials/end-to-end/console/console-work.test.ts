@@ -219,7 +219,9 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
     await as(async (page) => {
       await open(page, `${shopPage}/settings`)
       const storage = page.getByRole('region', { name: 'Storage' })
-      await storage.getByText(/without a limit: .+ in the repository, 0 B in Git LFS objects/).waitFor()
+      await storage
+        .getByText(/without a limit: .+ in the repository, 0 B in packages, uploads and Git LFS/)
+        .waitFor()
       await storage.getByLabel('Limit of this project in bytes').fill('1073741824')
       await storage.getByRole('button', { name: 'Set the limit' }).click()
       await storage.getByText(/of 1.0 GiB: /).waitFor()

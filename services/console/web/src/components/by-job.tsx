@@ -7,7 +7,7 @@ export function ByJob({ job }: { job: JobIdentity | null | undefined }) {
   const link = job.url !== null && isWebAddress(job.url) ? job.url : undefined
   const name = job.run === null ? 'a job' : `job ${job.run}`
   return (
-    <span className="block max-w-md text-[13px] break-words text-quiet">
+    <span className="block max-w-md text-[13px] text-quiet wrap-anywhere">
       by{' '}
       {link ? (
         <a href={link} rel="noreferrer" className="text-accent hover:underline">

@@ -83,6 +83,8 @@ export function useUploads(store: (file: File, transfer: Transfer) => Promise<un
       setItems((before) => [...before, ...added])
       for (const { id, file } of added) enqueue(id, file)
     },
+    /** What was stored is used; its name is no news any more. */
+    forgetStored: () => setStored(undefined),
     /** Stops a file, or takes one that failed from the list. */
     remove,
     retry({ id, file }: Uploading) {

@@ -118,6 +118,7 @@ export function CommentForm({
     try {
       await add(note)
       write('')
+      attachments.forgetStored()
       onCancel?.()
     } catch (failure) {
       setError(failure)

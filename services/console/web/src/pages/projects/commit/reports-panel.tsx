@@ -1,8 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { get, segment } from '../../../api/client'
+import { ApiError, get, segment } from '../../../api/client'
 import { Badge, type Tone } from '../../../components/badge'
 import { DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
+import { Problem } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import type { CountedTests, StatusReportChanges, TestCase } from '../../../generated/types.gen'
 import { count, countOf, duration, shortSha } from '../../../lib/format'
@@ -19,16 +20,21 @@ export const reportChangesQuery = (project: string, sha: string) =>
 
 /** What tests and analyses of a commit have found, beside its parent. Without a report there is nothing to show. */
 export function ReportsPanel({ project, sha }: { project: string; sha: string }) {
-  const { data = [] } = useQuery(reportChangesQuery(project, sha))
-  if (data.length === 0) return null
+  const { data = [], error, refetch } = useQuery(reportChangesQuery(project, sha))
+  const problem = isRefusal(error) ? null : error
+  if (data.length === 0 && !problem) return null
   return (
     <Panel name="Reports">
+      {problem && <Problem error={problem} retry={refetch} />}
       {data.map((changes) => (
         <Report key={changes.report.id} changes={changes} sha={sha} />
       ))}
     </Panel>
   )
 }
+
+/** Who may see a commit of a public project may not see its reports. */
+const isRefusal = (error: unknown) => error instanceof ApiError && [401, 403, 404].includes(error.status)
 
 function Report({ changes, sha }: { changes: StatusReportChanges; sha: string }) {
   const { report, parent_sha } = changes

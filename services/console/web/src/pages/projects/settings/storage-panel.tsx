@@ -41,7 +41,7 @@ function Use({ statistics }: { statistics: NonNullable<Project['statistics']> })
     <div className="mb-3 max-w-2xl">
       <p>
         {bytes(storage_size)} {limit}: {bytes(repository_size)} in the repository, {bytes(lfs_objects_size)}{' '}
-        in Git LFS objects.
+        in packages, uploads and Git LFS.
       </p>
       {storage_size_limit !== null && (
         <meter

@@ -33,15 +33,22 @@ export function TrustedIssuersPanel({ mayChange }: { mayChange: boolean }) {
           </Empty>
         }
         columns={[
-          { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-          { header: 'Issuer', cell: ({ issuer }) => <span className="break-all">{issuer}</span> },
+          {
+            header: 'Name and issuer',
+            cell: ({ name, issuer }) => (
+              <>
+                <span dir="auto">{name}</span>
+                <span className="block break-all text-quiet">{issuer}</span>
+              </>
+            ),
+          },
           { header: 'Claims', cell: ({ claims }) => <Patterns claims={claims} /> },
           {
             header: 'Audience',
             wide: true,
             cell: ({ audience }) => <bdi className="break-all">{audience}</bdi>,
           },
-          { header: 'Role', cell: ({ access_level }) => roleNames[access_level ?? 0] ?? 'none' },
+          { header: 'Role', wide: true, cell: ({ access_level }) => roleNames[access_level ?? 0] ?? 'none' },
           { header: 'Scopes', wide: true, cell: (rule) => rule.scopes.join(', ') },
           {
             header: 'State',
