@@ -4,6 +4,7 @@ import { archiveRoutes } from './archive/routes.js'
 import { auditEventRoutes } from './audit/routes.js'
 import { badgeRoutes } from './badges/routes.js'
 import { branchRoutes } from './branches/routes.js'
+import { changelogRoutes } from './changelog/routes.js'
 import { discussionRoutes } from './comments/discussion-routes.js'
 import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
@@ -58,6 +59,7 @@ const subjects = [
   rawPageRoutes,
   archiveRoutes,
   compareRoutes,
+  changelogRoutes,
   searchRoutes,
   systemRoutes,
   userRoutes,

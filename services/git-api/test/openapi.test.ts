@@ -4,6 +4,7 @@ import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   callAbsentFeatures,
+  callChangelog,
   callDiscussions,
   callPipelines,
   callProtectedEnvironments,
@@ -350,6 +351,7 @@ it('every operation answers as it is documented', async () => {
   await callProtectedEnvironments(api, project)
   await callComparisons(project)
   await callSearch(api, project)
+  await callChangelog(api, project)
   await callProtectOneBranch(api, project)
   await callCommits(project)
   await callPipelines(api, project)

@@ -71,6 +71,8 @@ const rightOf: Record<string, ProjectRight> = {
   'DELETE /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id': 'comment',
   'GET /projects/:id/repository/contributors': 'read_code',
   'GET /projects/:id/search': 'read_statuses',
+  'GET /projects/:id/repository/changelog': 'read_code',
+  'POST /projects/:id/repository/changelog': 'push_code',
   'GET /projects/:id/repository/archive': 'read_code',
   'GET /projects/:id/repository/archive.:format': 'read_code',
   'GET /projects/:id/repository/blobs/:sha': 'read_code',
