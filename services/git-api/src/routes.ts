@@ -34,6 +34,7 @@ import { identityRoutes } from './sign-in/identity-routes.js'
 import { signInRoutes } from './sign-in/routes.js'
 import { statusRoutes } from './statuses/routes.js'
 import { storageMoveRoutes } from './storages/routes.js'
+import { submoduleRoutes } from './submodules/routes.js'
 import { systemRoutes } from './system/routes.js'
 import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
@@ -60,6 +61,7 @@ const subjects = [
   archiveRoutes,
   compareRoutes,
   changelogRoutes,
+  submoduleRoutes,
   searchRoutes,
   systemRoutes,
   userRoutes,

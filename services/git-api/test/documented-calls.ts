@@ -44,6 +44,13 @@ export async function callChangelog(api: DocumentedApi, path: { id: number }) {
   await api.call(`POST ${changelog}`, { path, body: { version: '1.0.0' } })
 }
 
+export async function callSubmodules(api: DocumentedApi, { id }: { id: number }, submodule: string) {
+  const move = 'PUT /projects/{id}/repository/submodules/{submodule}'
+  const body = { branch: 'main', commit_sha: '2'.repeat(40) }
+  await api.call(move, { path: { id, submodule }, body })
+  await api.call(move, { path: { id, submodule: 'no-such-submodule' }, body })
+}
+
 export async function callProtectOneBranch(api: DocumentedApi, path: { id: number }) {
   const branch = { ...path, branch: 'main' }
   const protect = 'PUT /projects/{id}/repository/branches/{branch}/protect'
