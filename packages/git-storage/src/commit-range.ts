@@ -1,4 +1,6 @@
+import type { Commit } from '@switchyard/domain/commit'
 import { linesOf, runGit, runGitOk, skipMax } from './git-process.js'
+import { readCommits } from './read-commits.js'
 import type { Repository } from './repository.js'
 
 export interface CommitRange {
@@ -43,4 +45,37 @@ export async function commitsBetween(
     paths: [],
   })
   return { ids, total: Number(counted.stdout.toString()) }
+}
+
+export interface MentionQuery {
+  /** Null: the whole history of `to`. */
+  from: string | null
+  to: string
+  /** Each on one line. */
+  texts: readonly string[]
+  take: number
+}
+
+/** A longer search is of a history for which it is not meant. */
+const mentionTimeoutMs = 10_000
+
+/**
+ * The commits in the history of `to`, and not of `from`, whose message has one of the texts, in upper or lower case. A commit
+ * comes before its parents.
+ *
+ * @throws DomainError unavailable after ten seconds, and too-large for messages of more than 64 MB: see isTooHard
+ */
+export async function listMentions(
+  repository: Repository,
+  { from, to, texts, take }: MentionQuery,
+): Promise<Commit[]> {
+  const patterns = texts.map((text) => `--grep=${text}`)
+  const command = {
+    command: 'rev-list',
+    flags: ['--topo-order', `--max-count=${take}`, '--regexp-ignore-case', '--fixed-strings', ...patterns],
+    revisions: from === null ? [to] : [to, `^${from}`],
+    paths: [],
+  }
+  const { stdout } = await runGitOk(repository, command, { timeoutMs: mentionTimeoutMs })
+  return readCommits(repository, linesOf(stdout))
 }

@@ -92,8 +92,8 @@ async function readPage(repository: Repository, query: CommitQuery, tip: Commit 
   return readCommits(repository, await engine.cache.getOrCompute(path, key, list, bytesOfIds))
 }
 
-/** Commits in the order of their ids. Those that do not exist are left out. */
-async function readCommits(repository: Repository, ids: readonly string[]): Promise<Commit[]> {
+/** Commits in the order of their ids. Those that do not exist are left out. @throws DomainError too-large for more than 64 MB */
+export async function readCommits(repository: Repository, ids: readonly string[]): Promise<Commit[]> {
   const known = ids.map((id) => findRead(repository, id))
   const unread = ids.filter((_, index) => !known[index])
   const objects = unread.length === 0 ? [] : await readObjects(repository, unread)

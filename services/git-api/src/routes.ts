@@ -4,6 +4,7 @@ import { archiveRoutes } from './archive/routes.js'
 import { auditEventRoutes } from './audit/routes.js'
 import { badgeRoutes } from './badges/routes.js'
 import { branchRoutes } from './branches/routes.js'
+import { changelogRoutes } from './changelog/routes.js'
 import { discussionRoutes } from './comments/discussion-routes.js'
 import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
@@ -33,6 +34,7 @@ import { identityRoutes } from './sign-in/identity-routes.js'
 import { signInRoutes } from './sign-in/routes.js'
 import { statusRoutes } from './statuses/routes.js'
 import { storageMoveRoutes } from './storages/routes.js'
+import { submoduleRoutes } from './submodules/routes.js'
 import { systemRoutes } from './system/routes.js'
 import { tagRoutes } from './tags/routes.js'
 import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
@@ -58,6 +60,8 @@ const subjects = [
   rawPageRoutes,
   archiveRoutes,
   compareRoutes,
+  changelogRoutes,
+  submoduleRoutes,
   searchRoutes,
   systemRoutes,
   userRoutes,

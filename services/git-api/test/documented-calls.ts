@@ -36,6 +36,21 @@ export async function callSearch(api: DocumentedApi, path: { id: number }) {
     await api.call('GET /projects/{id}/search', { path, query: { scope, search: 'e' } })
 }
 
+export async function callChangelog(api: DocumentedApi, path: { id: number }) {
+  const changelog = '/projects/{id}/repository/changelog'
+  await api.call(`GET ${changelog}`, { path, query: { version: '1.0.0', date: '2026-01-01' } })
+  await api.call(`GET ${changelog}`, { path, query: { version: '1.0.0', from: 'nowhere' } })
+  await api.call(`POST ${changelog}`, { path, body: { version: '1.0.0' } })
+  await api.call(`POST ${changelog}`, { path, body: { version: '1.0.0' } })
+}
+
+export async function callSubmodules(api: DocumentedApi, { id }: { id: number }, submodule: string) {
+  const move = 'PUT /projects/{id}/repository/submodules/{submodule}'
+  const body = { branch: 'main', commit_sha: '2'.repeat(40) }
+  await api.call(move, { path: { id, submodule }, body })
+  await api.call(move, { path: { id, submodule: 'no-such-submodule' }, body })
+}
+
 export async function callProtectOneBranch(api: DocumentedApi, path: { id: number }) {
   const branch = { ...path, branch: 'main' }
   const protect = 'PUT /projects/{id}/repository/branches/{branch}/protect'

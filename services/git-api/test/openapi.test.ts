@@ -4,11 +4,13 @@ import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   callAbsentFeatures,
+  callChangelog,
   callDiscussions,
   callPipelines,
   callProtectedEnvironments,
   callProtectOneBranch,
   callSearch,
+  callSubmodules,
   refusedAlways,
 } from './documented-calls.js'
 import { callPackages, callUploads } from './documented-files.js'
@@ -16,7 +18,7 @@ import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
 import { callSession, callSignIn } from './openapi-sign-in.js'
 import { type SignIn, startSignIn } from './sign-in-harness.js'
-import { signCommit, signTag } from './signed-objects.js'
+import { addSubmodule, signCommit, signTag } from './signed-objects.js'
 
 /** Nobody answers for the second one: a move is asked for, and not carried out. */
 const twoStorages = {
@@ -350,6 +352,8 @@ it('every operation answers as it is documented', async () => {
   await callProtectedEnvironments(api, project)
   await callComparisons(project)
   await callSearch(api, project)
+  await callChangelog(api, project)
+  await callSubmodules(api, project, await addSubmodule(await repositoryPath(project.id)))
   await callProtectOneBranch(api, project)
   await callCommits(project)
   await callPipelines(api, project)

@@ -6,6 +6,8 @@ const run = async (cwd: string, args: string[], input?: string): Promise<string>
   return (await execa('git', args, options)).stdout
 }
 
+const author = ['author', 'committer'].map((role) => `${role} A <a@example.com> 1700000000 +0000`).join('\n')
+
 /** Makes a tag with a signature. @param repository its path @returns its name */
 export async function signTag(repository: string): Promise<string> {
   const commit = await run(repository, ['rev-parse', 'main'])
@@ -15,6 +17,21 @@ export async function signTag(repository: string): Promise<string> {
   const tag = await run(repository, ['hash-object', '-t', 'tag', '-w', '--stdin'], input)
   await run(repository, ['update-ref', 'refs/tags/signed', tag])
   return 'signed'
+}
+
+/** Adds a submodule to the default branch. @param repository its path @returns the path of the submodule */
+export async function addSubmodule(repository: string): Promise<string> {
+  const path = 'module'
+  const entries = await run(repository, ['ls-tree', 'main'])
+  const tree = await run(
+    repository,
+    ['mktree', '--missing'],
+    `${entries}\n160000 commit ${'1'.repeat(40)}\t${path}\n`,
+  )
+  const commit = `tree ${tree}\nparent ${await run(repository, ['rev-parse', 'main'])}\n${author}\n\nAdd a submodule\n`
+  const id = await run(repository, ['hash-object', '-t', 'commit', '-w', '--stdin'], commit)
+  await run(repository, ['update-ref', 'refs/heads/main', id])
+  return path
 }
 
 /** Stores the newest commit once more, with a signature. @param repository its path @returns its hash */

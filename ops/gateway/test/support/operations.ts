@@ -95,6 +95,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     activity_id: 'a',
     kind: 'result',
     provider: 'sso',
+    submodule: 'vendor/lib',
   }
   return {
     ...given,

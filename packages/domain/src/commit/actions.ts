@@ -2,7 +2,8 @@ import { excerpt, invalid } from '../errors.js'
 import { parseFilePath } from './file-path.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
-export type ActionName = (typeof actionNames)[number]
+/** The last one moves a submodule to another commit. It has a call of its own, and lists of actions do not have it. */
+export type ActionName = (typeof actionNames)[number] | 'submodule'
 
 export interface CommitAction {
   action: ActionName
@@ -13,6 +14,8 @@ export interface CommitAction {
   content?: string | Uint8Array | undefined
   encoding: 'text' | 'base64'
   execute_filemode?: boolean | undefined
+  /** What a submodule moves to: a full hash. */
+  commit_id?: string | undefined
   /** The commit that last changed the file, according to the caller. */
   last_commit_id?: string | undefined
 }
@@ -26,6 +29,8 @@ export interface TreeEdit {
   previousPath: string[]
   content: Uint8Array | null
   executable: boolean | null
+  /** What a submodule moves to. */
+  commitId: string | null
   /** Path as sent, for messages and git commands. */
   filePath: string
   previousFilePath: string
@@ -60,6 +65,7 @@ export function readActions(actions: readonly CommitAction[]): TreeEdit[] {
       previousPath: readPath(previousFilePath, refuse),
       content: readContent(action, refuse),
       executable: action.execute_filemode ?? null,
+      commitId: action.commit_id ?? null,
       filePath,
       previousFilePath,
       lastCommitId: action.last_commit_id || null,

@@ -117,7 +117,24 @@ test('submodules and links keep what they are', () => {
   const refused = (given: Parameters<typeof action>[0], text: string) =>
     expect(() => planTreeEdits(root, readActions([action(given)]))).toThrow(text)
   refused({ action: 'update', file_path: 'module', content: 'x' }, 'A submodule has no content to change')
+  refused({ action: 'submodule', file_path: 'link', commit_id: '3'.repeat(40) }, 'Invalid submodule path')
+  refused({ action: 'submodule', file_path: 'none', commit_id: '3'.repeat(40) }, 'Invalid submodule path')
   refused({ action: 'chmod', file_path: 'link', execute_filemode: true }, 'Only a regular file')
   refused({ action: 'create', file_path: 'link/x', content: '' }, 'A file with this name already exists')
   refused({ action: 'move', file_path: '.gitmodules', previous_path: 'link' }, "invalid path: '.gitmodules'")
+})
+
+test('a submodule moves to another commit, and nothing else moves', () => {
+  const root = emptyFolder()
+  putFile(root, ['lib', 'module'], { kind: 'file', mode: '160000', blob: '1'.repeat(40) })
+  putFile(root, ['lib', 'file'], { kind: 'file', mode: '100644', blob: '2'.repeat(40) })
+  const edits = readActions([
+    action({ action: 'submodule', file_path: 'lib/module', commit_id: '3'.repeat(40) }),
+  ])
+  planTreeEdits(root, edits)
+  expect(sorted(flatten(root))).toEqual([
+    ['lib/file', `100644 ${'2'.repeat(40)}`],
+    ['lib/module', `160000 ${'3'.repeat(40)}`],
+  ])
+  expect(() => planTreeEdits(root, edits)).toThrow('The submodule is already at')
 })

@@ -58,6 +58,7 @@ const applyEdit: Record<ActionName, Apply> = {
   move,
   chmod: (root, edit, refuse) =>
     putFile(root, edit.path, withMode(getFile(root, edit.path, refuse), edit, refuse)),
+  submodule: moveSubmodule,
 }
 
 const newFile = ({ content, executable }: TreeEdit): TreeFile => ({
@@ -84,6 +85,15 @@ function move(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
   }
   removeFile(root, edit.previousPath)
   create(root, edit.path, file, refuse)
+}
+
+function moveSubmodule(root: TreeFolder, { path, commitId }: TreeEdit, refuse: Refuse): void {
+  const entry = entryAt(root, path)
+  if (entry?.kind !== 'file' || entry.mode !== fileModes.submodule || commitId === null) {
+    throw refuse('Invalid submodule path')
+  }
+  if (entry.blob === commitId) throw refuse(`The submodule is already at ${commitId}`)
+  putFile(root, path, { ...entry, blob: commitId })
 }
 
 /** The file with the content (which may be empty) and the mode of the edit. */

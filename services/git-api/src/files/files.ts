@@ -27,7 +27,12 @@ import { findLastCommitOf } from '@switchyard/git-storage/read-last-commit'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import { type FolderEntry, findFile, listFolder } from '@switchyard/git-storage/trees'
 import type { Call } from '@switchyard/service-kit/http'
-import { type CommitDependencies, type CreateCommitCommand, createCommit } from '../commits/commits.js'
+import {
+  type CommitDependencies,
+  type CommitDescription,
+  type CreateCommitCommand,
+  createCommit,
+} from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 import type { BlamedLinesView, FileView } from '../shapes/repository-views.js'
@@ -176,8 +181,8 @@ export async function writeFile(
   change: FileChange,
   call: Call,
 ): Promise<FileView> {
-  const revision = await commitChange(deps, access, change, call)
-  return describeFile(access, { path: change.action.file_path, revision })
+  const { commit } = await commitFile(deps, access, change, call)
+  return describeFile(access, { path: change.action.file_path, revision: commit.id })
 }
 
 /** Commits the deletion of a file. @throws DomainError as {@link writeFile} */
@@ -187,21 +192,20 @@ export async function deleteFile(
   change: FileChange,
   call: Call,
 ): Promise<void> {
-  await commitChange(deps, access, change, call)
+  await commitFile(deps, access, change, call)
 }
 
-/** @returns the id of the commit */
-async function commitChange(
+/** Commits a change of one file. @throws DomainError as {@link writeFile} */
+export async function commitFile(
   deps: FileDependencies,
   access: ProjectCall<Caller>,
   { action, ...command }: FileChange,
   call: Call,
-): Promise<string> {
+): Promise<CommitDescription> {
   requireInside(action.file_path)
   try {
     const changes = { actions: [action], force: false, allowEmpty: false, withStats: false }
-    const { commit } = await createCommit(deps, access, { ...command, ...changes }, call)
-    return commit.id
+    return await createCommit(deps, access, { ...command, ...changes }, call)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     // The request has one file and no list of actions, so the index of an action means nothing to its caller.

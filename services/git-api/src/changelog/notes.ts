@@ -1,0 +1,115 @@
+import { excerpt, unprocessable } from '@switchyard/domain'
+import { type Commit, titleOf, trailersOf } from '@switchyard/domain/commit'
+
+/** `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`, with or without `v` in front. */
+const semanticVersion =
+  /^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9a-z-]+(?:\.[0-9a-z-]+)*)?(?:\+[0-9a-z-]+(?:\.[0-9a-z-]+)*)?$/i
+
+export const isVersion = (text: string): boolean => semanticVersion.test(text)
+
+/** Major, minor and patch; null for a text that is no version. */
+function numbersOf(version: string): bigint[] | null {
+  const found = semanticVersion.exec(version)
+  return found?.slice(1, 4).map(BigInt) ?? null
+}
+
+const isStable = (version: string) => semanticVersion.exec(version)?.[4] === undefined
+
+/** The tag of the last stable version below a version; null when there is none. */
+export function findPreviousTag(tags: readonly string[], version: string): string | null {
+  const below = numbersOf(version)
+  let previous: { tag: string; numbers: bigint[] } | null = null
+  for (const tag of tags) {
+    const numbers = numbersOf(tag)
+    if (!numbers || !below || !isStable(tag) || !isLess(numbers, below)) continue
+    if (!previous || isLess(previous.numbers, numbers)) previous = { tag, numbers }
+  }
+  return previous?.tag ?? null
+}
+
+function isLess(a: readonly bigint[], b: readonly bigint[]): boolean {
+  const at = a.findIndex((number, index) => number !== b[index])
+  return at !== -1 && (a[at] ?? 0n) < (b[at] ?? 0n)
+}
+
+/** What a reverting commit says of the other one, in front of its id. */
+export const revertText = 'This reverts commit '
+
+/**
+ * The commits that have a trailer, each with its value. A commit that a later one reverts is left out; so is the reverting one,
+ * unless it has the trailer itself.
+ *
+ * @param commits each before its parents
+ */
+export function findEntries(
+  commits: readonly Commit[],
+  trailer: string,
+): { commit: Commit; value: string }[] {
+  const reverted = new Set<string>()
+  return commits.flatMap((commit) => {
+    if (reverted.has(commit.id)) return []
+    const [, id] = /This reverts commit ([0-9a-f]{40})/i.exec(commit.message) ?? []
+    if (id !== undefined) reverted.add(id.toLowerCase())
+    const value = trailerValue(commit, trailer)
+    return value ? [{ commit, value }] : []
+  })
+}
+
+const trailerValue = ({ message }: Commit, trailer: string) =>
+  Object.entries(trailersOf(message)).findLast(([key]) => key.toLowerCase() === trailer.toLowerCase())?.[1]
+
+interface Section {
+  version: string
+  date: Date
+  entries: readonly { commit: Commit; value: string }[]
+  /** Titles by value of the trailer, in the order in which they are shown. */
+  titles: ReadonlyMap<string, string>
+  /** Where the page of a commit is. */
+  addressOf: (commit: Commit) => string
+}
+
+/** The section of a version, as Markdown that ends with a line break. */
+export function formatSection({ version, date, entries, titles, addressOf }: Section): string {
+  const heading = `## ${version} (${date.toISOString().slice(0, 10)})\n\n`
+  if (entries.length === 0) return `${heading}No changes.\n`
+  const linesOf = new Map<string, string[]>([...titles.values()].map((title) => [title, []]))
+  for (const { commit, value } of entries) {
+    const title = titles.get(value) ?? escaped(excerpt(value))
+    const lines = linesOf.get(title) ?? []
+    lines.push(`- [${escaped(excerpt(titleOf(commit.message)))}](${addressOf(commit)})\n`)
+    linesOf.set(title, lines)
+  }
+  const categories = [...linesOf].filter(([, lines]) => lines.length > 0)
+  return (
+    heading +
+    categories.map(([title, lines]) => `${categoryHeading(title, lines)}${lines.join('')}`).join('\n')
+  )
+}
+
+const categoryHeading = (title: string, { length }: string[]) =>
+  `### ${title} (${length} ${length === 1 ? 'change' : 'changes'})\n\n`
+
+/** Text of a commit that stays text on one line in Markdown, also inside a link. */
+const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\[\]<]/g, '\\$&')
+
+/** The heading of a section begins with its version. */
+const sectionHeading = /^## +\[?(v?\d+\.\d+\.\d+[\w.+-]*)/gm
+
+/**
+ * A file with one more section, above the section of any other version, and below what the file has above them.
+ *
+ * @throws DomainError unprocessable when the file has a section of the version
+ */
+export function addSection(text: string, version: string, section: string): string {
+  const plain = (name: string) => name.replace(/^v/, '')
+  let at: number | null = null
+  for (const { index, 1: name = '' } of text.matchAll(sectionHeading)) {
+    if (plain(name) === plain(version)) {
+      throw unprocessable(`The file has a section for ${excerpt(version)} already`)
+    }
+    at ??= index
+  }
+  const above = text.slice(0, at ?? text.length).trimEnd()
+  const below = at === null ? '' : text.slice(at)
+  return `${above && `${above}\n\n`}${section}${below && `\n${below}`}`
+}
