@@ -1,6 +1,7 @@
 import type { Project } from '@switchyard/db'
 import type { TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listReports } from '../src/reports/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
@@ -98,6 +99,12 @@ test('a report of tests is read back with its status, in lists and alone', async
     ],
     results: [],
   })
+})
+
+test('a list of reports reads nothing of what they contain, which is megabytes', async () => {
+  const { reports } = await listReports(harness.database, { projectId: project.id, sha: commits.first })
+  expect(Object.keys(reports[0] ?? {})).toEqual(expect.arrayContaining(['name', 'tests', 'findings']))
+  for (const content of ['outcomes', 'entries']) expect(reports[0]).not.toHaveProperty(content)
 })
 
 test('a report of an analysis stands beside one of tests, and each ref has its own', async () => {

@@ -4,7 +4,7 @@ import type { ProjectCall } from '../guards.js'
 import type { Finding } from './entries.js'
 import { compareOutcomes } from './outcomes.js'
 import { type ReportEntries, readEntries } from './reports.js'
-import { findEntries, listReports, type StoredReport } from './store.js'
+import { findContents, findOutcomes, listReports, type StoredReport } from './store.js'
 
 /** Reports of a commit that are compared, and tests or findings of a report that are shown of each kind. */
 const comparedMax = 20
@@ -53,21 +53,29 @@ export async function listReportChanges(
   // One after the other, as the entries of each may take megabytes.
   for (const report of reports.slice(0, comparedMax)) {
     const former = before.find(({ name, format }) => name === report.name && format === report.format)
-    const entries = await findEntries(database, project.id, report.id)
-    if (entries) changes.push(changesOf(report, await readEntries({ ...report, entries }), former))
+    const contents = await findContents(database, project.id, report.id)
+    if (!contents) continue
+    const formerOutcomes = former ? await findOutcomes(database, project.id, former.id) : null
+    const parent = former && formerOutcomes && { sha: former.sha, outcomes: formerOutcomes }
+    const { outcomes } = contents
+    const entries = await readEntries({ ...report, ...contents })
+    changes.push(changesOf({ report, outcomes, entries, parent: parent ?? null }))
   }
   return changes
 }
 
-function changesOf(
-  report: StoredReport,
-  { testCases, findings }: ReportEntries,
-  former: StoredReport | undefined,
-): ReportChanges {
-  const { added, broken, stillFailing, fixed, flaky, gone } = compareOutcomes(
-    report.outcomes,
-    former?.outcomes ?? null,
-  )
+interface Compared {
+  report: StoredReport
+  outcomes: Uint8Array
+  entries: ReportEntries
+  /** The report of the parent commit; null: it has none. */
+  parent: { sha: string; outcomes: Uint8Array } | null
+}
+
+function changesOf({ report, outcomes, entries, parent }: Compared): ReportChanges {
+  const { testCases, findings } = entries
+  const compared = compareOutcomes(outcomes, parent?.outcomes ?? null)
+  const { added, broken, stillFailing, fixed, flaky, gone } = compared
   const tests = (positions: readonly number[]): CountedTests => ({
     count: report.format === 'junit' ? positions.length : 0,
     tests: positions.slice(0, testsShownMax).flatMap((position) => testCases[position] ?? []),
@@ -75,7 +83,7 @@ function changesOf(
   const isNew = new Set(added)
   return {
     report,
-    parentSha: former?.sha ?? null,
+    parentSha: parent?.sha ?? null,
     added: tests(added),
     newFailures: tests(broken),
     existingFailures: tests(stillFailing),

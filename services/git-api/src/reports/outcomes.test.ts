@@ -29,6 +29,17 @@ describe('the outcomes of two reports', () => {
   })
 })
 
+it('long names are hashed once, however many tests are in a suite', () => {
+  const named = (end: string) => ({
+    identity: ['s'.repeat(5_000_000) + end, 'a'],
+    outcome: 'success' as const,
+  })
+  const suite = named('x')
+  const packed = packOutcomes(Array.from({ length: 5_000 }, () => suite))
+  expect(compareOutcomes(packed, packOutcomes([suite]))).toMatchObject({ added: [], gone: 0 })
+  expect(compareOutcomes(packOutcomes([named('y')]), packed)).toMatchObject({ added: [0], gone: 1 })
+})
+
 describe('flaky tests', () => {
   const failed = pack({ a: 'failed', b: 'success', c: 'skipped' })
   const passed = pack({ a: 'success', b: 'success', c: 'success' })

@@ -10,16 +10,29 @@ const flakyBit = 0x80
 /** Eight bytes of the hash of the identity, and one of the outcome. */
 const entryBytes = 9
 
+/** Each text that is longer is hashed once: a name of megabytes may belong to thousands of entries. */
+const longPartChars = 1_024
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
 /** The outcomes of a report, in its order, as they are stored beside its entries: comparing two reports reads nothing else. */
 export function packOutcomes(
   entries: readonly { identity: readonly string[]; outcome: Outcome }[],
 ): Uint8Array {
   const packed = Buffer.alloc(entries.length * entryBytes)
+  const hashes = new Map<string, string>()
+  function hashOf(part: string): string {
+    const hash = hashes.get(part) ?? sha256(part).toString('base64')
+    hashes.set(part, hash)
+    return hash
+  }
   for (const [index, { identity, outcome }] of entries.entries()) {
-    createHash('sha256')
-      .update(JSON.stringify(identity))
-      .digest()
-      .copy(packed, index * entryBytes, 0, 8)
+    sha256(JSON.stringify(identity.map((part) => (part.length > longPartChars ? hashOf(part) : part)))).copy(
+      packed,
+      index * entryBytes,
+      0,
+      8,
+    )
     packed[index * entryBytes + 8] = outcomes.indexOf(outcome)
   }
   return packed

@@ -15,23 +15,29 @@ export interface StoredReport {
   statusId: string
   tests: TestCounts | null
   findings: FindingCounts | null
-  outcomes: Buffer
   createdAt: Date
   author: StatusAuthor | null
 }
 
-/** @property entries JSON in gzip */
-export type WholeReport = StoredReport & { entries: Buffer }
+/** What a list of reports does not read: up to megabytes of each. */
+export interface ReportContents {
+  /** As `packOutcomes` makes them. */
+  outcomes: Buffer
+  /** JSON in gzip. */
+  entries: Buffer
+}
+
+export type WholeReport = StoredReport & ReportContents
 
 /** Reports of a commit, and of a project, that are kept. The oldest reports of a project make room for new ones. */
 const ofCommitMax = 100
 const ofProjectMax = 5_000
 
 const columns = `r.id, r.sha, r.ref, r.name, r.format, r.pipeline_id AS "pipelineId", r.status_id AS "statusId", r.tests, r.findings,
-  r.outcomes, r.created_at AS "createdAt", r.author_id AS "authorId", ${authorColumns}`
+  r.created_at AS "createdAt", r.author_id AS "authorId", ${authorColumns}`
 const fromReports = 'FROM status_reports r LEFT JOIN users u ON u.id = r.author_id'
 
-type ReportRow = Omit<WholeReport, 'author'> & AuthorRow
+type ReportRow = Omit<StoredReport, 'author'> & AuthorRow
 
 /** What a report belongs to. */
 export interface ReportLabel {
@@ -141,8 +147,8 @@ export async function findReport(
   filter: ReportFilter,
 ): Promise<WholeReport | null> {
   const { where, values } = conditionOf(filter)
-  const { rows } = await pool.query<ReportRow>(
-    `SELECT ${columns}, r.entries ${fromReports} WHERE ${where} ORDER BY r.id DESC LIMIT 1`,
+  const { rows } = await pool.query<ReportRow & ReportContents>(
+    `SELECT ${columns}, r.outcomes, r.entries ${fromReports} WHERE ${where} ORDER BY r.id DESC LIMIT 1`,
     values,
   )
   return rows[0] ? withAuthor(rows[0]) : null
@@ -156,15 +162,28 @@ function conditionOf({ projectId, sha, pipelineId, ...filter }: ReportFilter) {
   return { where: conditions.join(' AND '), values }
 }
 
-/** The entries of a report; null when it was replaced meanwhile. */
-export async function findEntries(
+/** The contents of a report; null when it was replaced meanwhile. */
+export async function findContents(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  id: string,
+): Promise<ReportContents | null> {
+  const { rows } = await pool.query<ReportContents>(
+    'SELECT outcomes, entries FROM status_reports WHERE project_id = $1 AND id = $2',
+    [projectId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** The outcomes alone; null when the report was replaced meanwhile. */
+export async function findOutcomes(
   { pool }: Pick<Database, 'pool'>,
   projectId: number,
   id: string,
 ): Promise<Buffer | null> {
-  const { rows } = await pool.query<{ entries: Buffer }>(
-    'SELECT entries FROM status_reports WHERE project_id = $1 AND id = $2',
+  const { rows } = await pool.query<Pick<ReportContents, 'outcomes'>>(
+    'SELECT outcomes FROM status_reports WHERE project_id = $1 AND id = $2',
     [projectId, id],
   )
-  return rows[0]?.entries ?? null
+  return rows[0]?.outcomes ?? null
 }

@@ -5,7 +5,7 @@ import type { ProjectCall } from '../guards.js'
 import { getPipeline } from '../pipelines/pipelines.js'
 import { entriesMax, type TestCase, type TestCounts } from './entries.js'
 import { readEntries } from './reports.js'
-import { findEntries, listReports, type StoredReport } from './store.js'
+import { findContents, listReports, type StoredReport } from './store.js'
 
 const suiteCounts = {
   name: z.string().meta({ description: 'The name of the status' }),
@@ -104,8 +104,8 @@ export const getTestReport = (database: Database) =>
       for (const report of reports) {
         const fits = shown + report.tests.total <= entriesMax
         // One after the other, as each may take megabytes. A report that was replaced meanwhile has no tests.
-        const entries = fits ? await findEntries(database, access.project.id, report.id) : null
-        const { testCases } = entries ? await readEntries({ ...report, entries }) : { testCases: [] }
+        const contents = fits ? await findContents(database, access.project.id, report.id) : null
+        const { testCases } = contents ? await readEntries({ ...report, ...contents }) : { testCases: [] }
         shown += testCases.length
         const counts = { name: report.name, ...countsOf(report.tests), suite_error: null }
         suites.push({ ...counts, test_cases: testCases.map(presentCase) })
