@@ -184,9 +184,12 @@ it('stops what nothing was deployed to since a time', async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000)
   const stale = await create('stale/idle')
   const used = await create('stale/used')
+  const live = await create('stale/protected')
+  const protection = { name: 'stale/protected', deploy_access_levels: [{ access_level: 40 }] }
+  await harness.ask('owner', 'POST', `/projects/${project.id}/protected_environments`, protection)
   const given = { environment: 'stale/used', sha: 'main', ref: 'main', tag: false, status: 'success' }
   await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, given)
-  const ids = [stale.id, used.id]
+  const ids = [stale.id, used.id, live.id]
   await harness.database.prisma.environment.updateMany({
     where: { projectId: project.id, id: { in: ids } },
     data: { updatedAt: daysAgo(30) },
@@ -196,9 +199,9 @@ it('stops what nothing was deployed to since a time', async () => {
   const message = 'Successfully requested stop for all stale environments'
   expect(await stop(daysAgo(40))).toMatchObject({ status: 200, body: { message } })
   const states = async () => Promise.all(ids.map(async (id) => (await ask('GET', `/${id}`)).body.state))
-  expect(await states()).toEqual(['available', 'available'])
+  expect(await states()).toEqual(['available', 'available', 'available'])
   expect((await stop(daysAgo(8))).status).toBe(200)
-  expect(await states()).toEqual(['stopped', 'available'])
+  expect(await states()).toEqual(['stopped', 'available', 'available'])
   for (const before of [daysAgo(1), daysAgo(4000), 'soon', '']) expect((await stop(before)).status).toBe(400)
   expect((await harness.ask('owner', 'POST', `${path}/stop_stale`)).body).toMatchObject({
     error: 'before is missing',

@@ -121,6 +121,62 @@ test('only who is let in deploys to a protected environment', async () => {
   )
 })
 
+test('only who may deploy changes, stops and deletes a protected environment', async () => {
+  const { body: environment } = await ask('developer', 'POST', '/environments', { name: 'kept' })
+  await protect('kept', maintainers)
+  const of = `/environments/${environment.id}`
+  const calls = [
+    ['PUT', of, { description: 'Mine' }],
+    ['POST', `${of}/stop`],
+    ['DELETE', of],
+  ] as const
+  for (const [method, rest, body] of calls)
+    expect([method, (await ask('developer', method, rest, body)).status]).toEqual([method, 403])
+  expect((await ask('reporter', 'GET', of)).body).toMatchObject({ state: 'available', description: null })
+  const statuses = calls.map(
+    ([method, rest, body]) =>
+      async () =>
+        (await ask('owner', method, rest, body)).status,
+  )
+  for (const [index, status] of statuses.entries()) expect(await status()).toBe([200, 200, 204][index])
+})
+
+test('a rule that is changed keeps its number of approvals, and the entries of a list are bounded', async () => {
+  const rule = { access_level: 40, required_approvals: 3 }
+  await protect('bounded', { ...maintainers, approval_rules: [rule] })
+  const change = (given: object) => ask('owner', 'PUT', one('bounded'), given)
+  const changed = await change({ approval_rules: [{ id: 1, user_id: dan.id }] })
+  expect(changed.body.approval_rules).toMatchObject([{ id: 1, user_id: dan.id, required_approvals: 3 }])
+  for (const list of ['deploy_access_levels', 'approval_rules']) {
+    const more = (count: number) =>
+      change({ [list]: Array.from({ length: count }, () => ({ access_level: 40 })) })
+    expect(await more(20)).toMatchObject({
+      status: 400,
+      body: { message: { [list]: ['has more than 20 entries'] } },
+    })
+    expect((await more(19)).status).toBe(200)
+  }
+})
+
+test('of words at the same time each counts once, and a deployment either begins or is rejected', async () => {
+  await protect('races', { ...maintainers, required_approval_count: 1 })
+  for (let round = 0; round < 5; round += 1) {
+    const { body } = await ask('owner', 'POST', '/deployments', deployment('races', 'blocked'))
+    const of = `/deployments/${body.id}`
+    const say = (status: string) => askAs(max.secret, 'POST', `${of}/approval`, { status })
+    const words = await Promise.all(['approved', 'approved', 'approved', 'approved'].map(say))
+    expect(words.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect((await ask('owner', 'GET', of)).body.approvals).toHaveLength(1)
+    const [rejected, begun] = await Promise.all([
+      say('rejected'),
+      ask('owner', 'PUT', of, { status: 'running' }),
+    ])
+    const { status } = (await ask('owner', 'GET', of)).body
+    if (begun.status === 200) expect([rejected.status, status]).toEqual([400, 'running'])
+    else expect([rejected.status, status]).toEqual([201, 'failed'])
+  }
+})
+
 test('a deployment waits for its approvals', async () => {
   const given = {
     deploy_access_levels: [{ access_level: 30 }],
@@ -148,6 +204,13 @@ test('a deployment waits for its approvals', async () => {
   expect(await run()).toMatchObject({ status: 200, body: { status: 'running', pending_approval_count: 0 } })
   const late = await ask('owner', 'POST', `${of}/approval`, { status: 'rejected' })
   expect([late.status, late.body.message]).toEqual([400, 'This deployment is not waiting for approvals'])
+})
+
+test('a deployment that ran before its environment was protected ends without approvals', async () => {
+  const { body } = await ask('developer', 'POST', '/deployments', deployment('late', 'running'))
+  await protect('late', { ...maintainers, required_approval_count: 1 })
+  const end = (who: Who) => ask(who, 'PUT', `/deployments/${body.id}`, { status: 'success' })
+  expect([(await end('developer')).status, (await end('owner')).status]).toEqual([403, 200])
 })
 
 test('a rejected deployment has failed, and nobody approves their own', async () => {

@@ -32,6 +32,7 @@ it('counts approvals of whoever may deploy, and no rejection', () => {
   expect(pending()).toBe(2)
   expect(pending(approved(1, 40), { ...approved(2, 40), status: 'rejected' })).toBe(1)
   expect(pending(approved(1, 40), approved(null, 40), approved(3, 40))).toBe(0)
+  expect(pending(approved(1, 40), approved(2, 30), approved(null, 30))).toBe(1)
 })
 
 it('asks for the approvals of each rule', () => {

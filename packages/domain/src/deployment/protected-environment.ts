@@ -46,12 +46,14 @@ export const mayApprove = (protection: EnvironmentProtection, actor: Environment
     ? protection.approvalRules.some((rule) => isParty(rule, actor))
     : mayDeployTo(protection, actor)
 
-/** Approvals that a deployment still needs. One approval counts for every rule that its user fits. */
+/** Approvals that a deployment still needs, of whoever may approve now. One approval counts for every rule that its user fits. */
 export function countPendingApprovals(
   protection: EnvironmentProtection,
   approvals: readonly GivenApproval[],
 ): number {
-  const approved = approvals.filter(({ status }) => status === 'approved')
+  const approved = approvals.filter(
+    (approval) => approval.status === 'approved' && mayApprove(protection, approval),
+  )
   const { approvalRules, requiredApprovalCount } = protection
   if (approvalRules.length === 0) return Math.max(0, requiredApprovalCount - approved.length)
   const missing = approvalRules.map((rule) =>

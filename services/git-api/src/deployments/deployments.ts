@@ -4,6 +4,7 @@ import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchya
 import type { Commit } from '@switchyard/domain/commit'
 import {
   beginDeployment,
+  type DeploymentProgress,
   type DeploymentStatus,
   environmentNameProblem,
   moveDeployment,
@@ -181,14 +182,23 @@ export async function changeDeployment(
     const freezeEnd = await findFreezeEnd(deps, access.project, new Date())
     if (freezeEnd) throw frozenUntil(freezeEnd)
   }
-  return applyStatus(deps, access, change, call)
+  const { id, precondition } = change
+  const requireCurrent = ({ updatedAt }: DeploymentProgress) => precondition?.(updatedAt)
+  return applyStatus(deps, access, { id, status, requireCurrent }, call)
+}
+
+interface StatusChange {
+  id: number
+  status: DeploymentStatus
+  /** Throws when the deployment, which nobody else changes meanwhile, must not be changed. */
+  requireCurrent: (current: DeploymentProgress) => void
 }
 
 /** The same without asking who may. */
 export async function applyStatus(
   deps: DeploymentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
-  { id, status, precondition }: DeploymentChange,
+  { id, status, requireCurrent }: StatusChange,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
   const { sha } = await getDeployment(deps.database, { project }, id)
@@ -197,7 +207,7 @@ export async function applyStatus(
     deps.database,
     { projectId: project.id, id },
     (current) => {
-      precondition?.(current.updatedAt)
+      requireCurrent(current)
       return moveDeployment(current, status, new Date())
     },
     (changed) => deploymentHook(changed, about),

@@ -8,9 +8,11 @@ import {
   requireUnchanged,
 } from '@switchyard/db'
 import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { requireMayChange } from '../protected-environments/protected-environments.js'
 import {
   createEnvironment,
   deleteStoppedEnvironment,
@@ -83,15 +85,28 @@ export async function addEnvironment(
   return { environment, project: await withOwner(database, project) }
 }
 
-/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
+/** @throws DomainError not-found; forbidden for who may not deploy to a protected environment */
+async function requireChangeable(database: Database, access: ProjectCall<Caller>, id: number): Promise<void> {
+  const environment = await findEnvironment(database, access.project.id, id)
+  if (!environment) throw notFound()
+  await requireMayChange(database, access, environment.name)
+}
+
+/**
+ * Changes the given fields and keeps the other fields.
+ *
+ * @throws DomainError not-found; forbidden for who may not deploy to a protected environment; precondition-failed; invalid, by field
+ */
 export async function changeEnvironment(
   database: Database,
-  { project }: ProjectCall,
+  access: ProjectCall<Caller>,
   id: number,
   changes: { [Field in keyof EnvironmentChanges]: EnvironmentChanges[Field] | undefined },
   precondition?: Precondition,
 ): Promise<EnvironmentWithProject> {
   refuseProblems(changes)
+  await requireChangeable(database, access, id)
+  const { project } = access
   const environment = await inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'environments', { project_id: project.id, id }, precondition)
     return updateEnvironment(transaction, project.id, id, changes)
@@ -105,7 +120,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** The times that GitLab takes, too: what is younger than a week is not stale. */
 const staleDays = { youngest: 7, oldest: 3653 }
 
-/** Stops the environments that nothing has happened to since a time. @throws DomainError invalid for a time that is too late or too early */
+/** Stops the environments that nothing has happened to since a time, but no protected ones. @throws DomainError invalid for a time that is too late or too early */
 export async function stopStaleEnvironments(
   database: Database,
   { project }: ProjectCall,
@@ -120,14 +135,19 @@ export async function stopStaleEnvironments(
   await stopEnvironmentsOlderThan(database, project.id, before)
 }
 
-/** Deletes a stopped environment with its deployments. @throws DomainError not-found; forbidden unless it is stopped */
+/**
+ * Deletes a stopped environment with its deployments.
+ *
+ * @throws DomainError not-found; forbidden unless it is stopped, and for who may not deploy to a protected environment
+ */
 export async function removeEnvironment(
   database: Database,
-  { project }: ProjectCall,
+  access: ProjectCall<Caller>,
   id: number,
 ): Promise<void> {
-  if (await deleteStoppedEnvironment(database, project.id, id)) return
-  if (!(await findEnvironment(database, project.id, id))) throw notFound()
+  await requireChangeable(database, access, id)
+  if (await deleteStoppedEnvironment(database, access.project.id, id)) return
+  if (!(await findEnvironment(database, access.project.id, id))) throw notFound()
   throw forbidden('Only a stopped environment can be deleted. Stop it first')
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import { invalid, invalidParameters } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import { autoStopSettings, environmentStates, environmentTiers } from '@switchyard/domain/deployment'
 import {
   created,
@@ -131,7 +132,7 @@ const updateEnvironment = (database: Database) =>
     replies: { 200: environmentWithProjectShape },
     refusals: [412],
     input: z.object({ ...environmentId, ...writtenFields }),
-    async handle({ environment_id: id, external_url, ...given }, access: ProjectCall, call) {
+    async handle({ environment_id: id, external_url, ...given }, access: ProjectCall<Caller>, call) {
       const changes = {
         externalUrl: external_url === '' ? null : external_url,
         tier: given.tier,
@@ -151,7 +152,7 @@ const stopEnvironment = (database: Database) =>
     summary: 'Stop an environment',
     replies: { 200: environmentWithProjectShape },
     input: z.object({ ...environmentId, force: optional(flag()) }),
-    async handle({ environment_id: id }, access: ProjectCall, call) {
+    async handle({ environment_id: id }, access: ProjectCall<Caller>, call) {
       const { environment, project } = await environments.changeEnvironment(database, access, id, {
         state: 'stopped',
       })
@@ -178,7 +179,7 @@ const deleteEnvironment = (database: Database) =>
     summary: 'Delete a stopped environment with its deployments',
     replies: { 204: null },
     input: z.object(environmentId),
-    async handle({ environment_id }, access: ProjectCall) {
+    async handle({ environment_id }, access: ProjectCall<Caller>) {
       await environments.removeEnvironment(database, access, environment_id)
       return noContent()
     },

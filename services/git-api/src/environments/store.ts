@@ -153,7 +153,7 @@ export async function updateEnvironment(
 }
 
 /**
- * Stops the environments that nothing was deployed to, and nothing changed of, since a time.
+ * Stops the environments that nothing was deployed to, and nothing changed of, since a time, protected ones left out.
  *
  * @returns their number
  */
@@ -168,7 +168,7 @@ export const stopEnvironmentsOlderThan = (
       `UPDATE environments AS stale SET state = 'stopped', updated_at = CURRENT_TIMESTAMP
         WHERE project_id = $1 AND state = 'available' AND updated_at < $2 AND NOT EXISTS (
           SELECT FROM deployments AS d WHERE d.project_id = $1 AND d.environment_id = stale.id AND d.updated_at >= $2
-        )`,
+        ) AND NOT EXISTS (SELECT FROM protected_environments AS p WHERE p.project_id = $1 AND p.name = stale.name)`,
       [projectId, before],
     )
     return rowCount ?? 0

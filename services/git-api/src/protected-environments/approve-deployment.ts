@@ -1,8 +1,10 @@
+import { inTransaction } from '@switchyard/db'
 import { forbidden, invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { mayApprove } from '@switchyard/domain/deployment'
 import type { Call } from '@switchyard/service-kit/http'
 import { applyStatus, type DeploymentDependencies, getDeployment } from '../deployments/deployments.js'
+import { lockDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import { actorOf, describeApprovals } from './protected-environments.js'
 import { type ApprovalWithUser, saveApproval } from './store.js'
@@ -33,17 +35,25 @@ export async function approveDeployment(
   if (!described) throw invalid('The environment of this deployment is not protected')
   const actor = actorOf(access)
   if (!mayApprove(described.protection, actor)) throw forbidden('You may not approve this deployment')
-  if (deployment.status !== 'created' && deployment.status !== 'blocked') {
-    throw invalid('This deployment is not waiting for approvals')
-  }
+  requireWaiting(deployment)
   if (status === 'approved' && deployment.userId === caller.user.id) {
     throw invalid('You cannot approve your own deployment')
   }
   const said = { status, comment, accessLevel: actor.accessLevel }
   const key = { projectId: project.id, deploymentId: id, userId: caller.user.id }
-  const approval = await saveApproval(database, { ...key, ...said })
   if (status === 'rejected') {
-    await applyStatus(deps, access, { id, status: 'failed', precondition: undefined }, call)
+    await applyStatus(deps, access, { id, status: 'failed', requireCurrent: requireWaiting }, call)
   }
-  return approval
+  return inTransaction(database, async (transaction) => {
+    const locked = await lockDeployment(transaction, project.id, id)
+    if (status === 'approved') requireWaiting(locked)
+    return saveApproval(transaction, { ...key, ...said })
+  })
+}
+
+/** @throws DomainError invalid */
+function requireWaiting({ status }: { status: string }): void {
+  if (status !== 'created' && status !== 'blocked') {
+    throw invalid('This deployment is not waiting for approvals')
+  }
 }

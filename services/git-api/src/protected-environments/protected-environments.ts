@@ -2,7 +2,6 @@ import { type AuditAuthor, type Database, findMember, inTransaction, type Rows }
 import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { administratorLevel, type Caller } from '@switchyard/domain/access'
 import {
-  type ApprovalRule,
   countPendingApprovals,
   type EnvironmentActor,
   type EnvironmentParty,
@@ -17,6 +16,8 @@ import type { ProjectCall } from '../guards.js'
 import * as store from './store.js'
 
 const protectionsMax = 500
+/** Roles and members that a protection lets deploy, and rules that it has. */
+const partiesMax = 20
 
 export const actorOf = ({ caller, level }: ProjectCall<Caller>): EnvironmentActor => ({
   userId: caller.user.id,
@@ -48,7 +49,8 @@ export type PartyChange<Party extends EnvironmentParty> = Omit<Party, 'id'> & {
 export interface ProtectionChanges {
   deployers: PartyChange<EnvironmentParty>[] | undefined
   requiredApprovalCount: number | undefined
-  approvalRules: PartyChange<ApprovalRule>[] | undefined
+  /** Without a number of approvals, a rule keeps the one that it has; a new rule asks for one. */
+  approvalRules: (PartyChange<EnvironmentParty> & { requiredApprovals: number | undefined })[] | undefined
 }
 
 const unprotected: EnvironmentProtection = { deployers: [], requiredApprovalCount: 0, approvalRules: [] }
@@ -121,14 +123,18 @@ export const unprotectEnvironment = (
 
 function changedProtection(before: EnvironmentProtection, changes: ProtectionChanges): EnvironmentProtection {
   const { requiredApprovalCount = before.requiredApprovalCount } = changes
+  const approvalRules = changes.approvalRules?.map(({ requiredApprovals, ...rule }) => {
+    const known = before.approvalRules.find(({ id }) => id === rule.id)
+    return { ...rule, requiredApprovals: requiredApprovals ?? known?.requiredApprovals ?? 1 }
+  })
   return {
     deployers: changedParties('deploy_access_levels', before.deployers, changes.deployers),
     requiredApprovalCount,
-    approvalRules: changedParties('approval_rules', before.approvalRules, changes.approvalRules),
+    approvalRules: changedParties('approval_rules', before.approvalRules, approvalRules),
   }
 }
 
-/** @throws DomainError invalid for an id that none of them has */
+/** @throws DomainError invalid for an id that none of them has, and for too many */
 function changedParties<Party extends EnvironmentParty>(
   field: string,
   before: readonly Party[],
@@ -145,6 +151,7 @@ function changedParties<Party extends EnvironmentParty>(
     else if (id === undefined) parties.push(changed)
     else parties = parties.map((known) => (known.id === id ? changed : known))
   }
+  if (parties.length > partiesMax) throw invalid({ [field]: [`has more than ${partiesMax} entries`] })
   return parties
 }
 
@@ -169,11 +176,27 @@ export async function describeApprovals(database: Database, deployment: Deployme
   return { protection, approvals, pending: countPendingApprovals(protection, approvals) }
 }
 
+/**
+ * The protection of an environment; null without one.
+ *
+ * @param environment the name
+ * @throws DomainError forbidden for who may not deploy there
+ */
+export async function requireMayChange(
+  database: Database,
+  access: ProjectCall<Caller>,
+  environment: string,
+): Promise<store.ProtectionOfEnvironment | null> {
+  const protection = await store.findProtection(database, access.project.id, environment)
+  if (!protection || mayDeployTo(protection, actorOf(access))) return protection
+  throw forbidden(`You may not deploy to the protected environment '${environment}'`)
+}
+
 interface PlannedDeployment {
   environment: string
   status: string
   /** Null: it is not there yet. */
-  deployment: { projectId: number; id: number } | null
+  deployment: { projectId: number; id: number; status: string } | null
 }
 
 /**
@@ -186,12 +209,11 @@ export async function requireMayDeploy(
   access: ProjectCall<Caller>,
   { environment, status, deployment }: PlannedDeployment,
 ) {
-  const protection = await store.findProtection(database, access.project.id, environment)
+  const protection = await requireMayChange(database, access, environment)
   if (!protection) return null
-  if (!mayDeployTo(protection, actorOf(access))) {
-    throw forbidden(`You may not deploy to the protected environment '${environment}'`)
-  }
-  if (unapprovedStatuses.includes(status)) return protection
+  // One that runs since before the environment was protected, or asked for more approvals, may end: nobody can approve it any more.
+  const hasBegun = deployment !== null && !unapprovedStatuses.includes(deployment.status)
+  if (hasBegun || unapprovedStatuses.includes(status)) return protection
   const approvals = deployment ? await store.listApprovals(database, deployment) : []
   const pending = countPendingApprovals(protection, approvals)
   if (pending > 0) {

@@ -90,7 +90,7 @@ const changesOf = (given: z.output<z.ZodObject<typeof ruleParameters>>) => ({
   requiredApprovalCount: given.required_approval_count,
   approvalRules: partiesOf('approval_rules', given.approval_rules)?.map(({ entry, party }) => ({
     ...party,
-    requiredApprovals: entry.required_approvals ?? 1,
+    requiredApprovals: entry.required_approvals,
   })),
 })
 

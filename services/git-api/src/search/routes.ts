@@ -35,7 +35,9 @@ const emptyScopes = ['issues', 'merge_requests', 'milestones', 'snippet_titles',
 
 const parameters = {
   ...pageParameters,
-  search: filledText(searchCharsMax).meta({ description: 'Any part of the text, in upper or lower case' }),
+  search: filledText(searchCharsMax).meta({
+    description: 'Any part of the text; of letters, those of ASCII in upper or lower case',
+  }),
   order_by: unsupported('is not supported: the order is that of each scope'),
   sort: unsupported('is not supported: the order is that of each scope'),
   state: unsupported('is not supported: it is of issues and merge requests'),
