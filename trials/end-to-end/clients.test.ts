@@ -200,6 +200,11 @@ describe('the command, installed from the instance', () => {
     const answer = await fetch(link.direct_asset_url, { headers: { 'PRIVATE-TOKEN': tree.rootToken } })
     expect(await answer.text()).toBe(readFileSync(file, 'utf8'))
     expect((await run([...upload.slice(0, 3), join(scratch, 'none.zip')])).exitCode).toBe(1)
+    writeFileSync(join(scratch, 'to do.txt'), '')
+    expect(await run([...upload.slice(0, 3), join(scratch, 'to do.txt')])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('to do.txt is refused'),
+    })
   })
 
   it('token create prints the secret alone, of a project and of a user', async () => {

@@ -54,13 +54,22 @@ async function upload(tag: string, files: string[], options: UploadOptions, comm
   for (const file of files) {
     const name = basename(file)
     const path = { id, package_name: options.package, package_version: version, file_name: name }
-    const url = await publish(session, path, file)
+    const url = await publish(session, path, file).catch((error: unknown) => {
+      throw aboutFile(name, error)
+    })
     const body = { name, url, direct_asset_path: `/${name}`, link_type: 'package' as const }
     const params = { path: { id, tag_name: tag } }
     links.push(await dataOf(api.POST('/projects/{id}/releases/{tag_name}/assets/links', { params, body })))
     say(`✓ ${oneLine(name)}`)
   }
   show(links, links.map((link) => facts({ file: link.name, address: link.direct_asset_url })).join('\n'))
+}
+
+/** Of several files, the one that the server refuses. */
+function aboutFile(name: string, error: unknown): unknown {
+  if (!(error instanceof Failure) || error.exitCode !== exitCodes.usage) return error
+  const advice = error.message.startsWith('file_name') ? ': names have letters, digits and . _ - + ~ @' : ''
+  return usageFailure(`${name} is refused, ${error.message}${advice}`)
 }
 
 /** A pipeline had rather hear of a missing file before half of the files are there. */

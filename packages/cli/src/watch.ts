@@ -54,7 +54,8 @@ async function watch(session: Session, filter: Filter): Promise<void> {
   for (;;) {
     const end = await watchOnce(session, filter, position)
     if (end) return endWith(end)
-    say('• the connection is lost; connecting again')
+    if (!position.isLost) say('• the connection is lost; connecting again')
+    position.isLost = true
     await delay(retryMs)
   }
 }
@@ -62,6 +63,8 @@ async function watch(session: Session, filter: Filter): Promise<void> {
 /** Where a new connection goes on. */
 interface Position {
   lastId?: string
+  /** The loss is told of already. */
+  isLost?: boolean
 }
 
 /** @returns the saga that is watched, once it has ended; undefined when a connection that has brought something is lost */
@@ -70,6 +73,7 @@ async function watchOnce(session: Session, filter: Filter, position: Position) {
     for await (const message of messagesOf(session, filter, position.lastId)) {
       position.lastId = message.id ?? position.lastId
       if (message.event === 'close') return undefined
+      position.isLost = false
       const end = await endOf(session, filter, message)
       if (end) return end
     }

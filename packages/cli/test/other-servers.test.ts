@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createApi, dataOf } from '../src/api.js'
+import { createProgram } from '../src/main.js'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
@@ -105,5 +106,32 @@ describe('an identity token that is refused', () => {
       exitCode: 3,
       message: expect.stringContaining('no rule matches it'),
     })
+  })
+})
+
+describe('saga watch', () => {
+  it('says once that the connection is lost, however long the server is away', async () => {
+    const event = (id: number, outcome: string | null) =>
+      `id: ${id}\ndata: ${JSON.stringify({ seq: id, saga_id: 'trip', operation: 'SagaEnded', status: 'Ended', outcome })}\n\n`
+    let requests = 0
+    const url = await serve((_request, response) => {
+      requests += 1
+      if (requests === 2) return response.destroy()
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      response.end(event(requests, requests === 1 ? null : 'succeeded'))
+    })
+    vi.stubEnv('SWITCHYARD_TOKEN', 'glpat-secret')
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    try {
+      const program = createProgram({ version: '0' })
+      await program.parseAsync(['saga', 'watch', 'trip', '--url', url], { from: 'user' })
+      const lines = written.mock.calls.map(([line]) => String(line))
+      expect(lines.filter((line) => line.includes('connection is lost'))).toHaveLength(1)
+      expect(requests).toBe(3)
+    } finally {
+      vi.restoreAllMocks()
+      vi.unstubAllEnvs()
+    }
   })
 })
