@@ -1,5 +1,6 @@
 import type { Project } from '@switchyard/db'
 import { createGitRepository, type TestGitRepository } from '@switchyard/testing'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 
@@ -120,6 +121,19 @@ describe('notes', () => {
     }
     for (const config_file of ['none.yml', '../../etc/passwd', '.gitlab'])
       expect(await get({ version: '1.1.0', config_file })).toMatchObject(refused('there is no file'))
+  })
+
+  it('are of 10,000 changes at most', async () => {
+    const large = await harness.project()
+    const message = 'Change\n\nChangelog: changed\n'
+    const commit = (index: number) =>
+      `commit refs/heads/main\ncommitter A <a@example.com> ${1_700_000_000 + index} +0000\ndata ${message.length}\n${message}\n`
+    const input = Array.from({ length: 10_001 }, (_, index) => commit(index)).join('')
+    await execa('git', ['--git-dir', harness.pathOf(large), 'fast-import', '--quiet'], { input })
+    const query = { version: '1.0.0' }
+    expect(await get(query, 'reporter', large.id)).toMatchObject(refused('more than 10000 changes'))
+    const { body } = await get({ ...query, to: 'main~1' }, 'reporter', large.id)
+    expect(body.notes).toContain('### changed (10000 changes)')
   })
 
   it('are of nothing in a repository without commits', async () => {
