@@ -175,6 +175,17 @@ describe('the command, installed from the instance', () => {
     expect((await run(['whoami'], '', given)).stdout).toContain('root')
   })
 
+  it('logout --revoke ends the token, and forgets it where it has ended already', async () => {
+    const secret = (await run(['token', 'create', 'kept-twice', '--scope', 'api'])).stdout
+    const places = ['one', 'two'].map((name) => ({ XDG_CONFIG_HOME: join(scratch, name) }))
+    for (const place of places)
+      expect(await run(['login', tree.url], secret, place)).toMatchObject({ exitCode: 0 })
+    for (const place of places) {
+      expect(await run(['logout', '--revoke'], '', place)).toMatchObject({ exitCode: 0 })
+      expect(existsSync(join(place.XDG_CONFIG_HOME, 'switchyard/credentials.json'))).toBe(false)
+    }
+  })
+
   it('status post and deploy report what the API then shows', async () => {
     const set = await json('status', 'post', 'main', 'success', '--name', 'build', '--coverage', '91.5')
     expect(set).toMatchObject({ status: 'success', name: 'build', coverage: 91.5 })

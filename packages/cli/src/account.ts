@@ -58,9 +58,18 @@ async function signIn(command: Command, address: string | undefined) {
 async function signOut(isRevoked: boolean) {
   const kept = readCredentials(environment)
   if (!kept) return say('✓ no token was kept')
-  if (isRevoked) await createApi(kept, sayWaiting).DELETE('/personal_access_tokens/self')
+  if (isRevoked) await revoke(createApi(kept, sayWaiting))
   removeCredentials(environment)
   say(`✓ signed out of ${kept.url}${isRevoked ? ', and its token is revoked' : ''}`)
+}
+
+/** A token that does not work any more needs no end. */
+async function revoke(api: Api) {
+  try {
+    await api.DELETE('/personal_access_tokens/self')
+  } catch (error) {
+    if (!(error instanceof Failure) || error.exitCode !== exitCodes.notSignedIn) throw error
+  }
 }
 
 interface Self {
