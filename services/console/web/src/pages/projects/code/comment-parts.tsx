@@ -117,7 +117,8 @@ export function CommentForm({
     setError(undefined)
     try {
       await add(note)
-      write('')
+      // What was typed while the comment was on its way is the next one.
+      if (!field.current || field.current.value === note) write('')
       attachments.forgetStored()
       onCancel?.()
     } catch (failure) {
