@@ -109,6 +109,7 @@ test('bad input is refused', async () => {
     '404 Commit Not Found',
   ])
   expect((await refusal({ scope: 'blobs', search: 'x', order_by: 'created_at' }))[0]).toBe(400)
+  expect((await refusal({ scope: 'blobs', search: 'x', regex: 'true' }))[0]).toBe(400)
 })
 
 test('nobody finds what they may not see', async () => {

@@ -42,6 +42,10 @@ const parameters = {
   sort: unsupported('is not supported: the order is that of each scope'),
   state: unsupported('is not supported: it is of issues and merge requests'),
   confidential: unsupported('is not supported: it is of issues'),
+  fields: unsupported('is not supported: it is of issues'),
+  regex: unsupported('is not supported: the text is found as it is'),
+  num_context_lines: unsupported('is not supported: two lines before and after are shown'),
+  search_type: unsupported('is not supported: there is one kind of search'),
 }
 
 /** `GET /search` */
