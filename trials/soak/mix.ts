@@ -5,6 +5,9 @@ import type { Tree } from '../support/tree.js'
 
 /** Most times the mix runs at once. */
 export const underWayMax = 200
+/** Each has a project of its own. One sender may have only so many requests at once. */
+const userCount = 20
+const branches = Array.from({ length: 8 }, (_, index) => `branch-${index}`)
 const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue_metrics', '/user']
 
 /** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
@@ -15,9 +18,8 @@ export interface Mix {
 }
 
 export async function createMix(tree: Tree): Promise<Mix> {
-  const { token, project } = await createUser(tree, 'soak')
-  const ask = async (path: string, body?: object, asToken = token): Promise<Record<string, unknown>> => {
-    const answer = await call(tree, asToken, body ? 'POST' : 'GET', path, body)
+  const ask = async (token: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const answer = await call(tree, token, body ? 'POST' : 'GET', path, body)
     if (answer.status >= 300) throw new Error(`${answer.status} ${path.replace(/[0-9a-f]{40}|\d+/g, '…')}`)
     return answer.body
   }
@@ -29,29 +31,34 @@ export async function createMix(tree: Tree): Promise<Mix> {
       ...(batchEventsMax ? { batchEventsMax } : {}),
     }),
   )
-  const branches = Array.from({ length: 8 }, (_, index) => `branch-${index}`)
-  for (const branch of branches)
-    await ask(`/projects/${project}/repository/branches?branch=${branch}&ref=main`, {})
+  const users = await Promise.all(
+    Array.from({ length: userCount }, (_, index) => createUser(tree, `soak-${index}`)),
+  )
+  for (const { token, project } of users)
+    for (const branch of branches)
+      await ask(token, `/projects/${project}/repository/branches?branch=${branch}&ref=main`, {})
   let number = 0
   return {
     async once() {
       number += 1
-      const branch = branches[number % branches.length] ?? ''
+      const { token, project } = users[number % userCount] as Awaited<ReturnType<typeof createUser>>
+      const round = Math.floor(number / userCount)
+      const branch = branches[round % branches.length] ?? ''
       // Two changes of one file at once are a conflict, so each has its own while others are under way.
-      const file_path = `file-${Math.floor(number / branches.length) % underWayMax}`
+      const file_path = `file-${Math.floor(round / branches.length) % underWayMax}`
       const actions = [{ action: 'upsert', file_path, content: `${number}\n` }]
       const body = { branch, commit_message: `commit ${number}`, actions }
-      const { id } = await ask(`/projects/${project}/repository/commits`, body)
+      const { id } = await ask(token, `/projects/${project}/repository/commits`, body)
       for (const state of ['pending', 'running', 'success'])
-        await ask(`/projects/${project}/statuses/${id}`, { state, name: 'build', ref: branch })
-      await ask(`/projects/${project}/repository/commits/${id}/comments`, { note: 'fine' })
+        await ask(token, `/projects/${project}/statuses/${id}`, { state, name: 'build', ref: branch })
+      await ask(token, `/projects/${project}/repository/commits/${id}/comments`, { note: 'fine' })
       const own = [
         `/projects/${project}/repository/commits?ref_name=${branch}`,
         `/projects/${project}/repository/commits/${id}/diff`,
       ]
       await Promise.all([
-        ...own.map((path) => ask(path)),
-        ...readPaths.map((path) => ask(path, undefined, tree.rootToken)),
+        ...own.map((path) => ask(token, path)),
+        ...readPaths.map((path) => ask(tree.rootToken, path)),
         reportSaga(clients[number % clients.length] as SagaClient, `soak-${number}`),
       ])
     },
