@@ -101,6 +101,8 @@ function serviceEnvironment(
   }
   return {
     NODE_ENV: 'development',
+    // Each thread of Node would else keep memory of its own, which the images avoid in the same way.
+    MALLOC_ARENA_MAX: '2',
     ...settings.inherited,
     HOST: '127.0.0.1',
     PORT: String(port),
