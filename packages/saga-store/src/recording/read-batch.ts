@@ -42,13 +42,19 @@ export async function readBatch(client: PoolClient, events: readonly NewSagaEven
   )
   const missing = (keys: readonly TenantKey[], rows: Map<string, unknown>) =>
     keys.filter((key) => !rows.has(keyText(key)))
+  const facts = await readFacts(client, sagasThatNeedFacts(events, sagas, activities))
+  const known = await readKnown(client, {
+    event: uniqueKeys(eventIds),
+    saga: missing(sagaKeys, sagas),
+    activity: missing(activityKeys, activities),
+  })
   return {
     sagas,
     activities,
-    facts: await readFacts(client, sagasThatNeedFacts(events, sagas, activities)),
-    recordedIds: await readKeys(client, recordedIds, uniqueKeys(eventIds)),
-    purgedSagas: await readKeys(client, purgedSagas, missing(sagaKeys, sagas)),
-    purgedActivities: await readKeys(client, purgedActivities, missing(activityKeys, activities)),
+    facts,
+    recordedIds: known.event,
+    purgedSagas: known.saga,
+    purgedActivities: known.activity,
   }
 }
 
@@ -96,7 +102,7 @@ function sagasThatNeedFacts(
 }
 
 // OFFSET 0 keeps each key a look-up of its own, for the same reason as in lockByKey.
-const facts = statement(
+const factsOfSagas = statement(
   `SELECT key.tenant, key.id AS "sagaId", found.*
     FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
     CROSS JOIN LATERAL (
@@ -111,34 +117,43 @@ async function readFacts(client: PoolClient, sagas: readonly TenantKey[]): Promi
   const found: BatchState['facts'] = new Map(sagas.map((key) => [keyText(key), new Map()]))
   if (sagas.length === 0) return found
   type Row = ActivityFacts & TenantKey & { sagaId: string }
-  const { rows } = await client.query<Row>({ ...facts, values: tenantKeyArrays(sagas) })
+  const { rows } = await client.query<Row>({ ...factsOfSagas, values: tenantKeyArrays(sagas) })
   for (const { tenant, sagaId, id, ...activityFacts } of rows)
     found.get(keyText({ tenant, id: sagaId }))?.set(id, activityFacts)
   return found
 }
 
-const lookUp = (name: string, source: string) =>
-  statement(
-    `SELECT key.tenant, key.id FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
-      CROSS JOIN LATERAL (SELECT FROM ${source} OFFSET 0) AS found`,
-    name,
-  )
+const lookUp = (kind: string, keys: string, source: string) =>
+  `SELECT '${kind}' AS kind, key.tenant, key.id FROM unnest(${keys}) AS key(tenant, id)
+    CROSS JOIN LATERAL (SELECT FROM ${source} OFFSET 0) AS found`
 
-const recordedIds = lookUp(
-  'saga-event-ids-recorded',
-  'saga_event_ids e WHERE e.tenant = key.tenant AND e.event_id = key.id',
-)
-const purgedSagas = lookUp(
-  'saga-tombstones-sagas',
-  "saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = 'saga' AND t.id = key.id",
-)
-const purgedActivities = lookUp(
-  'saga-tombstones-activities',
-  "saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = 'activity' AND t.id = key.id",
+const tombstone = (kind: string) =>
+  `saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = '${kind}' AND t.id = key.id`
+
+const knownKeys = statement(
+  [
+    lookUp(
+      'event',
+      '$1::text[], $2::text[]',
+      'saga_event_ids e WHERE e.tenant = key.tenant AND e.event_id = key.id',
+    ),
+    lookUp('saga', '$3::text[], $4::text[]', tombstone('saga')),
+    lookUp('activity', '$5::text[], $6::text[]', tombstone('activity')),
+  ].join(' UNION ALL '),
+  'saga-keys-known',
 )
 
-async function readKeys(client: PoolClient, query: Query, keys: readonly TenantKey[]): Promise<Set<string>> {
-  if (keys.length === 0) return new Set()
-  const { rows } = await client.query<TenantKey>({ ...query, values: tenantKeyArrays(keys) })
-  return new Set(rows.map(keyText))
+type KnownKind = 'event' | 'saga' | 'activity'
+
+/** Which of the keys are in the log, or of a saga or an activity that retention removed. */
+async function readKnown(
+  client: PoolClient,
+  keys: Record<KnownKind, readonly TenantKey[]>,
+): Promise<Record<KnownKind, Set<string>>> {
+  const found = { event: new Set<string>(), saga: new Set<string>(), activity: new Set<string>() }
+  if (Object.values(keys).every(({ length }) => length === 0)) return found
+  const values = [keys.event, keys.saga, keys.activity].flatMap(tenantKeyArrays)
+  const { rows } = await client.query<TenantKey & { kind: KnownKind }>({ ...knownKeys, values })
+  for (const { kind, ...key } of rows) found[kind].add(keyText(key))
+  return found
 }
