@@ -87,6 +87,9 @@ secret('storages_secret', password)
 // Single sign-on: the secret that the provider gave, or a list of providers. As they are, there is none.
 secret('oidc_client_secret', password)
 secret('oidc_providers', () => '[]')
+// Copies of backups: what they are encrypted with, and the key of the bucket, which its owner gave.
+secret('restic_password', password)
+secret('aws_secret_access_key', password)
 // Switchyard's own jobs, at REDIS_URL. docs/job-queues.md says what may stand here.
 secret(
   'jobqueue_sources',

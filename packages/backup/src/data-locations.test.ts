@@ -10,6 +10,7 @@ it('takes the data folder of npm start unless another one is named', () => {
     storageRoots: new Map([['default', '/checkout/.switchyard/repositories']]),
     dataDir: '/checkout/.switchyard',
     metricsFile: null,
+    copies: null,
   })
   const env = {
     DATABASE_URL: 'postgresql://db/x',
@@ -21,6 +22,7 @@ it('takes the data folder of npm start unless another one is named', () => {
     storageRoots: new Map([['default', '/data/repositories']]),
     dataDir: '/data',
     metricsFile: '/m/b.prom',
+    copies: null,
   })
   expect(
     readLocations('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOT: '/storage' }),
@@ -29,6 +31,7 @@ it('takes the data folder of npm start unless another one is named', () => {
     storageRoots: new Map([['default', '/storage']]),
     dataDir: null,
     metricsFile: null,
+    copies: null,
   })
 })
 

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { databaseUrl, loadConfig } from '@switchyard/config'
 import { SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
+import { type Copies, copyFields, findCopyProblem, readCopies } from './keep-copies.js'
 
 /** Where an installation keeps the data that a backup copies. */
 export interface DataLocations {
@@ -13,6 +14,8 @@ export interface DataLocations {
   dataDir: string | null
   /** Where a backup writes a figure for Prometheus; null: nowhere. */
   metricsFile: string | null
+  /** Where copies of backups are kept; null: nowhere. */
+  copies: Copies | null
 }
 
 /** Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no use. */
@@ -56,11 +59,14 @@ export const configSchema = z
       .describe(
         'File for the textfile collector of the node exporter, which a backup writes at its end: [alert](backup.md#every-night)',
       ),
+    ...copyFields,
   })
   .superRefine((config, context) => {
     const refuse = (name: string, message: string) =>
       context.addIssue({ code: 'custom', path: [name], message })
     const { SWITCHYARD_STORAGE_ROOT: one, SWITCHYARD_STORAGE_ROOTS: several } = config
+    const problem = findCopyProblem(config)
+    if (problem) refuse(...problem)
     const set = one === undefined ? 'SWITCHYARD_STORAGE_ROOTS' : 'SWITCHYARD_STORAGE_ROOT'
     if ((one ?? several) !== undefined && !config.DATABASE_URL)
       refuse('DATABASE_URL', `set it together with ${set}`)
@@ -77,16 +83,17 @@ export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocatio
   const config = loadConfig('the backup', configSchema, env)
   const url = config.DATABASE_URL?.reveal() ?? null
   const metricsFile = config.BACKUP_METRICS_FILE ? resolve(root, config.BACKUP_METRICS_FILE) : null
+  const copies = readCopies(config, env)
   const one = config.SWITCHYARD_STORAGE_ROOT
   const given =
     config.SWITCHYARD_STORAGE_ROOTS ?? (one === undefined ? null : new Map([[defaultStorage, one]]))
   if (given) {
     const storageRoots = new Map([...given].map(([name, folder]) => [name, resolve(root, folder)]))
-    return { databaseUrl: url, storageRoots, dataDir: null, metricsFile }
+    return { databaseUrl: url, storageRoots, dataDir: null, metricsFile, copies }
   }
   const dataDir = resolve(root, config.SWITCHYARD_DATA)
   const storageRoots = new Map([[defaultStorage, join(dataDir, 'repositories')]])
-  return { databaseUrl: url, storageRoots, dataDir, metricsFile }
+  return { databaseUrl: url, storageRoots, dataDir, metricsFile, copies }
 }
 
 /** The folder of a storage. @throws SetupProblem when the environment names none */

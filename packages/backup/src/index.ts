@@ -3,6 +3,7 @@ import { createBackup } from './create-backup.js'
 import { readLocations } from './data-locations.js'
 import { refuseDamage } from './find-damage.js'
 import { isSolvable } from './is-solvable.js'
+import { keepCopies } from './keep-copies.js'
 import { getManifest, type Manifest } from './manifest.js'
 import { restoreBackup } from './restore-backup.js'
 
@@ -20,7 +21,9 @@ const locationsOf = (root: string) => readLocations(root, process.env)
 export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
   run(async () => {
     const locations = locationsOf(root)
-    const manifest = await createBackup({ locations, folder, version, progress: createProgress() })
+    const progress = createProgress()
+    const manifest = await createBackup({ locations, folder, version, progress })
+    if (locations.copies) await keepCopies(folder, locations.copies, progress)
     return `${folder} has everything up to ${describe(manifest)}`
   })
 

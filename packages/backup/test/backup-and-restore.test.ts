@@ -145,7 +145,7 @@ it('refuses a database with tables and a folder with repositories', async () => 
   const dataDir = await newFolder()
   await writeFile(join(dataDir, 'root-token'), 'of another installation')
   const storageRoots = new Map([['default', join(dataDir, 'repositories')]])
-  const locations = { databaseUrl: target.url, storageRoots, dataDir, metricsFile: null }
+  const locations = { databaseUrl: target.url, storageRoots, dataDir, metricsFile: null, copies: null }
   await expect(restoreInto(locations, folder)).rejects.toThrow('holds root-token already')
   expect(await tablesIn(target)).toBe(0)
 })
@@ -252,7 +252,13 @@ it('restores each project into the folder of its storage, and refuses while the 
       ['second', other],
     ])
   await backUpFrom(
-    { databaseUrl: url, storageRoots: roots(storageRoot, elsewhere), dataDir: null, metricsFile: null },
+    {
+      databaseUrl: url,
+      storageRoots: roots(storageRoot, elsewhere),
+      dataDir: null,
+      metricsFile: null,
+      copies: null,
+    },
     path,
   )
 
@@ -261,7 +267,10 @@ it('restores each project into the folder of its storage, and refuses while the 
   expect(await tablesIn(target)).toBe(0)
   const other = await newFolder()
   const storageRoots = roots(target.storageRoot, other)
-  await restoreInto({ databaseUrl: target.url, storageRoots, dataDir: null, metricsFile: null }, path)
+  await restoreInto(
+    { databaseUrl: target.url, storageRoots, dataDir: null, metricsFile: null, copies: null },
+    path,
+  )
   for (const [root, project] of [
     [target.storageRoot, first],
     [other, second],

@@ -62,6 +62,7 @@ export const locationsOf = ({ url, storageRoot }: Installation): DataLocations =
   storageRoots: new Map([['default', storageRoot]]),
   dataDir: null,
   metricsFile: null,
+  copies: null,
 })
 
 export const backUp = (installation: Installation, folder: string): Promise<Manifest> =>
