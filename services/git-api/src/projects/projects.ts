@@ -286,13 +286,17 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
  * left, when this process is killed, are removed later (`removing`).
+ *
+ * @throws DomainError precondition-failed
  */
 export async function removeProject(
   { database, git, logger }: ProjectDependencies,
   { project }: Pick<ProjectCall, 'project'>,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   const deleting = async (transaction: DatabaseOrTransaction) => {
+    await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
       path_with_namespace: project.pathWithNamespace,
