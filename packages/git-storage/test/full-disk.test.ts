@@ -28,7 +28,9 @@ test.skipIf(reason)(
         await work.git('-c', 'transfer.unpackLimit=1', 'push', '--quiet', bare, 'HEAD:main')
       }
       const tidy = () =>
-        tidyRepository(bare, new AbortController().signal, { forgetLfsObjects: async () => [] })
+        tidyRepository(bare, new AbortController().signal, {
+          lfsObjectNotes: { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] },
+        })
       await disk.fill(9 * mebibyte)
       for (let attempt = 0; attempt < 3; attempt += 1) await expect(tidy()).rejects.toThrow()
       const names = await readdir(join(bare, 'objects'), { recursive: true })

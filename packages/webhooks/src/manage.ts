@@ -94,13 +94,15 @@ async function hasSecret(
 const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =>
   headers && sealHeaders(headers, secretBox)
 
-/** Deletes a webhook and its deliveries. @throws DomainError not-found */
+/** Deletes a webhook and its deliveries. @throws DomainError not-found; precondition-failed */
 export async function removeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
+  precondition: Precondition | undefined,
 ): Promise<Webhook> {
   const webhook = await getWebhook(database, owner, id)
+  await requireUnchanged(database, 'webhooks', { id }, precondition)
   await deleteWebhook(database, owner, id)
   return webhook
 }

@@ -30,7 +30,7 @@ import { createGuards, projectNamedBy } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startRemovingStrays } from './projects/stray-repositories.js'
 import { startNotifying } from './references/outbox.js'
-import { createReportThreads } from './reports/reports.js'
+import { createReportReads, createReportThreads } from './reports/reports.js'
 import { routes } from './routes.js'
 import { createProvider } from './sign-in/provider.js'
 import { providersOf } from './sign-in-settings.js'
@@ -69,13 +69,14 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
-  const git = openGit(config, storageSpace, withoutMove, { lifecycle, metrics })
+  const git = openGit(config, storageSpace, withoutMove, { lifecycle })
   const guards = createGuards(database, git, storages.own)
   const transfers = transfersOf(config)
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
   startMakingUp(shared, lifecycle)
   const threads = openThreads(lifecycle)
+  exposeSlotsOf(metrics, git, threads.reportReads)
   const app = createHttpApp({
     logger,
     metrics,
@@ -142,13 +143,13 @@ function watchStorage(
   exposeStorage(metrics, root, freeBytesMin)
 }
 
-/** What parses bodies away from the thread of all requests. */
+/** What parses bodies away from the thread of all requests, and what reads the reports among them. */
 function openThreads(lifecycle: ServiceContext['lifecycle']) {
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const reportThreads = createReportThreads()
   lifecycle.onClose('report threads', () => reportThreads.close())
-  return { commitBodies, reportThreads }
+  return { commitBodies, reportThreads, reportReads: createReportReads() }
 }
 
 function openDatabase(
@@ -190,7 +191,7 @@ function openGit(
   config: Config,
   storageSpace: StorageSpace,
   withoutMove: GitOptions['withoutMove'] | undefined,
-  { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
+  { lifecycle }: Pick<ServiceContext, 'lifecycle'>,
 ): Git {
   const git = createGit(config.SWITCHYARD_STORAGE_ROOT, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -202,7 +203,6 @@ function openGit(
     ...(withoutMove && { withoutMove }),
   })
   lifecycle.onClose('git', () => git.close())
-  exposeGit(metrics, git)
   return git
 }
 
@@ -274,13 +274,17 @@ function transfersOf(config: Config) {
   }
 }
 
-function exposeGit({ registry }: ServiceContext['metrics'], { slots, questions }: Git): void {
+function exposeSlotsOf(
+  { registry }: ServiceContext['metrics'],
+  { slots, questions }: Git,
+  report: Slots,
+): void {
   const { streams, processes, memory } = slots
-  const help = 'Work of git that is under way (held) or waits for a slot, by kind.'
+  const help = 'Work of git, and on reports, that is under way (held) or waits for a slot, by kind.'
   exposeSlots(
     registry,
     { name: 'git_api_slots', help },
-    { stream: streams, process: processes, question: questions },
+    { stream: streams, process: processes, question: questions, report },
   )
   exposeSlots(
     registry,

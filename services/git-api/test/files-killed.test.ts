@@ -95,7 +95,7 @@ test('a service killed while files arrive leaves nothing of them after housekeep
   expect(unfinished).toHaveLength(2)
   for (const { path } of unfinished) await utimes(path, 0, 0)
   await tidyRepository(harness.pathOf(project), AbortSignal.timeout(60_000), {
-    forgetLfsObjects: async () => [],
+    lfsObjectNotes: { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] },
   })
   expect((await storedFiles()).map(({ size }) => size)).toEqual([5])
   await again.kill()

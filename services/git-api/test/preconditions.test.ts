@@ -25,6 +25,8 @@ interface Resource {
   field: string
   /** Unset: PUT. */
   method?: 'PATCH'
+  /** Path of the call after which it can be deleted. Unset: it can be. */
+  end?: string
 }
 
 interface Discussion {
@@ -73,6 +75,7 @@ const resources: Record<string, Resource> = {
     make: async () => `${of}/environments/${(await made(`${of}/environments`, { name: fresh('env') })).id}`,
     changes: [{ description: 'one' }, { description: 'two' }],
     field: 'description',
+    end: '/stop',
   },
   'a deployment': {
     async make() {
@@ -156,7 +159,9 @@ const send = async (path: string, body: object, headers: Record<string, string>,
 
 const longAgo = { 'If-Unmodified-Since': new Date(Date.now() - 60_000).toUTCString() }
 
-describe.each(Object.entries(resources))('%s', (_name, { make, changes: [first, second], field, method }) => {
+describe.each(Object.entries(resources))('%s', (_name, resource) => {
+  const { make, changes, field, method, end } = resource
+  const [first, second] = changes
   const change = (path: string, body: object, headers: Record<string, string>) =>
     send(path, body, headers, method)
 
@@ -199,6 +204,21 @@ describe.each(Object.entries(resources))('%s', (_name, { make, changes: [first, 
     expect((await change(path, first, { 'If-Match': 'nothing' })).status).toBe(412)
     // With both headers, If-Match decides.
     expect((await change(path, first, { 'If-Match': '*', ...longAgo })).status).toBe(200)
+  })
+
+  it('is deleted in the version that was read alone', async () => {
+    const path = await make()
+    const { etag } = await read(path)
+    for (const body of changes) await change(path, body, {})
+    if (end) await send(`${path}${end}`, {}, {}, 'POST')
+    const remove = async (headers: Record<string, string>) =>
+      (await harness.send('admin', 'DELETE', path, { headers })).status
+    expect([await remove({ 'If-Match': etag }), await remove(longAgo)]).toEqual([412, 412])
+    const now = await read(path)
+    expect(now.status).toBe(200)
+    expect([200, 202, 204]).toContain(await remove({ 'If-Match': now.etag }))
+    expect((await read(path)).status).toBe(404)
+    expect(await remove({ 'If-Match': now.etag })).toBe(404)
   })
 
   it('is still sent as unchanged to who has it', async () => {

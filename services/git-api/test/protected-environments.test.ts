@@ -26,6 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
+const rootToken = 'root-token-of-the-tests-0123456789'
+
 type Who = Parameters<GitHarness['ask']>[0]
 
 /** The same by the token of somebody without a name in the harness. */
@@ -224,6 +226,63 @@ test('a rejected deployment has failed, and nobody approves their own', async ()
   )
   const shown = { status: 'failed', pending_approval_count: 1, approvals: [{ status: 'rejected' }] }
   expect((await ask('reporter', 'GET', `/deployments/${body.id}`)).body).toMatchObject(shown)
+})
+
+test('webhooks are told when a deployment has all its approvals, and when it is rejected', async () => {
+  await protect('told', { ...maintainers, required_approval_count: 2 })
+  const hook = { url: 'https://8.8.8.8/hook', deployment_events: true }
+  const { body: made } = await ask('owner', 'POST', '/hooks', hook)
+  const deliveries = `/hooks/${made.id}/deliveries`
+  const blocked = async () =>
+    Number((await askAs(rootToken, 'POST', '/deployments', deployment('told', 'blocked'))).body.id)
+  const say = (of: number, secret: string, status: string) =>
+    askAs(secret, 'POST', `/deployments/${of}/approval`, { status })
+  const told = async (of: number) => {
+    const listed = (await ask('owner', 'GET', deliveries)).body as { id: string }[]
+    const whole = await Promise.all(listed.map(({ id }) => ask('owner', 'GET', `${deliveries}/${id}`)))
+    const bodies = whole.map((each) => JSON.parse(each.body.request_body))
+    return bodies
+      .filter(({ deployment_id }) => deployment_id === of)
+      .map(({ status, approval, user }) => [status, approval, user.username])
+      .reverse()
+  }
+  const first = await blocked()
+  const words = [harness.tokens.owner, max.secret, max.secret]
+  for (const secret of words) expect((await say(first, secret, 'approved')).status).toBe(201)
+  expect(await told(first)).toEqual([
+    ['blocked', undefined, 'root'],
+    ['blocked', 'approved', 'max'],
+  ])
+  const second = await blocked()
+  expect((await say(second, max.secret, 'rejected')).status).toBe(201)
+  expect(await told(second)).toEqual([
+    ['blocked', undefined, 'root'],
+    ['failed', 'rejected', 'max'],
+  ])
+})
+
+test('no token of who deploys approves, whoever it is called', async () => {
+  await protect('own', { ...maintainers, required_approval_count: 1 })
+  const bot = async (maker: string) => {
+    const given = { name: 'bot', scopes: ['api'], access_level: 40, expires_at: '2099-01-01' }
+    const answer = await askAs(maker, 'POST', '/access_tokens', given)
+    expect(answer.status).toBe(201)
+    return String(answer.body.token)
+  }
+  const [one, two, other] = [await bot(max.secret), await bot(max.secret), await bot(harness.tokens.owner)]
+  const approve = async (deployer: string, approver: string) => {
+    const { body } = await askAs(deployer, 'POST', '/deployments', deployment('own', 'blocked'))
+    return (await askAs(approver, 'POST', `/deployments/${body.id}/approval`, { status: 'approved' })).status
+  }
+  expect([await approve(max.secret, one), await approve(two, one), await approve(one, one)]).toEqual([
+    ...[400, 400, 400],
+  ])
+  // A maintainer may look at what the CI deploys by a token that they made, and any other bot may approve.
+  expect([
+    await approve(max.secret, other),
+    await approve(one, other),
+    await approve(one, max.secret),
+  ]).toEqual([201, 201, 201])
 })
 
 test('a protected environment enforces freeze periods', async () => {

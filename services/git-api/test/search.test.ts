@@ -52,19 +52,42 @@ test('lines are found in every text file, with the lines around them', async () 
     },
     expect.objectContaining({ path: 'docs/Guide.md', startline: 12, data: 'line 8\nline 9\nneedle again\n' }),
     expect.objectContaining({ path: 'docs/odd\nname -1-.txt', data: '--\nneedle\n--\n' }),
+    // Its path was found.
+    expect.objectContaining({ path: 'bin/needle.bin', data: '', startline: 1 }),
   ])
   expect((await blobs('far'))[0].data).toHaveLength(1001)
 })
 
 test('a search has pages, a reference and no match', async () => {
   const page = await search('reporter', { scope: 'blobs', search: 'needle', per_page: '3', page: '2' })
-  expect(page.body).toHaveLength(1)
-  expect([page.headers.get('x-total'), page.headers.get('x-total-pages')]).toEqual(['4', '2'])
+  expect(page.body).toHaveLength(2)
+  expect([page.headers.get('x-total'), page.headers.get('x-total-pages')]).toEqual(['5', '2'])
   expect(await blobs('side', { ref: 'feature/x.y' })).toMatchObject([
     { path: 'side.txt', ref: 'feature/x.y' },
   ])
   expect(await blobs('side')).toEqual([])
   expect(await blobs('needle', { ref: 'v1.0' })).toEqual([])
+})
+
+test('files are found by their paths, and filters choose among them', async () => {
+  const paths = async (text: string) => (await blobs(text)).map(({ path }: { path: string }) => path)
+  const guide = await blobs('DOCS/guide')
+  expect(guide).toMatchObject([
+    { path: 'docs/Guide.md', basename: 'docs/Guide', startline: 1, ref: 'main', id: null },
+  ])
+  expect(guide[0].data).toBe('line 1\nline 2\nline 3\nThe Needle is here\nline 1\n')
+  expect(await paths('filename:guide.md')).toEqual(['docs/Guide.md'])
+  expect(await paths('extension:MD')).toEqual(['docs/Guide.md'])
+  expect(await paths('path:docs/')).toEqual(['docs/Guide.md', 'docs/odd\nname -1-.txt'])
+  expect(await paths('filename:docs/*.md')).toEqual(['docs/Guide.md'])
+  expect(await paths('needle -path:docs')).toEqual(['-f', 'bin/needle.bin'])
+  expect(await paths('needle extension:md')).toEqual(['docs/Guide.md', 'docs/Guide.md'])
+  expect(await paths('path:docs -extension:txt')).toEqual(['docs/Guide.md'])
+  expect(await paths('needle filename:none')).toEqual([])
+  for (const text of ['filename:', 'path: x', 'nope:x', 'filename:../../etc/passwd', 'path:$(touch)'])
+    expect([text, await paths(text)]).toEqual([text, []])
+  expect(await paths(`filename:${'*a'.repeat(500)}`)).toEqual([])
+  expect(await paths('extension:"md"')).toEqual(['docs/Guide.md'])
 })
 
 test('a text is taken at its word, whatever it looks like', async () => {

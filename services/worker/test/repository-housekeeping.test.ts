@@ -28,7 +28,7 @@ afterAll(async () => {
 const git = async (bare: string, ...args: string[]) =>
   (await run('git', [`--git-dir=${bare}`, ...args], { env: isolatedGitEnv() })).stdout.trim()
 
-const forgetLfsObjects = () => Promise.resolve([])
+const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] }
 
 const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
 
@@ -76,7 +76,7 @@ it('does not compare files of more than 64 MB, whatever that would save, so that
     ids.push(await git(bare, 'hash-object', '-w', file))
     await git(bare, 'update-ref', `refs/tags/${end}`, ids.at(-1) ?? '')
   }
-  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
+  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
   const packs = (await readdir(join(bare, 'objects/pack'))).filter((name) => name.endsWith('.idx'))
   const listed = await git(
     bare,
@@ -95,8 +95,8 @@ it('runs no hook and no program that the repository names', async () => {
   await mkdir(join(bare, 'hooks'), { recursive: true })
   await writeFile(program, `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
   for (const key of ['core.fsmonitor', 'core.alternateRefsCommand']) await git(bare, 'config', key, program)
-  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
-  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
   expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
   expect(await readdir(bare)).not.toContain('ran')
 })
@@ -147,7 +147,7 @@ it('removes what died processes were writing, and nothing that is young', async 
     await utimes(join(bare, 'objects', name), new Date(0), new Date(0))
   }
   await writeFile(join(bare, 'objects/pack/tmp_pack_young1'), 'bytes')
-  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
+  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
   const left = (await readdir(join(bare, 'objects'), { recursive: true })).filter((name) =>
     /tmp|lock/.test(name),
   )
@@ -188,8 +188,7 @@ it('leaves a repository alone while another process tidies it, and tries again',
 
 it('removes what no reference leads to when it is old enough, and nothing else', async () => {
   const { bare, tip } = await pushedProject(harness)
-  const tidy = () =>
-    tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
+  const tidy = () => tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
   // The first run only notes when the next one has to look.
   await tidy()
   const hash = async (text: string) => {
@@ -234,7 +233,7 @@ it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }
     const tidying = tidyRepository(bare, new AbortController().signal, {
       collectEveryMs: 0,
       grace: '1.hour.ago',
-      forgetLfsObjects,
+      lfsObjectNotes,
     })
     await imported(bare, round * 1000, 60)
     await tidying

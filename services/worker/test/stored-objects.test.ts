@@ -18,14 +18,14 @@ afterAll(async () => {
   await harness.close()
 })
 
-const forgetLfsObjects = () => Promise.resolve([])
+const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] }
 
 it('removes uploads of Git LFS that broke off long ago', async () => {
   const { bare } = await pushedProject(harness)
   await mkdir(join(bare, 'lfs/tmp'), { recursive: true })
   for (const file of ['young', 'old']) await writeFile(join(bare, 'lfs/tmp', file), 'bytes')
   await utimes(join(bare, 'lfs/tmp/old'), new Date(0), new Date(0))
-  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
+  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
   expect(await readdir(join(bare, 'lfs/tmp'))).toEqual(['young'])
 })
 
@@ -76,7 +76,7 @@ it('removes the objects of Git LFS that no pointer needs, after two weeks, once 
   await tidyRepository(bare, new AbortController().signal, {
     collectEveryMs: 0,
     grace: 'now',
-    forgetLfsObjects,
+    lfsObjectNotes,
   })
   expect((await stored()).sort()).toEqual([needed.oid, young.oid].sort())
 })

@@ -43,7 +43,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saved_views: { 'git-api': 'write' },
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },
-  lfs_objects: { 'git-api': 'write', worker: 'purge' },
+  lfs_objects: { 'git-api': 'write', worker: 'write' },
   packages: { 'git-api': 'write' },
   package_files: { 'git-api': 'write', worker: 'read' },
   uploads: { 'git-api': 'write', worker: 'read' },
@@ -55,7 +55,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   release_links: { 'git-api': 'write' },
   commit_statuses: { 'git-api': 'write' },
   pipelines: { 'git-api': 'write' },
-  status_reports: { 'git-api': 'write' },
+  status_reports: { 'git-api': 'write', worker: 'read' },
   commit_comments: { 'git-api': 'write' },
   // A saga is shown with its deployments.
   environments: { 'git-api': 'write', 'saga-reporter': 'read' },

@@ -3,7 +3,10 @@ import type { DatabaseOrTransaction } from '../client.js'
 import type { LfsLock } from '../generated/client.js'
 import { lockProjectRow } from '../sql/lock-project-row.js'
 
-/** Notes that the project has these objects, and what they take, as far as that is not noted already. */
+/**
+ * Notes that the project has these objects, and what they take, as far as that is not noted already. Released objects are counted
+ * again.
+ */
 export async function recordLfsObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -11,12 +14,63 @@ export async function recordLfsObjects(
 ): Promise<void> {
   const oids = objects.map(({ oid }) => oid)
   const sizes = objects.map(({ size }) => BigInt(size))
-  await prisma.$executeRaw`WITH added AS (
+  // The row of a known object is locked too, so that it is not released by a deletion at the same time.
+  await prisma.$executeRaw`WITH noted AS (
     INSERT INTO lfs_objects (project_id, oid, size)
     SELECT ${projectId}, oid, size FROM unnest(${oids}::text[], ${sizes}::bigint[]) AS given (oid, size) ORDER BY oid
-    ON CONFLICT DO NOTHING RETURNING size)
-    INSERT INTO storage_uses (project_id, lfs_bytes) SELECT ${projectId}, sum(size) FROM added HAVING count(*) > 0
-    ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = storage_uses.lfs_bytes + excluded.lfs_bytes`
+    ON CONFLICT (project_id, oid) DO UPDATE SET released_at = NULL WHERE lfs_objects.released_at IS NOT NULL
+    RETURNING size, xmax <> 0 AS reclaimed),
+    total AS (
+    SELECT sum(size) AS added, coalesce(sum(size) FILTER (WHERE reclaimed), 0) AS reclaimed FROM noted HAVING count(*) > 0)
+    INSERT INTO storage_uses (project_id, lfs_bytes) SELECT ${projectId}, added FROM total
+    ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = storage_uses.lfs_bytes + excluded.lfs_bytes,
+      released_bytes = greatest(0, storage_uses.released_bytes - (SELECT reclaimed FROM total))`
+}
+
+/**
+ * Frees what objects take of the quota, when no package or comment has them any more. Housekeeping removes them, or counts them
+ * again where a pointer of Git LFS names them.
+ */
+export async function releaseLfsObjects(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  oids: readonly string[],
+): Promise<void> {
+  const given = [...oids]
+  // Whoever adds a file with such an object at the same time has locked its row, and is seen by the next statement.
+  await prisma.$queryRaw`SELECT FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${given}) ORDER BY oid FOR UPDATE`
+  await prisma.$executeRaw`WITH released AS (
+    UPDATE lfs_objects o SET released_at = now()
+    WHERE project_id = ${projectId} AND oid = ANY(${given}) AND released_at IS NULL
+      AND NOT EXISTS (SELECT FROM package_files f WHERE f.project_id = o.project_id AND f.oid = o.oid)
+      AND NOT EXISTS (SELECT FROM uploads u WHERE u.project_id = o.project_id AND u.oid = o.oid)
+    RETURNING size),
+    total AS (SELECT coalesce(sum(size), 0) AS bytes FROM released)
+    UPDATE storage_uses SET lfs_bytes = greatest(0, lfs_bytes - bytes), released_bytes = released_bytes + bytes
+    FROM total WHERE project_id = ${projectId}`
+}
+
+/** The ids of released objects. */
+export async function listReleasedLfsObjects(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<string[]> {
+  const where = { projectId, releasedAt: { not: null } }
+  return (await prisma.lfsObject.findMany({ where, select: { oid: true } })).map(({ oid }) => oid)
+}
+
+/** Counts released objects again, because something needs them. */
+export async function reclaimLfsObjects(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  oids: readonly string[],
+): Promise<void> {
+  await prisma.$executeRaw`WITH reclaimed AS (
+    UPDATE lfs_objects SET released_at = NULL
+    WHERE project_id = ${projectId} AND oid = ANY(${[...oids]}) AND released_at IS NOT NULL RETURNING size),
+    total AS (SELECT coalesce(sum(size), 0) AS bytes FROM reclaimed)
+    UPDATE storage_uses SET lfs_bytes = lfs_bytes + bytes, released_bytes = greatest(0, released_bytes - bytes)
+    FROM total WHERE project_id = ${projectId}`
 }
 
 /**
@@ -35,17 +89,24 @@ export async function deleteLfsObjects(
     UNION SELECT oid FROM uploads WHERE project_id = ${projectId} AND oid = ANY(${given})),
     gone AS (
     DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${given})
-      AND oid NOT IN (SELECT oid FROM kept) RETURNING size),
+      AND oid NOT IN (SELECT oid FROM kept) RETURNING size, released_at),
+    total AS (
+    SELECT coalesce(sum(size) FILTER (WHERE released_at IS NULL), 0) AS counted,
+      coalesce(sum(size) FILTER (WHERE released_at IS NOT NULL), 0) AS released FROM gone),
     freed AS (
-    UPDATE storage_uses SET lfs_bytes = greatest(0, lfs_bytes - (SELECT coalesce(sum(size), 0) FROM gone))
-    WHERE project_id = ${projectId})
+    UPDATE storage_uses SET lfs_bytes = greatest(0, lfs_bytes - counted),
+      released_bytes = greatest(0, released_bytes - released)
+    FROM total WHERE project_id = ${projectId})
     SELECT oid FROM kept`
   return kept.map(({ oid }) => oid)
 }
 
-/** Bytes of all objects of a project. */
+/** Bytes of all objects of a project that count for its quota. */
 export async function sumLfsObjects({ prisma }: DatabaseOrTransaction, projectId: number): Promise<number> {
-  const { _sum } = await prisma.lfsObject.aggregate({ where: { projectId }, _sum: { size: true } })
+  const { _sum } = await prisma.lfsObject.aggregate({
+    where: { projectId, releasedAt: null },
+    _sum: { size: true },
+  })
   return Number(_sum.size ?? 0)
 }
 

@@ -6,8 +6,13 @@ export interface StorageUse {
   /** Objects of git; null: not counted yet. */
   repositoryBytes: number | null
   lfsBytes: number
+  /** Reports of statuses. */
+  reportBytes: number
+  /** Files that were deleted, and that housekeeping has yet to remove. They are in no other number. */
+  releasedBytes: number
   /** Everything in all projects of the owner, as far as it is counted. */
   ownerBytes: number
+  ownerReleasedBytes: number
   /** The limit of the project itself; 0: none; null: that of the installation. */
   projectBytesMax: number | null
   isOwnedByAdministrator: boolean
@@ -18,10 +23,13 @@ type Row = { [Field in keyof StorageUse]: StorageUse[Field] extends boolean ? bo
 const ofProject = {
   name: 'storage-use',
   text: `SELECT p.id AS "projectId", s.repository_bytes AS "repositoryBytes", coalesce(s.lfs_bytes, 0) AS "lfsBytes",
-    (SELECT sum(coalesce(o.repository_bytes, 0) + o.lfs_bytes)
-     FROM projects q JOIN storage_uses o ON o.project_id = q.id WHERE q.owner_id = p.owner_id) AS "ownerBytes",
+    coalesce(s.report_bytes, 0) AS "reportBytes", coalesce(s.released_bytes, 0) AS "releasedBytes",
+    owned.bytes AS "ownerBytes", owned.released AS "ownerReleasedBytes",
     p.repository_size_limit AS "projectBytesMax", u.admin AS "isOwnedByAdministrator"
     FROM projects p JOIN users u ON u.id = p.owner_id LEFT JOIN storage_uses s ON s.project_id = p.id
+    CROSS JOIN LATERAL (
+      SELECT sum(coalesce(o.repository_bytes, 0) + o.lfs_bytes + o.report_bytes) AS bytes, sum(o.released_bytes) AS released
+      FROM projects q JOIN storage_uses o ON o.project_id = q.id WHERE q.owner_id = p.owner_id) owned
     WHERE p.disk_path = $1`,
 }
 
@@ -38,7 +46,10 @@ export async function findStorageUse(
     projectId: Number(row.projectId),
     repositoryBytes: repositoryBytes === null ? null : Number(repositoryBytes),
     lfsBytes: Number(row.lfsBytes),
+    reportBytes: Number(row.reportBytes),
+    releasedBytes: Number(row.releasedBytes),
     ownerBytes: Number(row.ownerBytes ?? 0),
+    ownerReleasedBytes: Number(row.ownerReleasedBytes ?? 0),
     projectBytesMax: projectBytesMax === null ? null : Number(projectBytesMax),
     isOwnedByAdministrator: row.isOwnedByAdministrator,
   }
@@ -57,7 +68,7 @@ export async function addRepositoryBytes(
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
     `UPDATE storage_uses SET repository_bytes = repository_bytes + $2
-     WHERE project_id = $1 AND ($3::bigint IS NULL OR repository_bytes + lfs_bytes + $2 <= $3)`,
+     WHERE project_id = $1 AND ($3::bigint IS NULL OR repository_bytes + lfs_bytes + report_bytes + $2 <= $3)`,
     [projectId, bytes, totalBytesMax],
   )
   return rowCount === 1
@@ -88,9 +99,16 @@ export async function noteCountedBytes(
   { counted, notedBefore }: { counted: number; notedBefore: number | null },
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO storage_uses (project_id, repository_bytes, lfs_bytes)
-     SELECT id, $2::bigint, (SELECT coalesce(sum(size), 0) FROM lfs_objects WHERE project_id = $1) FROM projects WHERE id = $1
-     ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = excluded.lfs_bytes,
+    `INSERT INTO storage_uses (project_id, repository_bytes, lfs_bytes, released_bytes, report_bytes)
+     SELECT id, $2::bigint, counted, released,
+       (SELECT coalesce(sum(octet_length(outcomes) + octet_length(entries)), 0) FROM status_reports WHERE project_id = $1)
+     FROM projects, (
+       SELECT coalesce(sum(size) FILTER (WHERE released_at IS NULL), 0) AS counted,
+         coalesce(sum(size) FILTER (WHERE released_at IS NOT NULL), 0) AS released
+       FROM lfs_objects WHERE project_id = $1) objects
+     WHERE id = $1
+     ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = excluded.lfs_bytes, released_bytes = excluded.released_bytes,
+       report_bytes = excluded.report_bytes,
        repository_bytes = CASE WHEN storage_uses.repository_bytes IS NULL THEN $2::bigint
          WHEN $3::bigint IS NULL THEN storage_uses.repository_bytes
          ELSE $2::bigint + greatest(0, storage_uses.repository_bytes - $3::bigint) END`,

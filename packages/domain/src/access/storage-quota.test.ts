@@ -24,9 +24,10 @@ describe('the limits of a project', () => {
 
 describe('a quota', () => {
   const limits = { projectBytesMax: 10 * mebibyte, ownerBytesMax: 20 * mebibyte }
+  const nothingDeleted = { projectReleasedBytes: 0, ownerReleasedBytes: 0 }
 
   it('lets in what fits exactly, and refuses one byte more', () => {
-    const stored = { projectBytes: 9 * mebibyte, ownerBytes: 9 * mebibyte }
+    const stored = { projectBytes: 9 * mebibyte, ownerBytes: 9 * mebibyte, ...nothingDeleted }
     expect(quotaRefusal(limits, stored, mebibyte)).toBeNull()
     expect(quotaRefusal(limits, stored, mebibyte + 1)).toBe(
       'The repository, the LFS objects and the files of this project may take 10 MiB and take 9 MiB; there is no room for 1.0 MiB more',
@@ -34,12 +35,28 @@ describe('a quota', () => {
   })
 
   it('refuses nothing that adds no byte, also beyond the limit', () => {
-    expect(quotaRefusal(limits, { projectBytes: 11 * mebibyte, ownerBytes: 99 * mebibyte }, 0)).toBeNull()
+    const stored = { projectBytes: 11 * mebibyte, ownerBytes: 99 * mebibyte, ...nothingDeleted }
+    expect(quotaRefusal(limits, stored, 0)).toBeNull()
   })
 
   it('counts all projects of the owner together', () => {
-    expect(quotaRefusal(limits, { projectBytes: 0, ownerBytes: 20 * mebibyte }, 1)).toBe(
+    const stored = { projectBytes: 0, ownerBytes: 20 * mebibyte, ...nothingDeleted }
+    expect(quotaRefusal(limits, stored, 1)).toBe(
       'All projects of the owner of this project may take 20 MiB together and take 20 MiB; there is no room for 1 bytes more',
+    )
+  })
+
+  it('is free of deleted files, until the disk holds twice of it', () => {
+    const deleted = (projectReleasedBytes: number, ownerReleasedBytes: number) => ({
+      ...{ projectBytes: 4 * mebibyte, ownerBytes: 4 * mebibyte },
+      ...{ projectReleasedBytes, ownerReleasedBytes },
+    })
+    expect(quotaRefusal(limits, deleted(15 * mebibyte, 35 * mebibyte), mebibyte)).toBeNull()
+    expect(quotaRefusal(limits, deleted(15 * mebibyte, 15 * mebibyte), mebibyte + 1)).toBe(
+      'This project may take 10 MiB; there is no room for 1.0 MiB more until 15 MiB of deleted files are removed from the disk, an hour after they were stored',
+    )
+    expect(quotaRefusal(limits, deleted(0, 35 * mebibyte), 2 * mebibyte)).toBe(
+      'All projects of the owner of this project may take 20 MiB together; there is no room for 2 MiB more until 35 MiB of deleted files are removed from the disk, an hour after they were stored',
     )
   })
 })

@@ -1,4 +1,4 @@
-/** Most bytes that the repository and the Git LFS objects of a project, and those of all projects of a user, may take. */
+/** Most bytes that the repository, the files and the reports of a project, and those of all projects of a user, may take. */
 export interface StorageLimits {
   /** Null: no limit. */
   projectBytesMax: number | null
@@ -10,6 +10,9 @@ export interface StorageLimits {
 export interface StoredBytes {
   projectBytes: number
   ownerBytes: number
+  /** Of deleted files that the disk still has; they are in no other number. */
+  projectReleasedBytes: number
+  ownerReleasedBytes: number
 }
 
 const limitOf = (bytes: number) => (bytes === 0 ? null : bytes)
@@ -30,17 +33,27 @@ export function storageLimitsOf(
   }
 }
 
-/** The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. */
+/**
+ * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. What was deleted is
+ * free at once, but a quota bounds the disk too: with deleted files that it still has, it never holds more than twice the quota.
+ */
 export function quotaRefusal(
   { projectBytesMax, ownerBytesMax }: StorageLimits,
-  { projectBytes, ownerBytes }: StoredBytes,
+  { projectBytes, ownerBytes, projectReleasedBytes, ownerReleasedBytes }: StoredBytes,
   added: number,
 ): string | null {
-  const exceeds = (bytes: number, max: number | null) => max !== null && added > 0 && bytes + added > max
+  const exceeds = (bytes: number, max: number | null, share = 1) =>
+    max !== null && added > 0 && bytes + added > share * max
+  const left = (released: number) =>
+    `there is no room for ${sizeText(added)} more until ${sizeText(released)} of deleted files are removed from the disk, an hour after they were stored`
   if (exceeds(projectBytes, projectBytesMax))
     return `The repository, the LFS objects and the files of this project may take ${sizeText(projectBytesMax)} and take ${sizeText(projectBytes)}; there is no room for ${sizeText(added)} more`
   if (exceeds(ownerBytes, ownerBytesMax))
     return `All projects of the owner of this project may take ${sizeText(ownerBytesMax)} together and take ${sizeText(ownerBytes)}; there is no room for ${sizeText(added)} more`
+  if (exceeds(projectBytes + projectReleasedBytes, projectBytesMax, 2))
+    return `This project may take ${sizeText(projectBytesMax)}; ${left(projectReleasedBytes)}`
+  if (exceeds(ownerBytes + ownerReleasedBytes, ownerBytesMax, 2))
+    return `All projects of the owner of this project may take ${sizeText(ownerBytesMax)} together; ${left(ownerReleasedBytes)}`
   return null
 }
 

@@ -9,57 +9,95 @@ import { readLfsPointers } from '../lfs-pointers.js'
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
 
-/** Forgets objects. @returns the ids of those that are still needed */
-export type ForgetLfsObjects = (oids: readonly string[]) => Promise<string[]>
+/** A file may be stored again before it is noted that something has it. */
+const releasedGraceMs = 3_600_000
+
+/** What is noted of the objects of a repository. */
+export interface LfsObjectNotes {
+  /** Ids of objects that files had which were deleted. */
+  listReleased(): Promise<string[]>
+  /** Notes that released objects are needed. */
+  reclaim(oids: readonly string[]): Promise<void>
+  /** Forgets objects that are about to be removed. @returns the ids of those that files of packages or comments have */
+  forget(oids: readonly string[]): Promise<string[]>
+}
 
 /** Most ids of small files in one part of the list. */
 const readAtOnce = 20_000
 
 /**
- * Removes the objects of Git LFS that no pointer among the objects of the repository names, when they are older than two weeks. A
- * pointer also counts when no reference leads to it, as long as git keeps it.
+ * Removes the objects of deleted files that are older than an hour, and with `collects` all objects that are older than two weeks,
+ * when no pointer of Git LFS among the objects of the repository names them. A pointer also counts when no reference leads to it,
+ * as long as git keeps it.
  *
- * @param forget receives the ids of the objects before they are removed, and returns those that files of packages or comments have
  * @throws the reason of the signal when it is aborted
  */
 export async function removeLfsObjects(
   repository: string,
-  forget: ForgetLfsObjects,
+  { notes, collects }: { notes: LfsObjectNotes; collects: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const unneeded = await listOldObjects(join(repository, lfsObjects))
+  const released = new Set(await notes.listReleased())
+  if (released.size === 0 && !collects) return
+  const graceOf = (oid: string) => (released.has(oid) ? releasedGraceMs : collects ? graceMs : null)
+  const unneeded = await listOldObjects(join(repository, lfsObjects), graceOf)
   if (unneeded.size === 0) return
-  for await (const ids of listSmallBlobs(repository, signal)) {
-    for await (const pointers of readLfsPointers(repository, ids, { signal })) {
-      for (const { oid } of pointers) unneeded.delete(oid)
-    }
-    if (unneeded.size === 0) return
-  }
+  const named = await findNamed(repository, new Set(unneeded.keys()), signal)
+  for (const oid of named) unneeded.delete(oid)
   signal.throwIfAborted()
-  for (const oid of await forget([...unneeded.keys()])) unneeded.delete(oid)
-  for (const file of unneeded.values()) {
+  const kept = await notes.forget([...unneeded.keys()])
+  for (const oid of kept) unneeded.delete(oid)
+  await notes.reclaim([...named, ...kept])
+  for (const { path, graceMs } of unneeded.values()) {
     // A client that is about to push may have renewed the object since it was listed.
-    if (await isOld(file)) await rm(file, { force: true })
+    if (await isOlder(path, graceMs)) await rm(path, { force: true })
   }
 }
 
-/** The paths of the objects beyond the grace period, by id. */
-async function listOldObjects(folder: string): Promise<Map<string, string>> {
+/** Those of the objects that a pointer of Git LFS names. */
+async function findNamed(repository: string, sought: Set<string>, signal: AbortSignal): Promise<string[]> {
+  const named: string[] = []
+  for await (const ids of listSmallBlobs(repository, signal)) {
+    for await (const pointers of readLfsPointers(repository, ids, { signal })) {
+      for (const { oid } of pointers) if (sought.delete(oid)) named.push(oid)
+    }
+    if (sought.size === 0) break
+  }
+  return named
+}
+
+interface OldObject {
+  path: string
+  graceMs: number
+}
+
+/**
+ * The objects beyond their grace periods, by id.
+ *
+ * @param graceOf null for objects that are not asked for
+ */
+async function listOldObjects(
+  folder: string,
+  graceOf: (oid: string) => number | null,
+): Promise<Map<string, OldObject>> {
   const names = await readdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const old = new Map<string, string>()
+  const old = new Map<string, OldObject>()
   for (const name of names) {
     const oid = basename(name)
-    if (isLfsOid(oid) && (await isOld(join(folder, name)))) old.set(oid, join(folder, name))
+    const graceMs = isLfsOid(oid) ? graceOf(oid) : null
+    if (graceMs === null) continue
+    const path = join(folder, name)
+    if (await isOlder(path, graceMs)) old.set(oid, { path, graceMs })
   }
   return old
 }
 
-async function isOld(file: string): Promise<boolean> {
+async function isOlder(file: string, ms: number): Promise<boolean> {
   const found = await stat(file).catch(() => null)
-  return found !== null && Date.now() - found.mtimeMs > graceMs
+  return found !== null && Date.now() - found.mtimeMs > ms
 }
 
 /** Ids of all blobs of the repository that are small enough for a pointer, in parts. */

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
 import { hasBitmap, hasPack } from '../repository-files.js'
 import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
-import { type ForgetLfsObjects, removeLfsObjects } from './remove-lfs-objects.js'
+import { type LfsObjectNotes, removeLfsObjects } from './remove-lfs-objects.js'
 
 export interface TidyOptions {
   /** How often unreachable objects are collected. Unset: once a week. */
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
-  /** Receives the ids of objects that no pointer of Git LFS names, and are about to be removed. */
-  forgetLfsObjects: ForgetLfsObjects
+  /** What is noted of objects of Git LFS and of files. */
+  lfsObjectNotes: LfsObjectNotes
 }
 
 /** Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to 512 MB. */
@@ -77,7 +77,7 @@ const week = 7 * 24 * 3_600_000
 export async function tidyRepository(
   repository: string,
   signal: AbortSignal,
-  { collectEveryMs = week, grace = '2.weeks.ago', forgetLfsObjects }: TidyOptions,
+  { collectEveryMs = week, grace = '2.weeks.ago', lfsObjectNotes: notes }: TidyOptions,
 ): Promise<boolean> {
   if (!(await stat(join(repository, 'objects')).catch(() => null))) return false
   await removeLeftovers(repository)
@@ -90,10 +90,8 @@ export async function tidyRepository(
     // A pack keeps its bitmap until others of half its size have come, so large packs are joined seldom.
     if (!(await hasBitmap(repository)) && (await hasPack(repository))) await run(joiningSteps('never'))
   }
-  if (collects) {
-    await removeLfsObjects(repository, forgetLfsObjects, signal)
-    await utimes(stampOf(repository), new Date(), new Date())
-  }
+  await removeLfsObjects(repository, { notes, collects }, signal)
+  if (collects) await utimes(stampOf(repository), new Date(), new Date())
   return true
 }
 

@@ -197,9 +197,11 @@ const deleteNote = (deps: CommentDependencies) =>
   endpoint({
     summary: 'Delete a note: its author and maintainers may',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(ofNote),
     async handle(name, access: ProjectCall<Caller>, call) {
-      await discussions.removeNote(deps, access, noteNameOf(name), auditAuthor(access.caller, call))
+      const named = { ...noteNameOf(name), precondition: preconditionOf(call) }
+      await discussions.removeNote(deps, access, named, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -154,15 +154,18 @@ export async function editNote(
   return { commit, note: changed }
 }
 
-/** @throws DomainError not-found; forbidden for a note of somebody else, unless a maintainer asks */
+/** @throws DomainError not-found; precondition-failed; forbidden for a note of somebody else, unless a maintainer asks */
 export async function removeNote(
   { database }: CommentDependencies,
   access: ProjectCall<Caller>,
-  name: NoteName,
+  { precondition, ...name }: NoteName & { precondition: Precondition | undefined },
   author: AuditAuthor,
 ): Promise<void> {
   const { note } = await getNote(database, access, name)
-  const removed = await deleteCommitComment(database, note, othersOf(note, access, author))
+  const removed = await deleteCommitComment(database, note, {
+    other: othersOf(note, access, author),
+    precondition,
+  })
   if (!removed) throw notFound('Note')
 }
 

@@ -208,13 +208,14 @@ export const updateCommitComment = (
     return changed
   })
 
-/** @returns whether it was there */
+/** @returns whether it was there @throws DomainError precondition-failed */
 export const deleteCommitComment = (
   { pool }: Pick<Database, 'pool'>,
   comment: CommitComment,
-  other: OtherAuthor,
+  { other, precondition }: Pick<CommentEdit, 'other' | 'precondition'>,
 ): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
+    if (precondition) await requireUnedited(client, comment, precondition)
     const { rowCount } = await client.query({
       name: 'delete-commit-comment',
       text: 'DELETE FROM commit_comments WHERE project_id = $1 AND id = $2',

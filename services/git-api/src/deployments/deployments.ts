@@ -4,7 +4,6 @@ import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchya
 import type { Commit } from '@switchyard/domain/commit'
 import {
   beginDeployment,
-  type DeploymentProgress,
   type DeploymentStatus,
   environmentNameProblem,
   moveDeployment,
@@ -25,7 +24,7 @@ import type { Jobs } from '../jobs.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import { deploymentHook } from '../shapes/hooks.js'
 import {
-  changeDeployment as changeStoredDeployment,
+  changeLockedDeployment,
   type DeploymentFilter,
   type DeploymentOrder,
   type DeploymentView,
@@ -33,6 +32,7 @@ import {
   findDeploymentBefore,
   listDeployments as listStoredDeployments,
   recordDeployment,
+  withLockedDeployment,
 } from './store.js'
 
 export { deleteDeployment } from './store.js'
@@ -183,40 +183,32 @@ export async function changeDeployment(
     if (freezeEnd) throw frozenUntil(freezeEnd)
   }
   const { id, precondition } = change
-  const requireCurrent = ({ updatedAt }: DeploymentProgress) => precondition?.(updatedAt)
-  return applyStatus(deps, access, { id, status, requireCurrent }, call)
-}
-
-interface StatusChange {
-  id: number
-  status: DeploymentStatus
-  /** Throws when the deployment, which nobody else changes meanwhile, must not be changed. */
-  requireCurrent: (current: DeploymentProgress) => void
-}
-
-/** The same without asking who may. */
-export async function applyStatus(
-  deps: DeploymentDependencies,
-  { project, repository, caller }: ProjectCall<Caller>,
-  { id, status, requireCurrent }: StatusChange,
-  { baseUrl }: Pick<Call, 'baseUrl'>,
-): Promise<DeploymentView> {
-  const { sha } = await getDeployment(deps.database, { project }, id)
-  const about = { project, commit: await findCommit(repository, sha), user: caller.user, baseUrl }
-  const { deployment, isChanged } = await changeStoredDeployment(
+  const about = await aboutDeployment(access, current, call)
+  const { deployment, isChanged } = await withLockedDeployment(
     deps.database,
-    { projectId: project.id, id },
-    (current) => {
-      requireCurrent(current)
-      return moveDeployment(current, status, new Date())
+    { projectId: access.project.id, id },
+    (client, locked) => {
+      precondition?.(locked.updatedAt)
+      return changeLockedDeployment(
+        client,
+        locked,
+        (progress) => moveDeployment(progress, status, new Date()),
+        (changed) => deploymentHook(changed, about),
+      )
     },
-    (changed) => deploymentHook(changed, about),
   )
   if (isChanged) announce(deps.jobs, deployment)
   return deployment
 }
 
-const announce = (jobs: Jobs, { projectId, id, sha, status, environment }: DeploymentView): void =>
+/** What webhooks about a deployment are told besides. */
+export const aboutDeployment = async (
+  { project, repository, caller }: ProjectCall<Caller>,
+  { sha }: Pick<DeploymentView, 'sha'>,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) => ({ project, commit: await findCommit(repository, sha), user: caller.user, baseUrl })
+
+export const announce = (jobs: Jobs, { projectId, id, sha, status, environment }: DeploymentView): void =>
   jobs.announce({
     event: 'deployment',
     project_id: projectId,

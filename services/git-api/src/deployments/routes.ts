@@ -178,9 +178,10 @@ const deleteDeployment = (database: Database) =>
   endpoint({
     summary: 'Delete a deployment that is neither running nor the current one of its environment',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(deploymentId),
-    async handle({ deployment_id }, access: ProjectCall) {
-      await deployments.deleteDeployment(database, access.project.id, deployment_id)
+    async handle({ deployment_id: id }, access: ProjectCall, call) {
+      await deployments.deleteDeployment(database, access.project.id, id, preconditionOf(call))
       return noContent()
     },
   })

@@ -25,7 +25,7 @@ import {
   time,
   updateIn,
 } from '@switchyard/db/sql'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { JobIdentity } from '@switchyard/domain/access'
 import {
   type DeploymentProgress,
@@ -147,22 +147,6 @@ export const findDeployment = (
 ): Promise<DeploymentView | null> =>
   prisma.deployment.findUnique({ where: { projectId_id: { projectId, id } }, include: parts })
 
-/**
- * The same, and keeps others from changing and deleting deployments of the project until the transaction ends.
- *
- * @throws DomainError not-found
- */
-export async function lockDeployment(
-  transaction: DatabaseOrTransaction,
-  projectId: number,
-  id: number,
-): Promise<DeploymentView> {
-  await lockProjectRow(transaction, projectId)
-  const deployment = await findDeployment(transaction, projectId, id)
-  if (!deployment) throw notFound()
-  return deployment
-}
-
 export const findNewestDeployment = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -237,9 +221,7 @@ export const recordDeployment = (
     if (repeated) return { deployment: await withParts(client, repeated), isNew: false }
     const added = await insertDeployment(client, environment, given)
     await startAgain(client, added)
-    const deployment = await withParts(client, added)
-    await enqueueForProject(client, projectId, 'deployment', () => makeDelivery(deployment))
-    return { deployment, isNew: true }
+    return { deployment: await enqueueDeployment(client, added, makeDelivery), isNew: true }
   })
 
 const defaults = { externalUrl: null, description: null, autoStopSetting: 'always' }
@@ -312,44 +294,64 @@ async function startAgain(
 }
 
 /**
- * Changes the progress of a deployment and stores the webhook deliveries about it in one transaction.
+ * Does work in a transaction, in which nobody else changes or deletes deployments of the project.
  *
- * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are passed on
  * @throws DomainError not-found
  */
-export const changeDeployment = (
+export const withLockedDeployment = <Result>(
   { pool }: Pick<Database, 'pool'>,
   { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
-  apply: (current: DeploymentProgress) => DeploymentProgress,
-  makeDelivery: MakeDelivery,
-): Promise<{ deployment: DeploymentView; isChanged: boolean }> =>
+  work: (client: PoolClient, deployment: Deployment & DeploymentProgress) => Promise<Result>,
+): Promise<Result> =>
   inPoolTransaction(pool, async (client) => {
     await lockProjectRow(client, projectId)
-    const before = await getRow(client, projectId, id)
-    const current = before as Deployment & DeploymentProgress
-    const next = apply(current)
-    if (next === current) return { deployment: await withParts(client, before), isChanged: false }
-    const changed = { ...before, ...next }
-    await client.query(queryOf(updateProgress, [changed]))
-    await startAgain(client, changed)
-    const deployment = await withParts(client, changed)
-    await enqueueForProject(client, projectId, 'deployment', () => makeDelivery(deployment))
-    return { deployment, isChanged: true }
+    return work(client, (await getRow(client, projectId, id)) as Deployment & DeploymentProgress)
   })
+
+/**
+ * Changes the progress of a locked deployment and stores the webhook deliveries about it.
+ *
+ * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are passed on
+ */
+export async function changeLockedDeployment(
+  client: PoolClient,
+  before: Deployment & DeploymentProgress,
+  apply: (current: DeploymentProgress) => DeploymentProgress,
+  makeDelivery: MakeDelivery,
+): Promise<{ deployment: DeploymentView; isChanged: boolean }> {
+  const next = apply(before)
+  if (next === before) return { deployment: await withParts(client, before), isChanged: false }
+  const changed = { ...before, ...next }
+  await client.query(queryOf(updateProgress, [changed]))
+  await startAgain(client, changed)
+  return { deployment: await enqueueDeployment(client, changed, makeDelivery), isChanged: true }
+}
+
+/** Stores the webhook deliveries about a deployment. */
+export async function enqueueDeployment(
+  client: PoolClient,
+  row: Deployment,
+  makeDelivery: MakeDelivery,
+): Promise<DeploymentView> {
+  const deployment = await withParts(client, row)
+  await enqueueForProject(client, row.projectId, 'deployment', () => makeDelivery(deployment))
+  return deployment
+}
 
 /**
  * Deletes a deployment.
  *
- * @throws DomainError not-found; invalid for a running deployment, and for the one that its environment runs now
+ * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that its environment runs now
  */
 export const deleteDeployment = (
-  { pool }: Pick<Database, 'pool'>,
+  database: Pick<Database, 'pool'>,
   projectId: number,
   id: number,
+  precondition: Precondition | undefined,
 ): Promise<void> =>
-  inPoolTransaction(pool, async (client) => {
-    await lockProjectRow(client, projectId)
-    const { status, environmentId } = await getRow(client, projectId, id)
+  withLockedDeployment(database, { projectId, id }, async (client, locked) => {
+    const { status, environmentId, updatedAt } = locked
+    precondition?.(updatedAt)
     if (status === 'running') throw invalid('Cannot destroy running deployment')
     const last = await findLastSuccess(client, projectId, environmentId)
     if (last?.id === id) throw invalid('Deployment currently deployed to environment')

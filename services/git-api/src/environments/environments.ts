@@ -138,15 +138,16 @@ export async function stopStaleEnvironments(
 /**
  * Deletes a stopped environment with its deployments.
  *
- * @throws DomainError not-found; forbidden unless it is stopped, and for who may not deploy to a protected environment
+ * @throws DomainError not-found; precondition-failed; forbidden unless it is stopped, and for who may not deploy to a protected environment
  */
 export async function removeEnvironment(
   database: Database,
   access: ProjectCall<Caller>,
   id: number,
+  precondition?: Precondition,
 ): Promise<void> {
   await requireChangeable(database, access, id)
-  if (await deleteStoppedEnvironment(database, access.project.id, id)) return
+  if (await deleteStoppedEnvironment(database, access.project.id, id, precondition)) return
   if (!(await findEnvironment(database, access.project.id, id))) throw notFound()
   throw forbidden('Only a stopped environment can be deleted. Stop it first')
 }

@@ -178,9 +178,10 @@ const deleteEnvironment = (database: Database) =>
   endpoint({
     summary: 'Delete a stopped environment with its deployments',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(environmentId),
-    async handle({ environment_id }, access: ProjectCall<Caller>) {
-      await environments.removeEnvironment(database, access, environment_id)
+    async handle({ environment_id }, access: ProjectCall<Caller>, call) {
+      await environments.removeEnvironment(database, access, environment_id, preconditionOf(call))
       return noContent()
     },
   })

@@ -17,7 +17,7 @@ import {
   text,
   time,
 } from '@switchyard/db/sql'
-import { invalid } from '@switchyard/domain'
+import { invalid, type Precondition } from '@switchyard/domain'
 import {
   type EnvironmentTier,
   environmentSlug,
@@ -178,14 +178,23 @@ export const stopEnvironmentsOlderThan = (
  * Deletes a stopped environment with its deployments.
  *
  * @returns whether there was such an environment, and it was stopped
+ * @throws DomainError precondition-failed
  */
 export const deleteStoppedEnvironment = (
   { pool }: Pick<Database, 'pool'>,
   projectId: number,
   id: number,
+  precondition: Precondition | undefined,
 ): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
     await lockProjectRow(client, projectId)
+    if (precondition) {
+      const { rows } = await client.query<{ updatedAt: Date }>(
+        `SELECT updated_at AS "updatedAt" FROM environments WHERE project_id = $1 AND id = $2 FOR UPDATE`,
+        [projectId, id],
+      )
+      if (rows[0]) precondition(rows[0].updatedAt)
+    }
     const { rowCount } = await client.query(
       `DELETE FROM environments WHERE project_id = $1 AND id = $2 AND state = 'stopped'`,
       [projectId, id],

@@ -88,14 +88,16 @@ export async function changeFreezePeriod(
   })
 }
 
-/** @throws DomainError not-found */
+/** @throws DomainError not-found; precondition-failed */
 export async function removeFreezePeriod(
   database: Database,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'freeze_periods', { project_id: project.id, id }, precondition)
     if (!(await deleteFreezePeriod(transaction, project.id, id))) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'freeze_period_removed', {
       freeze_period_id: id,

@@ -123,9 +123,11 @@ const deleteFreezePeriod = (database: Database) =>
   endpoint({
     summary: 'Delete a freeze period',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(periodId),
     async handle({ freeze_period_id }, access: ProjectCall<Caller>, call) {
-      await periods.removeFreezePeriod(database, access, freeze_period_id, auditAuthor(access.caller, call))
+      const author = auditAuthor(access.caller, call)
+      await periods.removeFreezePeriod(database, access, freeze_period_id, author, preconditionOf(call))
       return noContent()
     },
   })

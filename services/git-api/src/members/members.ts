@@ -124,9 +124,12 @@ export async function removeMember(
   { project, level }: ProjectCall,
   userId: number,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   const member = await findOtherThanOwner(database, project, userId)
   await inTransaction(database, async (transaction) => {
+    const key = { project_id: project.id, user_id: userId }
+    await requireUnchanged(transaction, 'project_members', key, precondition)
     const removed = await deleteMember(transaction, { projectId: project.id, userId, levelMax: level })
     if (!removed) throw forbidden()
     await recordProjectEvent(transaction, author, project.id, 'member_removed', {

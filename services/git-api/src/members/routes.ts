@@ -158,9 +158,11 @@ const deleteMember = (deps: ProjectResourceDependencies) =>
   endpoint({
     summary: 'Remove a member',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(userId),
     async handle({ user_id }, access: ProjectCall<Caller>, call) {
-      await members.removeMember(deps, access, user_id, auditAuthor(access.caller, call))
+      const author = auditAuthor(access.caller, call)
+      await members.removeMember(deps, access, user_id, author, preconditionOf(call))
       return noContent()
     },
   })

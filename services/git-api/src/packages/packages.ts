@@ -4,7 +4,6 @@ import type { Caller } from '@switchyard/domain/access'
 import type { LfsObject } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import type { Jobs } from '../jobs.js'
 import { receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
 import {
   addPackageFile,
@@ -24,7 +23,6 @@ import {
 } from './store.js'
 
 export interface PackageDependencies extends ProjectResourceDependencies, StoredFileDependencies {
-  jobs: Pick<Jobs, 'requestHousekeeping'>
   /** Size of the largest file of a package. */
   packageFileBytesMax: number
 }
@@ -135,7 +133,8 @@ export async function removePackage(
   { project }: ProjectCall,
   id: number,
 ): Promise<void> {
-  if (!(await deletePackage(database, project.id, id))) throw notFound('Package')
+  const isRemoved = await inTransaction(database, (transaction) => deletePackage(transaction, project.id, id))
+  if (!isRemoved) throw notFound('Package')
   jobs.requestHousekeeping(project.id)
 }
 

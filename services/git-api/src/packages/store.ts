@@ -1,4 +1,10 @@
-import { type DatabaseOrTransaction, type Package, type PackageFile, recordLfsObjects } from '@switchyard/db'
+import {
+  type DatabaseOrTransaction,
+  type Package,
+  type PackageFile,
+  recordLfsObjects,
+  releaseLfsObjects,
+} from '@switchyard/db'
 import { likeText } from '@switchyard/db/sql'
 import type { LfsObject } from '@switchyard/domain/commit'
 
@@ -148,24 +154,44 @@ export async function addPackageFile(
   })
 }
 
-/** @returns whether there was such a package */
+/** Deletes a package with its files, and frees what they took. @returns whether there was such a package */
 export async function deletePackage(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
   id: number,
 ): Promise<boolean> {
-  const { count } = await prisma.package.deleteMany({ where: { projectId, id } })
+  await deleteFiles(transaction, { projectId, id: BigInt(id) }, {})
+  const { count } = await transaction.prisma.package.deleteMany({ where: { projectId, id } })
   return count > 0
 }
 
-/** Deletes every file of a name, or one file. A package without files goes with its last one. @returns whether there was such a file */
+/**
+ * Deletes every file of a name, or one file, and frees what they took. A package without files goes with its last one.
+ *
+ * @returns whether there was such a file
+ */
 export async function deletePackageFiles(
-  { prisma }: DatabaseOrTransaction,
-  { projectId, id: packageId }: Pick<Package, 'projectId' | 'id'>,
+  transaction: DatabaseOrTransaction,
+  made: Pick<Package, 'projectId' | 'id'>,
   file: { fileName: string } | { id: number },
 ): Promise<boolean> {
-  await prisma.$queryRaw`SELECT FROM packages WHERE project_id = ${projectId} AND id = ${packageId} FOR UPDATE`
-  const { count } = await prisma.packageFile.deleteMany({ where: { projectId, packageId, ...file } })
-  await prisma.package.deleteMany({ where: { projectId, id: packageId, files: { none: {} } } })
+  const count = await deleteFiles(transaction, made, file)
+  await transaction.prisma.package.deleteMany({ where: { ...made, files: { none: {} } } })
   return count > 0
+}
+
+/** @returns how many files it has deleted */
+async function deleteFiles(
+  transaction: DatabaseOrTransaction,
+  { projectId, id: packageId }: Pick<Package, 'projectId' | 'id'>,
+  file: { fileName?: string; id?: number },
+): Promise<number> {
+  const { prisma } = transaction
+  await prisma.$queryRaw`SELECT FROM packages WHERE project_id = ${projectId} AND id = ${packageId} FOR UPDATE`
+  const where = { projectId, packageId, ...file }
+  const found = await prisma.packageFile.findMany({ where, distinct: ['oid'], select: { oid: true } })
+  const { count } = await prisma.packageFile.deleteMany({ where })
+  const oids = found.map(({ oid }) => oid)
+  await releaseLfsObjects(transaction, projectId, oids)
+  return count
 }

@@ -4,6 +4,7 @@ import {
   type DatabaseOrTransaction,
   deleteProject,
   deletingMsMax,
+  findStorageUse,
   findUser,
   inTransaction,
   listProjects as listStoredProjects,
@@ -145,16 +146,17 @@ async function readStatistics(
   owner: { admin: boolean },
 ): Promise<ProjectStatistics> {
   const tip = await findBranchTip(repository, project.defaultBranch)
-  const [repositoryBytes, lfsObjectBytes, commitCount] = await Promise.all([
+  const [repositoryBytes, lfsObjectBytes, use, commitCount] = await Promise.all([
     countBytes(repository),
     sumLfsObjects(database, project.id),
+    findStorageUse(database, project.diskPath),
     tip === null ? 0 : countAncestors(repository, { tip, firstParent: false }),
   ])
   const { projectBytesMax: bytesMax } = storageSpace.limitsOf({
     own: project.repositorySizeLimit,
     isOwnedByAdministrator: owner.admin,
   })
-  return { commitCount, repositoryBytes, lfsObjectBytes, bytesMax }
+  return { commitCount, repositoryBytes, lfsObjectBytes, reportBytes: use?.reportBytes ?? 0, bytesMax }
 }
 
 /** Adds the caller's level, and whether the repository has a branch. */
@@ -284,13 +286,17 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
  * left, when this process is killed, are removed later (`removing`).
+ *
+ * @throws DomainError precondition-failed
  */
 export async function removeProject(
   { database, git, logger }: ProjectDependencies,
   { project }: Pick<ProjectCall, 'project'>,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   const deleting = async (transaction: DatabaseOrTransaction) => {
+    await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
       path_with_namespace: project.pathWithNamespace,

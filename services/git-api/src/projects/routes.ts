@@ -197,6 +197,7 @@ const deleteProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Delete a project with everything in it',
     replies: { 202: z.object({ message: z.string() }) },
+    refusals: [412],
     input: z.object({
       full_path: optionalText(text()).meta({
         description: 'Refuses the request when the project has another path',
@@ -205,7 +206,7 @@ const deleteProject = (deps: ProjectDependencies) =>
     async handle({ full_path }, access: ProjectCall<Caller>, call) {
       if (full_path !== undefined && full_path !== access.project.pathWithNamespace)
         throw parameterProblem('full_path', 'is not the path of the project')
-      await projects.removeProject(deps, access, auditAuthor(access.caller, call))
+      await projects.removeProject(deps, access, auditAuthor(access.caller, call), preconditionOf(call))
       return accepted({ message: '202 Accepted' })
     },
   })

@@ -186,7 +186,7 @@ export const unprotectOneBranch = (
 ): Promise<void> =>
   inTransaction(database, async (transaction) => {
     const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
-    if (isProtected) await liftIn(transaction, access, name, author)
+    if (isProtected) await liftIn(transaction, access, { name }, author)
   })
 
 /** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
@@ -207,22 +207,24 @@ async function getForChange(
 /**
  * Lifts the protection; the branch itself stays.
  *
- * @throws DomainError not-found; forbidden when only administrators may
+ * @throws DomainError not-found; precondition-failed; forbidden when only administrators may
  */
 export const unprotectBranch = (
   database: Database,
   access: ProjectCall<Caller>,
-  name: string,
+  { name, precondition }: { name: string; precondition: Precondition | undefined },
   author: AuditAuthor,
-): Promise<void> => inTransaction(database, (transaction) => liftIn(transaction, access, name, author))
+): Promise<void> =>
+  inTransaction(database, (transaction) => liftIn(transaction, access, { name, precondition }, author))
 
 async function liftIn(
   transaction: DatabaseOrTransaction,
   { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
-  name: string,
+  { name, precondition }: { name: string; precondition?: Precondition | undefined },
   author: AuditAuthor,
 ): Promise<void> {
-  await getForChange(transaction, project, name, caller)
+  const { updatedAt } = await getForChange(transaction, project, name, caller)
+  precondition?.(updatedAt)
   await deleteProtectedBranch(transaction, project.id, name)
   await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
 }

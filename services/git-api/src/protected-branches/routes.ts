@@ -182,9 +182,11 @@ const deleteProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of a branch',
     replies: { 204: null },
+    refusals: [412],
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
-      await branches.unprotectBranch(database, access, name, auditAuthor(access.caller, call))
+      const named = { name, precondition: preconditionOf(call) }
+      await branches.unprotectBranch(database, access, named, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -1,13 +1,19 @@
-import { inTransaction } from '@switchyard/db'
+import type { Deployment } from '@switchyard/db'
 import { forbidden, invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { mayApprove } from '@switchyard/domain/deployment'
+import { countPendingApprovals, mayApprove, moveDeployment } from '@switchyard/domain/deployment'
 import type { Call } from '@switchyard/service-kit/http'
-import { applyStatus, type DeploymentDependencies, getDeployment } from '../deployments/deployments.js'
-import { lockDeployment } from '../deployments/store.js'
+import {
+  aboutDeployment,
+  announce,
+  type DeploymentDependencies,
+  getDeployment,
+} from '../deployments/deployments.js'
+import { changeLockedDeployment, enqueueDeployment, withLockedDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { deploymentHook } from '../shapes/hooks.js'
 import { actorOf, describeApprovals } from './protected-environments.js'
-import { type ApprovalWithUser, saveApproval } from './store.js'
+import { type ApprovalWithUser, listMakers, listWords, saveApproval } from './store.js'
 
 interface ApprovalCommand {
   deploymentId: number
@@ -16,7 +22,8 @@ interface ApprovalCommand {
 }
 
 /**
- * Says whether a deployment may begin. The last word of a user counts. A rejected deployment has failed.
+ * Says whether a deployment may begin. The last word of a user counts. A rejected deployment has failed. Webhooks are told of the
+ * approval with which none is missing, and of a rejection.
  *
  * @throws DomainError not-found; forbidden for who may not approve; invalid for a deployment that waits for nothing, and for
  *   approving one's own
@@ -33,22 +40,54 @@ export async function approveDeployment(
   const deployment = await getDeployment(database, access, id)
   const described = await describeApprovals(database, deployment)
   if (!described) throw invalid('The environment of this deployment is not protected')
+  const { protection } = described
   const actor = actorOf(access)
-  if (!mayApprove(described.protection, actor)) throw forbidden('You may not approve this deployment')
+  if (!mayApprove(protection, actor)) throw forbidden('You may not approve this deployment')
   requireWaiting(deployment)
-  if (status === 'approved' && deployment.userId === caller.user.id) {
+  if (status === 'approved' && (await isOwn(deps, deployment, caller))) {
     throw invalid('You cannot approve your own deployment')
   }
-  const said = { status, comment, accessLevel: actor.accessLevel }
-  const key = { projectId: project.id, deploymentId: id, userId: caller.user.id }
-  if (status === 'rejected') {
-    await applyStatus(deps, access, { id, status: 'failed', requireCurrent: requireWaiting }, call)
-  }
-  return inTransaction(database, async (transaction) => {
-    const locked = await lockDeployment(transaction, project.id, id)
-    if (status === 'approved') requireWaiting(locked)
-    return saveApproval(transaction, { ...key, ...said })
+  const about = { ...(await aboutDeployment(access, deployment, call)), approval: status }
+  const key = { projectId: project.id, id }
+  const given = { projectId: project.id, deploymentId: id, userId: caller.user.id }
+  const { saved, failed } = await withLockedDeployment(database, key, async (client, locked) => {
+    requireWaiting(locked)
+    const countPending = async () => countPendingApprovals(protection, await listWords(client, key))
+    const pending = await countPending()
+    const word = { ...given, status, comment, accessLevel: actor.accessLevel }
+    const saved = { ...(await saveApproval(client, word)), user: caller.user }
+    if (status === 'rejected') {
+      const changed = await changeLockedDeployment(
+        client,
+        locked,
+        (progress) => moveDeployment(progress, 'failed', new Date()),
+        (view) => deploymentHook(view, about),
+      )
+      return { saved, failed: changed.deployment }
+    }
+    if (pending > 0 && (await countPending()) === 0) {
+      await enqueueDeployment(client, locked, (view) => deploymentHook(view, about))
+    }
+    return { saved, failed: null }
   })
+  if (failed) announce(deps.jobs, failed)
+  return saved
+}
+
+/**
+ * Whether the caller deploys. The bot of a project token or of a CI job stands for whoever made it: it does not approve what its
+ * maker deploys, nor what another bot of its maker does.
+ */
+async function isOwn(
+  { database }: DeploymentDependencies,
+  { userId: deployer }: Pick<Deployment, 'userId'>,
+  { user }: Caller,
+): Promise<boolean> {
+  if (deployer === null || deployer === user.id) return deployer !== null
+  const makers = await listMakers(database, user.id)
+  if (makers.length === 0) return false
+  const deployers = [deployer, ...(await listMakers(database, deployer))]
+  return makers.some((maker) => deployers.includes(maker))
 }
 
 /** @throws DomainError invalid */

@@ -107,16 +107,17 @@ export async function changeProtectedEnvironment(
   })
 }
 
-/** @throws DomainError not-found */
+/** @throws DomainError not-found; precondition-failed */
 export const unprotectEnvironment = (
   database: Database,
   { project }: ProjectCall,
-  name: string,
+  { name, precondition }: { name: string; precondition: Precondition | undefined },
   author: AuditAuthor,
 ): Promise<void> =>
   inTransaction(database, async (transaction) => {
     const protection = await store.lockProtection(transaction, project.id, name)
     if (!protection) throw notFound()
+    precondition?.(protection.updatedAt)
     await store.deleteProtection(transaction, project.id, protection.id)
     await recordProjectEvent(transaction, author, project.id, 'protected_environment_removed', { name })
   })

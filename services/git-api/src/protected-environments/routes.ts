@@ -155,9 +155,11 @@ const deleteProtectedEnvironment = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of an environment',
     replies: { 204: null },
+    refusals: [412],
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
-      await environments.unprotectEnvironment(database, access, name, auditAuthor(access.caller, call))
+      const named = { name, precondition: preconditionOf(call) }
+      await environments.unprotectEnvironment(database, access, named, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -1,7 +1,9 @@
 import type {
+  Database,
   DatabaseOrTransaction,
   Deployment,
   DeploymentApproval,
+  PoolClient,
   ProtectedEnvironment,
   User,
 } from '@switchyard/db'
@@ -102,21 +104,46 @@ export const listApprovals = (
     include: { user: true },
   })
 
-type GivenApproval = Pick<
+type Approval = Pick<
   DeploymentApproval,
-  'projectId' | 'deploymentId' | 'accessLevel' | 'status' | 'comment'
-> & { userId: number }
+  'projectId' | 'deploymentId' | 'userId' | 'accessLevel' | 'status' | 'comment'
+>
+
+/** The same within a transaction of plain SQL, without the users. */
+export async function listWords(
+  client: PoolClient,
+  { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
+): Promise<Pick<Approval, 'userId' | 'accessLevel' | 'status'>[]> {
+  const { rows } = await client.query(
+    `SELECT user_id AS "userId", access_level AS "accessLevel", status FROM deployment_approvals
+     WHERE project_id = $1 AND deployment_id = $2`,
+    [projectId, id],
+  )
+  return rows
+}
 
 /** Stores the word of a user, in place of an earlier one. */
-export function saveApproval(
-  { prisma }: DatabaseOrTransaction,
-  given: GivenApproval,
-): Promise<ApprovalWithUser> {
+export async function saveApproval(client: PoolClient, given: Approval) {
   const { projectId, deploymentId, userId, accessLevel, status, comment } = given
-  return prisma.deploymentApproval.upsert({
-    where: { projectId_deploymentId_userId: { projectId, deploymentId, userId } },
-    create: { projectId, deploymentId, userId, accessLevel, status, comment },
-    update: { accessLevel, status, comment, createdAt: new Date() },
-    include: { user: true },
-  })
+  const { rows } = await client.query<{ id: bigint; createdAt: Date }>(
+    `INSERT INTO deployment_approvals (project_id, deployment_id, user_id, access_level, status, comment)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (project_id, deployment_id, user_id) DO UPDATE SET access_level = EXCLUDED.access_level,
+       status = EXCLUDED.status, comment = EXCLUDED.comment, created_at = now()
+     RETURNING id, created_at AS "createdAt"`,
+    [projectId, deploymentId, userId, accessLevel, status, comment],
+  )
+  return { ...given, ...(rows[0] as { id: bigint; createdAt: Date }) }
+}
+
+/** Who made the tokens or the rule of a bot, the owner of the project when nobody else is left; none of other users. */
+export async function listMakers({ pool }: Pick<Database, 'pool'>, userId: number): Promise<number[]> {
+  const { rows } = await pool.query<{ maker: number }>(
+    `SELECT coalesce(t.created_by, p.owner_id) AS maker FROM personal_access_tokens t
+     JOIN projects p ON p.id = t.project_id WHERE t.user_id = $1
+     UNION SELECT coalesce(r.created_by, p.owner_id) FROM trusted_issuers r
+     LEFT JOIN projects p ON p.id = r.project_id WHERE r.user_id = $1`,
+    [userId],
+  )
+  return rows.map(({ maker }) => maker)
 }

@@ -148,9 +148,11 @@ export const deleteLink = (database: Database) =>
   endpoint({
     summary: 'Delete a link of a release',
     replies: { 200: releaseLinkShape },
+    refusals: [412],
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
-      const link = await links.removeLink(database, access, tag_name, link_id)
+      const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
+      const link = await links.removeLink(database, access, wanted)
       return ok(await presentOne(database, access, { tag: tag_name, link }, call))
     },
   })

@@ -95,15 +95,15 @@ export async function changeLink(
   })
 }
 
-/** @throws DomainError forbidden; not-found */
+/** @throws DomainError forbidden; not-found; precondition-failed */
 export async function removeLink(
   database: Database,
   access: ProjectCall,
-  tag: string,
-  id: number,
+  { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
 ): Promise<ReleaseLink> {
   return withLinks(database, access, tag, async (transaction, links) => {
     const link = oneOf(links, id)
+    precondition?.(link.updatedAt)
     await deleteReleaseLink(transaction, link)
     return link
   })

@@ -252,11 +252,11 @@ export async function changeRelease(
   return describe(access, release)
 }
 
-/** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found */
+/** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found; precondition-failed */
 export async function removeRelease(
   dependencies: ReleaseDependencies,
   access: ProjectCall,
-  tag: string,
+  { tag, precondition }: { tag: string; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
   const { database } = dependencies
@@ -265,7 +265,9 @@ export async function removeRelease(
   const { release } = view
   const commit = await findTagged(access.repository, tag)
   await inTransaction(database, async (transaction) => {
-    if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
+    const { id: projectId } = access.project
+    await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
+    if ((await deleteReleases(transaction, projectId, [tag])) === 0) throw notFound('Release')
     await enqueueReleaseHook(transaction, access, { release, action: 'delete', baseUrl, commit })
   })
   announce(dependencies.jobs, release, 'delete')

@@ -220,9 +220,11 @@ const deleteRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Delete the release of a tag; the tag stays',
     replies: { 200: releaseShape },
+    refusals: [412],
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall<Caller>, call) {
-      const release = await releases.removeRelease(deps, access, tag_name, call)
+      const named = { tag: tag_name, precondition: preconditionOf(call) }
+      const release = await releases.removeRelease(deps, access, named, call)
       return ok(await presentOne(deps.database, access, release, call))
     },
   })

@@ -1,9 +1,10 @@
-import type { Database } from '@switchyard/db'
+import type { Call } from '@switchyard/service-kit/http'
+import { LRUCache } from 'lru-cache'
 import { getCommit } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
-import type { Finding } from './entries.js'
+import type { Finding, ReportFormat } from './entries.js'
 import { compareOutcomes } from './outcomes.js'
-import { type ReportEntries, readEntries } from './reports.js'
+import { type ReportDependencies, type ReportEntries, readEntries, readingReports } from './reports.js'
 import { findContents, findOutcomes, listReports, type StoredReport } from './store.js'
 
 /** Reports of a commit that are compared, and tests or findings of a report that are shown of each kind. */
@@ -34,56 +35,79 @@ export interface ReportChanges {
   goneFindings: number
 }
 
+/** What the comparison of two reports found, without the reports. */
+type Comparison = Omit<ReportChanges, 'report' | 'parentSha'>
+
+/** Characters of all comparisons that are kept, as JSON has them. */
+const keptCharsMax = 32 * 1024 * 1024
+
 /**
- * The newest reports of a commit, compared with those of its first parent.
+ * Compares the newest reports of a commit with those of its first parent.
  *
- * @throws DomainError not-found for an unknown commit
+ * Reports never change under their ids, so that what a comparison found is kept for the next request.
  */
-export async function listReportChanges(
-  database: Database,
-  { project, repository }: ProjectCall,
-  revision: string,
-): Promise<ReportChanges[]> {
-  const { id: sha, parentIds } = await getCommit(repository, revision)
-  const ofCommit = (id: string) => listReports(database, { projectId: project.id, sha: id })
-  const [parentSha = null] = parentIds
-  const { reports } = await ofCommit(sha)
-  const before = parentSha === null || reports.length === 0 ? [] : (await ofCommit(parentSha)).reports
-  const changes: ReportChanges[] = []
-  // One after the other, as the entries of each may take megabytes.
-  for (const report of reports.slice(0, comparedMax)) {
-    const former = before.find(({ name, format }) => name === report.name && format === report.format)
-    const contents = await findContents(database, project.id, report.id)
-    if (!contents) continue
-    const formerOutcomes = former ? await findOutcomes(database, project.id, former.id) : null
-    const parent = former && formerOutcomes && { sha: former.sha, outcomes: formerOutcomes }
-    const { outcomes } = contents
+export function reportComparer({ database, reportReads }: ReportDependencies) {
+  const kept = new LRUCache<string, Comparison>({
+    maxSize: keptCharsMax,
+    sizeCalculation: (comparison) => JSON.stringify(comparison).length,
+  })
+
+  /** Null: the report was replaced meanwhile. */
+  async function compare(projectId: number, report: StoredReport, former: StoredReport | undefined) {
+    const key = `${report.id} ${former?.id ?? ''}`
+    const known = kept.get(key)
+    if (known) return known
+    const contents = await findContents(database, projectId, report.id)
+    const before = former ? await findOutcomes(database, projectId, former.id) : null
+    if (!contents || (former && !before)) return null
     const entries = await readEntries({ ...report, ...contents })
-    changes.push(changesOf({ report, outcomes, entries, parent: parent ?? null }))
+    const compared = comparisonOf({ format: report.format, outcomes: contents.outcomes, entries, before })
+    kept.set(key, compared)
+    return compared
   }
-  return changes
+
+  /** @throws DomainError not-found for an unknown commit; rate-limited */
+  return async (
+    { project, repository }: ProjectCall,
+    revision: string,
+    call: Call,
+  ): Promise<ReportChanges[]> => {
+    const { id: sha, parentIds } = await getCommit(repository, revision)
+    const [parentSha = null] = parentIds
+    return readingReports(reportReads, call, async () => {
+      const ofCommit = (id: string) => listReports(database, { projectId: project.id, sha: id })
+      const { reports } = await ofCommit(sha)
+      const before = parentSha === null || reports.length === 0 ? [] : (await ofCommit(parentSha)).reports
+      const changes: ReportChanges[] = []
+      // One after the other, as the entries of each may take megabytes.
+      for (const report of reports.slice(0, comparedMax)) {
+        const former = before.find(({ name, format }) => name === report.name && format === report.format)
+        const compared = await compare(project.id, report, former)
+        if (compared) changes.push({ report, parentSha: former?.sha ?? null, ...compared })
+      }
+      return changes
+    })
+  }
 }
 
 interface Compared {
-  report: StoredReport
+  format: ReportFormat
   outcomes: Uint8Array
   entries: ReportEntries
-  /** The report of the parent commit; null: it has none. */
-  parent: { sha: string; outcomes: Uint8Array } | null
+  /** Outcomes of the report of the parent commit; null: it has none. */
+  before: Uint8Array | null
 }
 
-function changesOf({ report, outcomes, entries, parent }: Compared): ReportChanges {
+function comparisonOf({ format, outcomes, entries, before }: Compared): Comparison {
   const { testCases, findings } = entries
-  const compared = compareOutcomes(outcomes, parent?.outcomes ?? null)
+  const compared = compareOutcomes(outcomes, before)
   const { added, broken, stillFailing, fixed, flaky, gone } = compared
   const tests = (positions: readonly number[]): CountedTests => ({
-    count: report.format === 'junit' ? positions.length : 0,
+    count: format === 'junit' ? positions.length : 0,
     tests: positions.slice(0, testsShownMax).flatMap((position) => testCases[position] ?? []),
   })
   const isNew = new Set(added)
   return {
-    report,
-    parentSha: parent?.sha ?? null,
     added: tests(added),
     newFailures: tests(broken),
     existingFailures: tests(stillFailing),
@@ -92,7 +116,7 @@ function changesOf({ report, outcomes, entries, parent }: Compared): ReportChang
     findings: findings
       .slice(0, findingsShownMax)
       .map((finding, position) => ({ ...finding, isNew: isNew.has(position) })),
-    newFindings: report.format === 'sarif' ? added.length : 0,
-    goneFindings: report.format === 'sarif' ? gone : 0,
+    newFindings: format === 'sarif' ? added.length : 0,
+    goneFindings: format === 'sarif' ? gone : 0,
   }
 }

@@ -44,6 +44,9 @@ export interface TestCounts {
   time: number
 }
 
+/** The sum of times, without the digits by which adding fractions of two misses one of ten. */
+export const addSeconds = (one: number, other: number): number => Number((one + other).toFixed(9))
+
 export type FindingCounts = Record<'total' | FindingLevel, number>
 
 /** What a report has, in the order of the report. */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { isJson } from '@switchyard/service-kit/media-type'
 import { refused, type SentBody } from '../parser-threads.js'
-import { decode, type FindingCounts, type ParsedReport, type TestCounts } from './entries.js'
+import { addSeconds, decode, type FindingCounts, type ParsedReport, type TestCounts } from './entries.js'
 import { type JunitCase, parseJunit } from './junit.js'
 import { markFlaky, packOutcomes } from './outcomes.js'
 import { parseSarif, type SarifFinding } from './sarif.js'
@@ -20,7 +20,7 @@ function ofJunit(cases: readonly JunitCase[]): ParsedReport {
   const tests: TestCounts = { total: cases.length, success: 0, failed: 0, error: 0, skipped: 0, time: 0 }
   for (const { status, time } of cases) {
     tests[status] += 1
-    tests.time += time
+    tests.time = addSeconds(tests.time, time)
   }
   const outcomes = packOutcomes(cases.map(({ identity, status }) => ({ identity, outcome: status })))
   const failedBefore = cases.filter(({ failedBefore }) => failedBefore)

@@ -1,15 +1,20 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Database, Rows } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import { notFound, tooLarge } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import { type Call, senderKey } from '@switchyard/service-kit/http'
+import { Slots } from '@switchyard/service-kit/slots'
 import { getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { findRefusal } from '../lfs/lfs.js'
 import { createParserThreads, type ParserThreads } from '../parser-threads.js'
 import { listStatuses } from '../statuses/store.js'
+import type { StorageSpace } from '../system/system.js'
 import type { Finding, ParsedReport, ReportFormat, TestCase } from './entries.js'
 import { flakyMarks } from './outcomes.js'
 import {
+  bytesOf,
   findReport,
   listReports as listStored,
   replaceReport,
@@ -19,6 +24,8 @@ import {
 
 export interface ReportDependencies extends ProjectResourceDependencies {
   reportThreads: ParserThreads<ParsedReport>
+  reportReads: Slots
+  storageSpace: StorageSpace
 }
 
 /** A report is parsed within a second; a hostile one that takes longer keeps nobody but other reports waiting. */
@@ -28,6 +35,26 @@ export const createReportThreads = (): ParserThreads<ParsedReport> =>
     threadsMax: 1,
     heapMegabytesMax: 512,
   })
+
+const waitMs = 30_000
+
+/** Requests that read the tests or findings of reports: each has those of one report in memory at a time, which may be megabytes. */
+export const createReportReads = (): Slots =>
+  new Slots(
+    { total: 4, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
+    {
+      sender: 'You have too many requests for reports under way. Try again later.',
+      everybody: 'too many reports are read',
+      retryAfterMs: waitMs,
+    },
+  )
+
+/** Reads reports when it is the sender's turn. @throws DomainError rate-limited when too many requests of the sender wait */
+export const readingReports = <Result>(
+  reads: Slots,
+  call: Call,
+  read: () => Promise<Result>,
+): Promise<Result> => reads.run({ sender: senderKey(call) }, call.signal, read)
 
 /** The status that a report belongs to. */
 interface ReportedStatus {
@@ -41,20 +68,23 @@ interface ReportedStatus {
 /**
  * Stores what CI reports of a status.
  *
- * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports
+ * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports; too-large beyond a quota
  */
 export async function storeReport(
-  database: Database,
-  { project, repository, caller }: ProjectCall<Caller>,
+  { database, storageSpace }: Pick<ReportDependencies, 'database' | 'storageSpace'>,
+  access: ProjectCall<Caller>,
   { revision, name, ref, pipelineId }: ReportedStatus,
   parsed: ParsedReport,
 ): Promise<StoredReport> {
+  const { project, repository, caller } = access
   const sha = await getCommitId(repository, revision)
   const ofStatus = { projectId: project.id, sha, name }
   const filter = { ...ofStatus, ref, pipelineId: pipelineId === undefined ? undefined : BigInt(pipelineId) }
   const newest = { skip: 0, take: 1 }
   const [status] = await listStatuses(database, { ...filter, latest: true, newestFirst: true }, newest)
   if (!status) throw notFound('Status of this commit, name and ref')
+  const refusal = await findRefusal(storageSpace, access, bytesOf(parsed))
+  if (refusal !== null) throw tooLarge(refusal)
   const label = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
   await replaceReport(database, label, parsed, caller.user.id)
   const { reports } = await listStored(database, {
@@ -95,14 +125,17 @@ export interface ReportEntries {
 
 /** The newest report of a name. @throws DomainError not-found */
 export async function getReport(
-  database: Database,
+  { database, reportReads }: Pick<ReportDependencies, 'database' | 'reportReads'>,
   { project, repository }: ProjectCall,
   { revision, ...filter }: ReportQuery & { name: string },
+  call: Call,
 ): Promise<{ report: StoredReport; entries: ReportEntries }> {
   const sha = await getCommitId(repository, revision)
-  const report = await findReport(database, { projectId: project.id, sha, ...filter })
-  if (!report) throw notFound('Report')
-  return { report, entries: await readEntries(report) }
+  return readingReports(reportReads, call, async () => {
+    const report = await findReport(database, { projectId: project.id, sha, ...filter })
+    if (!report) throw notFound('Report')
+    return { report, entries: await readEntries(report) }
+  })
 }
 
 const decompress = promisify(gunzip)

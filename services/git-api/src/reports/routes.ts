@@ -16,7 +16,7 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
-import { listReportChanges as compareReports } from './changes.js'
+import { reportComparer } from './changes.js'
 import type { ParsedReport } from './entries.js'
 import {
   presentChanges,
@@ -34,7 +34,8 @@ const bodyBytesMax = 10 * 1024 * 1024
 const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'application/json']
 
 /** What CI found out about a commit: results of tests, and findings of analyses. */
-export function reportRoutes({ database, guards, reportThreads }: ReportDependencies): Route[] {
+export function reportRoutes(deps: ReportDependencies): Route[] {
+  const { database, guards, reportThreads } = deps
   const { readStatuses, writeStatuses, readPipelines } = guards
   const path = '/projects/:id/statuses/:sha'
   const pipeline = '/projects/:id/pipelines/:pipeline_id'
@@ -43,17 +44,17 @@ export function reportRoutes({ database, guards, reportThreads }: ReportDependen
     parse: (body: Parameters<typeof reportThreads.parse>[0]) => reportThreads.parse(body),
   }
   return [
-    route('POST', `${path}/report`, writeStatuses, storeReport(database), { bodyBytesMax, ownBody }),
-    route('GET', `${path}/report`, readStatuses, getReport(database)),
+    route('POST', `${path}/report`, writeStatuses, storeReport(deps), { bodyBytesMax, ownBody }),
+    route('GET', `${path}/report`, readStatuses, getReport(deps)),
     route('GET', `${path}/reports`, readStatuses, listReports(database)),
-    route('GET', `${path}/report_changes`, readStatuses, listReportChanges(database)),
-    route('GET', `${pipeline}/test_report`, readPipelines, getTestReport(database)),
+    route('GET', `${path}/report_changes`, readStatuses, listReportChanges(deps)),
+    route('GET', `${pipeline}/test_report`, readPipelines, getTestReport(deps)),
     route('GET', `${pipeline}/test_report_summary`, readPipelines, getTestReportSummary(database)),
   ]
 }
 
 /** `POST /projects/:id/statuses/:sha/report` */
-const storeReport = (database: Database) =>
+const storeReport = (deps: ReportDependencies) =>
   endpoint({
     summary: 'Store the report of a status, JUnit XML or SARIF 2.1.0, in the place of the one that it has',
     replies: { 201: reportShape },
@@ -67,7 +68,7 @@ const storeReport = (database: Database) =>
     }),
     async handle({ sha: revision, name, ref, pipeline_id: pipelineId }, access: ProjectCall<Caller>, call) {
       const status = { revision, name, ref, pipelineId }
-      const stored = await reports.storeReport(database, access, status, call.body as ParsedReport)
+      const stored = await reports.storeReport(deps, access, status, call.body as ParsedReport)
       return created(presentReport(stored, call.baseUrl))
     },
   })
@@ -79,13 +80,13 @@ const which = {
 }
 
 /** `GET /projects/:id/statuses/:sha/report` */
-const getReport = (database: Database) =>
+const getReport = (deps: ReportDependencies) =>
   endpoint({
     summary: 'The newest report of a status, with its tests or findings',
     replies: { 200: wholeReportShape },
     input: z.object({ ...which, name: filledText() }),
     async handle({ sha: revision, ...query }, access: ProjectCall, call) {
-      const { report, entries } = await reports.getReport(database, access, { revision, ...query })
+      const { report, entries } = await reports.getReport(deps, access, { revision, ...query }, call)
       return ok(presentWholeReport(report, entries, call.baseUrl))
     },
   })
@@ -105,13 +106,15 @@ const listReports = (database: Database) =>
   })
 
 /** `GET /projects/:id/statuses/:sha/report_changes` */
-const listReportChanges = (database: Database) =>
-  endpoint({
+const listReportChanges = (deps: ReportDependencies) => {
+  const compare = reportComparer(deps)
+  return endpoint({
     summary: 'The newest 20 reports of a commit beside those of its first parent',
     replies: { 200: z.array(reportChangesShape) },
     input: z.object({ sha: text() }),
     async handle({ sha }, access: ProjectCall, call) {
-      const changes = await compareReports(database, access, sha)
+      const changes = await compare(access, sha, call)
       return ok(changes.map((each) => presentChanges(each, call.baseUrl)))
     },
   })
+}

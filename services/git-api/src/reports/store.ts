@@ -70,13 +70,15 @@ export async function replaceReport(
       ref: string | null
       isOne: boolean
       outcomes: Buffer | null
+      bytes: number
     }>(
-      `SELECT ref, name = $3 AND format = $4 AS "isOne", CASE WHEN name = $3 AND format = $4 THEN outcomes END AS outcomes
+      `SELECT ref, name = $3 AND format = $4 AS "isOne", CASE WHEN name = $3 AND format = $4 THEN outcomes END AS outcomes,
+         ${storedBytes} AS bytes
        FROM status_reports WHERE project_id = $1 AND sha = $2`,
       [projectId, sha, name, format],
     )
-    const replaces = stored.some((each) => each.isOne && each.ref === ref)
-    if (!replaces && stored.length >= ofCommitMax)
+    const replaced = stored.find((each) => each.isOne && each.ref === ref)
+    if (!replaced && stored.length >= ofCommitMax)
       throw unprocessable(`The commit has ${ofCommitMax} reports already`)
     const marked = markFlaky(
       outcomes,
@@ -105,13 +107,26 @@ export async function replaceReport(
         authorId,
       ],
     )
-    await client.query(
+    const { rows: removed } = await client.query<{ bytes: number }>(
       `DELETE FROM status_reports WHERE project_id = $1
-         AND id <= (SELECT id FROM status_reports WHERE project_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)`,
+         AND id <= (SELECT id FROM status_reports WHERE project_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)
+       RETURNING ${storedBytes} AS bytes`,
       [projectId, ofProjectMax],
+    )
+    const freed = removed.reduce((sum, { bytes }) => sum + bytes, replaced?.bytes ?? 0)
+    await client.query(
+      `INSERT INTO storage_uses (project_id, report_bytes) VALUES ($1, greatest(0, $2::bigint))
+       ON CONFLICT (project_id) DO UPDATE SET report_bytes = greatest(0, storage_uses.report_bytes + $2)`,
+      [projectId, bytesOf({ outcomes: marked, entries }) - freed],
     )
   })
 }
+
+const storedBytes = 'octet_length(outcomes) + octet_length(entries)'
+
+/** What a report takes of the quota. */
+export const bytesOf = ({ outcomes, entries }: { outcomes: Uint8Array; entries: Uint8Array }): number =>
+  outcomes.length + entries.length
 
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   Buffer.from(buffer, byteOffset, byteLength)

@@ -3,8 +3,8 @@ import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { getPipeline } from '../pipelines/pipelines.js'
-import { entriesMax, type TestCase, type TestCounts } from './entries.js'
-import { readEntries } from './reports.js'
+import { addSeconds, entriesMax, type TestCase, type TestCounts } from './entries.js'
+import { type ReportDependencies, readEntries, readingReports } from './reports.js'
 import { findContents, listReports, type StoredReport } from './store.js'
 
 const suiteCounts = {
@@ -75,8 +75,9 @@ const countsOf = ({ total, success, failed, skipped, error, time }: TestCounts) 
 
 function sumOf(reports: readonly TestsReport[]): TestCounts {
   const sum: TestCounts = { total: 0, success: 0, failed: 0, error: 0, skipped: 0, time: 0 }
-  for (const { tests } of reports)
-    for (const key of Object.keys(sum) as (keyof TestCounts)[]) sum[key] += tests[key]
+  for (const { tests } of reports) {
+    for (const key of Object.keys(sum) as (keyof TestCounts)[]) sum[key] = addSeconds(sum[key], tests[key])
+  }
   return sum
 }
 
@@ -91,25 +92,32 @@ const presentCase = ({ status, name, classname, file, time, message, details }: 
   recent_failures: null,
 })
 
+async function readSuites(database: Database, projectId: number, reports: readonly TestsReport[]) {
+  const suites: z.output<typeof suiteShape>[] = []
+  let shown = 0
+  for (const report of reports) {
+    const fits = shown + report.tests.total <= entriesMax
+    // One after the other, as each may take megabytes. A report that was replaced meanwhile has no tests.
+    const contents = fits ? await findContents(database, projectId, report.id) : null
+    const { testCases } = contents ? await readEntries({ ...report, ...contents }) : { testCases: [] }
+    shown += testCases.length
+    const counts = { name: report.name, ...countsOf(report.tests), suite_error: null }
+    suites.push({ ...counts, test_cases: testCases.map(presentCase) })
+  }
+  return suites
+}
+
 /** `GET /projects/:id/pipelines/:pipeline_id/test_report` */
-export const getTestReport = (database: Database) =>
+export const getTestReport = ({ database, reportReads }: ReportDependencies) =>
   endpoint({
     summary: `The tests of a pipeline; when there are more than ${entriesMax}, the suites beyond them show their numbers alone`,
     replies: { 200: testReportShape },
     input: z.object({ pipeline_id: rowId() }),
-    async handle({ pipeline_id: id }, access: ProjectCall) {
+    async handle({ pipeline_id: id }, access: ProjectCall, call) {
       const reports = await reportsOf(database, access, id)
-      const suites: z.output<typeof suiteShape>[] = []
-      let shown = 0
-      for (const report of reports) {
-        const fits = shown + report.tests.total <= entriesMax
-        // One after the other, as each may take megabytes. A report that was replaced meanwhile has no tests.
-        const contents = fits ? await findContents(database, access.project.id, report.id) : null
-        const { testCases } = contents ? await readEntries({ ...report, ...contents }) : { testCases: [] }
-        shown += testCases.length
-        const counts = { name: report.name, ...countsOf(report.tests), suite_error: null }
-        suites.push({ ...counts, test_cases: testCases.map(presentCase) })
-      }
+      const suites = await readingReports(reportReads, call, () =>
+        readSuites(database, access.project.id, reports),
+      )
       return ok({ ...countsOf(sumOf(reports)), test_suites: suites })
     },
   })

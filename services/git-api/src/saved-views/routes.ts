@@ -110,9 +110,10 @@ const deleteSavedView = (database: Database) =>
   endpoint({
     summary: 'Delete a saved view',
     replies: { 204: null },
+    refusals: [412],
     input: z.object({ id: rowId() }),
-    async handle({ id }, { user }: Caller) {
-      await views.removeSavedView(database, user.id, id)
+    async handle({ id }, { user }: Caller, call) {
+      await views.removeSavedView(database, user.id, id, preconditionOf(call))
       return noContent()
     },
   })

@@ -57,7 +57,14 @@ export async function changeSavedView(
   return view
 }
 
-/** @throws DomainError not-found */
-export async function removeSavedView(database: Database, userId: number, id: number): Promise<void> {
-  if (!(await deleteSavedView(database, userId, id))) throw missing()
-}
+/** @throws DomainError not-found | precondition-failed */
+export const removeSavedView = (
+  database: Database,
+  userId: number,
+  id: number,
+  precondition?: Precondition,
+): Promise<void> =>
+  inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'saved_views', { user_id: userId, id }, precondition)
+    if (!(await deleteSavedView(transaction, userId, id))) throw missing()
+  })

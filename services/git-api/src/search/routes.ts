@@ -36,7 +36,8 @@ const emptyScopes = ['issues', 'merge_requests', 'milestones', 'snippet_titles',
 const parameters = {
   ...pageParameters,
   search: filledText(searchCharsMax).meta({
-    description: 'Any part of the text; of letters, those of ASCII in upper or lower case',
+    description:
+      'Any part of the text, in upper or lower case; of blobs with filters by path: `filename:*.md`, `path:docs/`, `extension:rb`, or `-path:docs/` for all others',
   }),
   order_by: unsupported('is not supported: the order is that of each scope'),
   sort: unsupported('is not supported: the order is that of each scope'),
@@ -83,7 +84,10 @@ const blobShape = z
     startline: z.int(),
     project_id: z.int(),
   })
-  .meta({ id: 'FoundBlob', description: 'Lines of a file that a search found' })
+  .meta({
+    id: 'FoundBlob',
+    description: 'Lines of a file that a search found, or its first ones when its path was found',
+  })
 
 /** `basename` is the path without its extension, as with GitLab. */
 const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, projectId: number) => ({

@@ -1,7 +1,12 @@
 import { invalidParameters, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
 import { findCommit, listCommits } from '@switchyard/git-storage/read-commits'
-import { type FoundLines, searchFiles } from '@switchyard/git-storage/search-files'
+import {
+  type FileQuery,
+  type FoundLines,
+  readFirstLines,
+  searchFiles,
+} from '@switchyard/git-storage/search-files'
 import type { ProjectCall } from '../guards.js'
 
 export interface Found<Item> {
@@ -28,13 +33,41 @@ export async function searchCommits(access: ProjectCall, query: SearchQuery): Pr
   return { items: commits, total }
 }
 
-/** Lines of files that contain a text. @throws DomainError not-found for an unknown `ref`; unprocessable for a repository too large */
+/** Lines of files that contain a text, and files whose path does. @throws DomainError not-found for an unknown `ref`; unprocessable for a repository too large */
 export async function searchBlobs(access: ProjectCall, query: SearchQuery): Promise<Found<FoundLines>> {
   const tip = await findTip(access, query.ref)
   if (!tip) return { items: [], total: 0 }
   const { text, skip, take } = query
-  const { found, isWhole } = await searchFiles(access.repository, tip.id, text)
-  return { items: found.slice(skip, skip + take), total: isWhole ? found.length : null }
+  const { found, isWhole } = await searchFiles(access.repository, tip.id, readQuery(text))
+  const items: FoundLines[] = []
+  // One after the other: the first lines of a file are read for what is shown alone.
+  for (const each of found.slice(skip, skip + take)) {
+    items.push('text' in each ? each : await readFirstLines(access.repository, each))
+  }
+  return { items, total: isWhole ? found.length : null }
+}
+
+/** GitLab's filters by path, as patterns of the whole path. */
+const patternOf = {
+  filename: (value: string) => `*${value}`,
+  path: (value: string) => `*${value}*`,
+  extension: (value: string) => `*.${value}`,
+}
+
+const filterText = /^(-?)(filename|path|extension):(.+)$/
+
+/** Filters are words of their own; without any, the text is taken as it is. */
+function readQuery(text: string): FileQuery {
+  const words = text.split(/\s+/)
+  const found = words.flatMap((word) => {
+    const [, minus, name = '', value = ''] = filterText.exec(word) ?? []
+    if (minus === undefined) return []
+    const pattern = patternOf[name as keyof typeof patternOf](value.replaceAll(/["']/g, ''))
+    return [{ word, filter: { pattern, isNegated: minus === '-' } }]
+  })
+  if (found.length === 0) return { text, filters: [] }
+  const others = words.filter((word) => !found.some((each) => each.word === word))
+  return { text: others.join(' ').trim(), filters: found.map(({ filter }) => filter) }
 }
 
 /** Null: the repository has no commit on its default branch. */

@@ -20,14 +20,16 @@ interface AboutDeployment {
   /** Who caused the event. */
   user: HookUser
   baseUrl: string
+  /** The word by which the deployment has all its approvals, or has failed. Unset: it is about the status alone. */
+  approval?: 'approved' | 'rejected'
 }
 
 const shownCharacters = 8
 
-/** The body of a `Deployment Hook`: a new deployment, or its new status. */
+/** The body of a `Deployment Hook`: a new deployment, its new status, or that it may begin. */
 export function deploymentHook(
   { id, status, updatedAt, environment, ref, sha, sagaId, sagaTenant, frozen }: DeploymentView,
-  { project, commit, user, baseUrl }: AboutDeployment,
+  { project, commit, user, baseUrl, approval }: AboutDeployment,
 ) {
   const shownProject = hookProject(project, baseUrl)
   return hookDelivery('deployment', {
@@ -51,6 +53,7 @@ export function deploymentHook(
     frozen,
     saga_id: sagaId,
     saga_tenant: sagaTenant,
+    ...(approval && { approval }),
   })
 }
 

@@ -33,6 +33,7 @@ const statisticsShape = z
     storage_size: z.int().meta({ description: 'Bytes of everything' }),
     repository_size: z.int(),
     lfs_objects_size: z.int(),
+    pipeline_artifacts_size: z.int().meta({ description: 'Bytes of reports of statuses' }),
     storage_size_limit: z.int().nullable().meta({
       description:
         'Most bytes of everything: the own limit of the project, else that of the installation; null: no limit',
@@ -111,9 +112,10 @@ interface DescribedProject {
 
 const presentStatistics = (statistics: ProjectStatistics): z.output<typeof statisticsShape> => ({
   commit_count: statistics.commitCount,
-  storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes,
+  storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes + statistics.reportBytes,
   repository_size: statistics.repositoryBytes,
   lfs_objects_size: statistics.lfsObjectBytes,
+  pipeline_artifacts_size: statistics.reportBytes,
   storage_size_limit: statistics.bytesMax,
 })
 

@@ -97,6 +97,7 @@ export interface ProjectStatistics {
   /** Objects of git. */
   repositoryBytes: number
   lfsObjectBytes: number
+  reportBytes: number
   /** Most bytes that both may take; null: no limit. */
   bytesMax: number | null
 }

@@ -3,6 +3,7 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
 import { type Call, streamed } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
+import type { Jobs } from '../jobs.js'
 import { findRefusal, inTurn, type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 import { startBytes } from '../shapes/bodies.js'
 import type { StorageSpace } from '../system/system.js'
@@ -10,6 +11,7 @@ import type { StorageSpace } from '../system/system.js'
 // Files of packages and of comments, whose bytes are objects beside the repository, like those of Git LFS.
 
 export interface StoredFileDependencies extends LfsTransferDependencies {
+  jobs: Pick<Jobs, 'requestHousekeeping'>
   storageSpace: StorageSpace
 }
 
@@ -40,7 +42,10 @@ export async function receiveFile(
   if (announcedBytes > bytesMax) throw tooLarge(largestFile(bytesMax))
   const requireRoomFor = async (bytes: number) => {
     const refusal = await findRefusal(deps.storageSpace, access, bytes)
-    if (refusal !== null) throw tooLarge(refusal)
+    if (refusal === null) return
+    // Deleted files may be what there is no room for.
+    deps.jobs.requestHousekeeping(access.project.id)
+    throw tooLarge(refusal)
   }
   return inTurn(deps.lfsTransfers, call, async () => {
     await requireRoomFor(announcedBytes)

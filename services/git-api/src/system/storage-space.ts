@@ -70,9 +70,11 @@ type CountedUse = StorageUse & { repositoryBytes: number }
 
 const isCounted = (use: StorageUse): use is CountedUse => use.repositoryBytes !== null
 
-const storedBytes = ({ repositoryBytes, lfsBytes, ownerBytes }: CountedUse) => ({
-  projectBytes: repositoryBytes + lfsBytes,
-  ownerBytes,
+const storedBytes = ({ repositoryBytes, lfsBytes, reportBytes, ...use }: CountedUse) => ({
+  projectBytes: repositoryBytes + lfsBytes + reportBytes,
+  ownerBytes: use.ownerBytes,
+  projectReleasedBytes: use.releasedBytes,
+  ownerReleasedBytes: use.ownerReleasedBytes,
 })
 
 /** Reads what projects take, and counts repositories where that is not known or may be out of date. */

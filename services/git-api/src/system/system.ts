@@ -44,7 +44,7 @@ export interface StorageSpace {
    * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay free
    */
   take(repository: CountedRepository, bytes: number): Promise<void>
-  /** The reason why so many bytes of Git LFS objects are beyond a quota, or null. @throws DomainError insufficient-storage */
+  /** The reason why so many bytes of files or reports are beyond a quota, or null. @throws DomainError insufficient-storage */
   findLfsRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
   /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
   findRoom(): Promise<number>

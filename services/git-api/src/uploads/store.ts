@@ -1,4 +1,10 @@
-import { type DatabaseOrTransaction, recordLfsObjects, type Upload, type User } from '@switchyard/db'
+import {
+  type DatabaseOrTransaction,
+  recordLfsObjects,
+  releaseLfsObjects,
+  type Upload,
+  type User,
+} from '@switchyard/db'
 import type { LfsObject } from '@switchyard/domain/commit'
 
 /** An upload with the number of its bytes, and who made it. */
@@ -53,12 +59,15 @@ export const findUploads = (
 ): Promise<StoredUpload[]> =>
   prisma.upload.findMany({ where: { projectId, secret: { in: [...secrets] } }, include: whole })
 
-/** @returns whether there was such an upload */
+/** Deletes an upload, and frees what it took. @returns whether there was such an upload */
 export async function deleteUpload(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
   key: UploadKey,
 ): Promise<boolean> {
-  const { count } = await prisma.upload.deleteMany({ where: { projectId, ...key } })
+  const upload = await findUpload(transaction, projectId, key)
+  if (!upload) return false
+  const { count } = await transaction.prisma.upload.deleteMany({ where: { projectId, id: upload.id } })
+  await releaseLfsObjects(transaction, projectId, [upload.oid])
   return count > 0
 }

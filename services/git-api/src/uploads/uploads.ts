@@ -6,7 +6,6 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile } from '@switchyard/git-storage/lfs-objects'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import type { Jobs } from '../jobs.js'
 import { receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
 import { uploadNameOf } from './file-names.js'
 import { receiveForm } from './receive-form.js'
@@ -21,7 +20,6 @@ import {
 } from './store.js'
 
 export interface UploadDependencies extends ProjectResourceDependencies, StoredFileDependencies {
-  jobs: Pick<Jobs, 'requestHousekeeping'>
   /** Size of the largest file. */
   uploadBytesMax: number
 }
@@ -106,6 +104,7 @@ export async function removeUpload(
   { project }: ProjectCall,
   key: UploadKey,
 ): Promise<void> {
-  if (!(await deleteUpload(database, project.id, key))) throw notFound('Upload')
+  const isRemoved = await inTransaction(database, (transaction) => deleteUpload(transaction, project.id, key))
+  if (!isRemoved) throw notFound('Upload')
   jobs.requestHousekeeping(project.id)
 }

@@ -191,9 +191,11 @@ const deleteHook = (database: Database) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall<Caller>, call) {
-      await hooks.removeHook(database, access, hook_id, auditAuthor(access.caller, call))
+      const author = auditAuthor(access.caller, call)
+      await hooks.removeHook(database, access, hook_id, author, preconditionOf(call))
       return noContent()
     },
   })
@@ -217,9 +219,10 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Remove a header from the requests of a webhook',
     replies: { 204: null },
+    refusals: [412],
     input: z.object(headerKey),
     async handle({ hook_id: id, key }, access: ProjectCall<Caller>, call) {
-      const change = { id, key, value: null }
+      const change = { id, key, value: null, precondition: preconditionOf(call) }
       await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
       return noContent()
     },

@@ -138,15 +138,16 @@ export async function changeHookHeader(
   )
 }
 
-/** @throws DomainError not-found */
+/** @throws DomainError not-found; precondition-failed */
 export async function removeHook(
   database: Database,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   await auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
-    removeWebhook(transaction, ownerOf(project), id),
+    removeWebhook(transaction, ownerOf(project), id, precondition),
   )
 }
 

@@ -124,10 +124,11 @@ const deleteWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
+    refusals: [412],
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller, call) {
       await auditedWebhook(database, auditAuthor(caller, call), 'webhook_deleted', (transaction) =>
-        removeWebhook(transaction, webhooksFor(caller, tenant), id),
+        removeWebhook(transaction, webhooksFor(caller, tenant), id, preconditionOf(call)),
       )
       return noContent()
     },

@@ -5,7 +5,9 @@ import {
   deleteLfsObjects,
   findRepositoryBytes,
   findRepositoryPlace,
+  listReleasedLfsObjects,
   noteCountedBytes,
+  reclaimLfsObjects,
   withMaintenanceLock,
 } from '@switchyard/db'
 import { countBytes } from '@switchyard/git-storage/repository-files'
@@ -36,7 +38,11 @@ export const repositoryHousekeeping = ({
           return logger.info({ projectId }, 'the project is gone or in another storage')
         const { diskPath } = place
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
-          forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),
+          lfsObjectNotes: {
+            listReleased: () => listReleasedLfsObjects(database, projectId),
+            reclaim: (oids) => reclaimLfsObjects(database, projectId, oids),
+            forget: (oids) => deleteLfsObjects(database, projectId, oids),
+          },
         })
         if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
         logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
