@@ -38,6 +38,7 @@ const introduction = `# Which tools work
 Tools that speak GitLab's API, or git, do here what their users do with them. Each was run against a fresh \`npm start\`, behind a
 forwarder that notes every call. This page is what \`pnpm test:compat\` has written; what a tool is tried with is in
 \`trials/compat\`. A result is \`works\`, \`with a setting\`, \`no\`, or \`not run\` where the tool could not be had.
+In \`bounded memory\` means that git-api, with every process that it starts, takes less than 100 MB more while the task runs.
 `
 
 /** The page of a whole run. */
