@@ -31,7 +31,11 @@ export interface Installed {
 /** Rejects with the reason why a tool cannot be had on this machine. */
 export async function install({ tool, npm, debian = [], version }: Driver): Promise<Installed> {
   await installFromDebian(debian)
-  if (npm) return { version: npmTools[npm].version, folder: await installFromNpm(npm) }
+  if (npm) {
+    const { version: named, beside } = npmTools[npm]
+    const versions = beside.length === 0 ? named : `${named} with ${beside.join(', ')}`
+    return { version: versions, folder: await installFromNpm(npm) }
+  }
   const own = debian[0] ? await debianVersion(debian[0]) : await version?.()
   if (!own) throw new Error(`${tool} is not here`)
   return { version: own, folder: '' }

@@ -39,7 +39,7 @@ export const changesetsGitlab: Driver = {
   tasks: [
     {
       title: 'tags and releases what has a new version',
-      setting: '`@changesets/cli` 2, whose lines it reads',
+      setting: 'version 2 of `@changesets/cli`, whose lines it reads',
       run: async (work) => {
         const { id } = await runInJob(work, { 'CHANGELOG.md': '# app\n\n## 1.1.0\n\n- Say hello\n' })
         const release = await work.api('GET', `/projects/${id}/releases/v1.1.0`)

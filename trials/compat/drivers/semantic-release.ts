@@ -34,7 +34,7 @@ async function expectBytes(work: Work, url: string | undefined) {
 }
 
 export const semanticRelease: Driver = {
-  tool: 'semantic-release with @semantic-release/gitlab',
+  tool: 'semantic-release',
   npm: 'semantic-release',
   tasks: [
     {
