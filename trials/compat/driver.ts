@@ -1,5 +1,5 @@
 import type { npmTools } from './tools.js'
-import type { Work } from './work.js'
+import type { LabProject, Work } from './work.js'
 
 /** What one tool is tried with. */
 export interface Driver {
@@ -41,6 +41,12 @@ export interface Result {
 /** Whether a task went as its driver says. */
 export const isExpected = ({ task, error }: Result): boolean => (error === undefined) !== Boolean(task.fails)
 
+/** A task that needs more of its project. */
+interface Prepared {
+  title: string
+  prepare: (work: Work, project: LabProject) => Promise<unknown>
+}
+
 /**
  * Tasks of a library: a program of its language in `programs/` does each of them, with the name of the task as its argument and
  * with URL, TOKEN, ADMIN_TOKEN, USERNAME, PROJECT and PROJECT_PATH in its environment. The project has one commit.
@@ -50,16 +56,32 @@ export const isExpected = ({ task, error }: Result): boolean => (error === undef
 export function programTasks(
   command: string[],
   file: string,
-  titles: { [name: string]: string },
+  titles: { [name: string]: string | Prepared },
   environment: { [name: string]: string } = {},
 ): Task[] {
-  return Object.entries(titles).map(([name, title]) => ({
-    title,
+  return Object.entries(titles).map(([name, given]) => ({
+    title: typeof given === 'string' ? given : given.title,
     run: async (work) => {
       const project = await work.project()
+      if (typeof given === 'object') await given.prepare(work, project)
       const env = { ...environment, PROJECT: String(project.id), PROJECT_PATH: project.path }
       const [program = '', ...args] = [...command, work.program(file), name]
       await work.run(program, args, { env })
     },
   }))
+}
+
+/** The project has the submodule `lib` at its own commit. */
+export const submoduleTask: Prepared = {
+  title: 'moves a submodule to another commit',
+  prepare: async (work, project) => {
+    const cwd = await work.clone(project)
+    const git = (...args: string[]) => work.run('git', args, { cwd })
+    const head = (await git('rev-parse', 'HEAD')).trim()
+    await work.write({ '.gitmodules': '[submodule "lib"]\n\tpath = lib\n\turl = ../lib.git\n' }, cwd)
+    await git('add', '.gitmodules')
+    await git('update-index', '--add', '--cacheinfo', `160000,${head},lib`)
+    await git('commit', '--quiet', '--message', 'Add a submodule')
+    await git('push', '--quiet')
+  },
 }

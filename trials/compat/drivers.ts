@@ -3,11 +3,13 @@ import { ansible } from './drivers/ansible.js'
 import { backstage } from './drivers/backstage.js'
 import { breezy } from './drivers/breezy.js'
 import { cargo } from './drivers/cargo.js'
+import { changesetsGitlab } from './drivers/changesets-gitlab.js'
 import { composer } from './drivers/composer.js'
 import { danger } from './drivers/danger.js'
 import { dulwich } from './drivers/dulwich.js'
 import { giget } from './drivers/giget.js'
 import { gitAnnex } from './drivers/git-annex.js'
+import { gitCliff } from './drivers/git-cliff.js'
 import { gitRemoteGcrypt } from './drivers/git-remote-gcrypt.js'
 import { gitbeaker } from './drivers/gitbeaker.js'
 import { gitlabCiLocal } from './drivers/gitlab-ci-local.js'
@@ -18,7 +20,14 @@ import { goModules } from './drivers/go-modules.js'
 import { hgGit } from './drivers/hg-git.js'
 import { isomorphicGit } from './drivers/isomorphic-git.js'
 import { jgit } from './drivers/jgit.js'
-import { goreleaser, pythonGitlab8 } from './drivers/known-calls.js'
+import {
+  glab,
+  goreleaser,
+  infracost,
+  pipelinesExporter,
+  pythonGitlab8,
+  teamCity,
+} from './drivers/known-calls.js'
 import { lerna } from './drivers/lerna.js'
 import { libgit2 } from './drivers/libgit2.js'
 import { mcpGitlab } from './drivers/mcp-gitlab.js'
@@ -50,6 +59,8 @@ export const drivers: Driver[] = [
   releaseIt,
   goreleaser,
   lerna,
+  changesetsGitlab,
+  gitCliff,
   renovate,
   danger,
   gitlabCiLocal,
@@ -69,6 +80,10 @@ export const drivers: Driver[] = [
   gitRemoteGcrypt,
   hgGit,
   breezy,
+  glab,
+  infracost,
+  pipelinesExporter,
+  teamCity,
   webhookReceivers,
   ...notHadDrivers,
 ]

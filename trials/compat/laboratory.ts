@@ -1,4 +1,5 @@
 import { findFreePort } from '@switchyard/testing'
+import { growthWhile } from '../support/memory.js'
 import { startTree } from '../support/tree.js'
 import { type Call, startRecorder } from './recorder.js'
 
@@ -14,6 +15,8 @@ export interface Laboratory {
   nextName(): string
   /** Asks the installation itself; rejects unless it succeeds. */
   api(token: string, method: string, path: string, body?: object): Promise<unknown>
+  /** Runs something. @returns how much the memory of git-api grew at most meanwhile, in bytes */
+  growthOfGitApi(run: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
 
@@ -51,6 +54,7 @@ export async function openLaboratory(): Promise<Laboratory> {
       return `project-${projects}`
     },
     api,
+    growthOfGitApi: (run) => growthWhile(tree.pid, 'git-api', run),
     async stop() {
       await recorder.stop()
       await tree.stop()

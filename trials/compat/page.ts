@@ -37,7 +37,15 @@ const introduction = `# Which tools work
 
 Tools that speak GitLab's API, or git, do here what their users do with them. Each was run against a fresh \`npm start\`, behind a
 forwarder that notes every call. This page is what \`pnpm test:compat\` has written; what a tool is tried with is in
-\`trials/compat\`. A result is \`works\`, \`with a setting\`, \`no\`, or \`not run\` where the tool could not be had.
+\`trials/compat\`.
+
+- \`works\`: the tool is as it is published. It was given the address and a token, and nothing else.
+- \`with a setting\`: it works, and needs what is named [below](#settings-and-reasons).
+- \`no\`: it does not work, for the reason below.
+- \`not run\`: the tool could not be had where this was tried.
+
+\`by its calls\` stands for a tool that could not be had, whose calls were made in its place. \`in bounded memory\` means that git-api
+and the processes that it starts take less than 100 MB more while the task runs.
 `
 
 /** The page of a whole run. */

@@ -9,8 +9,10 @@ export const npmTools = {
   '@backstage/plugin-catalog-backend-module-gitlab': { version: '0.8.8', beside: [] },
   '@gitbeaker/rest': { version: '43.8.0', beside: [] },
   '@zereight/mcp-gitlab': { version: '2.1.64', beside: [] },
+  'changesets-gitlab': { version: '0.13.4', beside: ['@changesets/cli@2.31.1'] },
   danger: { version: '14.0.7', beside: [] },
   giget: { version: '3.3.1', beside: [] },
+  'git-cliff': { version: '2.14.2', beside: [] },
   'gitlab-ci-local': { version: '4.75.1', beside: [] },
   'isomorphic-git': { version: '1.44.17', beside: [] },
   lerna: { version: '10.1.1', beside: [] },
@@ -29,7 +31,11 @@ export interface Installed {
 /** Rejects with the reason why a tool cannot be had on this machine. */
 export async function install({ tool, npm, debian = [], version }: Driver): Promise<Installed> {
   await installFromDebian(debian)
-  if (npm) return { version: npmTools[npm].version, folder: await installFromNpm(npm) }
+  if (npm) {
+    const { version: named, beside } = npmTools[npm]
+    const versions = beside.length === 0 ? named : `${named} with ${beside.join(', ')}`
+    return { version: versions, folder: await installFromNpm(npm) }
+  }
   const own = debian[0] ? await debianVersion(debian[0]) : await version?.()
   if (!own) throw new Error(`${tool} is not here`)
   return { version: own, folder: '' }
@@ -39,7 +45,7 @@ export async function install({ tool, npm, debian = [], version }: Driver): Prom
 async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
   const { version, beside } = npmTools[name]
   const parent = join(toolsFolder(resolve(import.meta.dirname, '../..')), 'compat')
-  const folder = join(parent, [name, version].join('@').replace('/', '+'))
+  const folder = join(parent, [name, version, ...beside].join('@').replaceAll('/', '+'))
   if (existsSync(folder)) return folder
   const partial = `${folder}.${process.pid}.partial`
   mkdirSync(partial, { recursive: true })

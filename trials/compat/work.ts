@@ -59,6 +59,8 @@ export class Work {
   apiAsAdmin = (method: string, path: string, body?: object): Promise<Json> =>
     this.#lab.api(this.adminToken, method, path, body)
 
+  growthOfGitApi = (run: () => Promise<unknown>): Promise<number> => this.#lab.growthOfGitApi(run)
+
   /** A new project of the user, with a commit unless `files` is null. */
   async project(
     files: { [path: string]: string } | null = { 'README.md': '# Tried\n' },

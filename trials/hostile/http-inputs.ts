@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type ClientRequest, request } from 'node:http'
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Tree } from '../support/tree.js'
@@ -136,7 +138,65 @@ const guesses: Input = {
   },
 }
 
-export const httpInputs = [pattern, name, coverage, expanding, zeros, nested, fields, stalled, large, guesses]
+/** Packages and attachments, as many of each. */
+const files: Input = {
+  name: '10 files of 200 MB at once',
+  service: 'git-api',
+  async run({ tree, attacker }) {
+    const startedMs = performance.now()
+    const paths = Array.from({ length: 5 }, (_, number) => `/packages/generic/large/1.${number}.0/large.bin`)
+    const sent = await Promise.all([
+      ...paths.map((path) => sendFile(tree, attacker, 'PUT', path)),
+      ...paths.map(() => sendFile(tree, attacker, 'POST', '/uploads')),
+    ])
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+    return `${statusesOf(sent)} in ${seconds} s`
+  },
+}
+
+export const httpInputs = [
+  pattern,
+  name,
+  coverage,
+  expanding,
+  zeros,
+  nested,
+  fields,
+  stalled,
+  large,
+  files,
+  guesses,
+]
+
+const fileBytes = 200_000_000
+
+/** Sends random bytes on a connection of its own, in a form when it is a POST. */
+async function sendFile(tree: Tree, { token, project }: User, method: 'PUT' | 'POST', path: string) {
+  const chunk = randomBytes(1_000_000)
+  const begin = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'
+  const [before, after] = method === 'POST' ? [begin, '\r\n--b--\r\n'] : ['', '']
+  const upload = request({
+    host: '127.0.0.1',
+    port: tree.httpPort,
+    method,
+    path: `/api/v4/projects/${project}${path}`,
+    headers: {
+      'PRIVATE-TOKEN': token,
+      'Content-Type': method === 'POST' ? 'multipart/form-data; boundary=b' : 'application/octet-stream',
+      'Content-Length': before.length + fileBytes + after.length,
+    },
+    agent: false,
+  })
+  const answered = once(upload, 'response') as Promise<[IncomingMessage]>
+  await pipeline(async function* () {
+    yield before
+    for (let sent = 0; sent < fileBytes; sent += chunk.length) yield chunk
+    yield after
+  }, upload)
+  const [response] = await answered
+  response.resume()
+  return { status: response.statusCode ?? 0 }
+}
 
 function startUpload(tree: Tree, { token, project }: User, bytes: number): ClientRequest {
   const headers = { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json', 'Content-Length': bytes }

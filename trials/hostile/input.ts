@@ -1,5 +1,5 @@
+import type { Service } from '../support/memory.js'
 import type { Tree } from '../support/tree.js'
-import type { Service } from './memory.js'
 import type { User } from './scene.js'
 
 export interface Scene {

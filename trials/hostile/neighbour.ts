@@ -2,14 +2,13 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { growthWhile, type Service } from '../support/memory.js'
 import type { Tree } from '../support/tree.js'
 import type { Answers, Question } from './ask-process.js'
-import { memoryOf, type Service } from './memory.js'
 import type { User } from './scene.js'
 
 const smallEveryMs = 80
 const readEveryMs = 400
-const memoryEveryMs = 200
 /** What an attack leaves behind counts, too. */
 const afterMs = 1_000
 
@@ -46,16 +45,13 @@ export async function besideNeighbour(
   ])
   await once(neighbour, 'message')
   const answered = once(neighbour, 'message')
-  const before = memoryOf(tree.pid, service)
   let grownBytes = 0
-  const watch = setInterval(() => {
-    grownBytes = Math.max(grownBytes, memoryOf(tree.pid, service) - before)
-  }, memoryEveryMs)
   try {
-    await attack()
-    await wait(afterMs)
+    grownBytes = await growthWhile(tree.pid, service, async () => {
+      await attack()
+      await wait(afterMs)
+    })
   } finally {
-    clearInterval(watch)
     neighbour.send('over')
   }
   const [[small, read]] = (await answered) as [[Answers, Answers | undefined]]

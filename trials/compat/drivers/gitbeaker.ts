@@ -1,4 +1,4 @@
-import { type Driver, programTasks } from '../driver.js'
+import { type Driver, programTasks, submoduleTask } from '../driver.js'
 
 export const gitbeaker: Driver = {
   tool: 'gitbeaker',
@@ -6,6 +6,9 @@ export const gitbeaker: Driver = {
   tasks: programTasks([process.execPath], 'gitbeaker.mjs', {
     projects: 'shows, edits and searches projects',
     commits: 'commits files, reads diffs, comments on a commit',
+    discussions: 'answers, edits and deletes comments of a commit',
+    changelogs: 'shows the notes of a version, and commits them',
+    submodules: submoduleTask,
     statuses: 'posts statuses of commits, lists pipelines',
     files: 'writes, reads and removes files, lists trees',
     references: 'branches, tags, and their protection',

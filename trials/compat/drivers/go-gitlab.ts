@@ -1,4 +1,4 @@
-import { type Driver, programTasks } from '../driver.js'
+import { type Driver, programTasks, submoduleTask } from '../driver.js'
 
 /** No modules: the sources are Debian's, and nothing is downloaded. */
 export const goEnvironment = {
@@ -19,6 +19,7 @@ export const goGitlab: Driver = {
       projects: 'makes, edits, finds and deletes projects',
       files: 'writes and reads files, trees, archives',
       commits: 'commits, comments, statuses, pipelines',
+      submodules: submoduleTask,
       references: 'branches, tags, releases with links',
       administration: 'users, members, webhooks, tokens, environments',
     },

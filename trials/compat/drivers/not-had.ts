@@ -8,10 +8,16 @@ const notHad = (tool: string, title: string, reason: string): Driver => ({
 })
 
 const nowhere = 'neither npm nor Debian 12 has it'
+const signIn = "it signs people in by GitLab's OAuth, which is not here"
+const mergeRequests = 'it begins with a merge request, and there are none'
 
 export const notHadDrivers: Driver[] = [
-  notHad('glab', 'lists and makes releases, shows how CI went', nowhere),
   notHad('Terraform provider gitlab', 'applies twice', nowhere),
   notHad('Jenkins, with gitlab-plugin', 'builds what was pushed, and posts the status', nowhere),
-  notHad('Woodpecker', 'signs in and builds', nowhere),
+  notHad('python-semantic-release', 'tags and releases', nowhere),
+  notHad('Flux bootstrap', 'makes a project and its first commit', nowhere),
+  notHad('Woodpecker, Drone', 'sign in and build', signIn),
+  notHad('Codecov, Sentry', 'sign in and find commits', signIn),
+  notHad('Atlantis, reviewdog, CML', 'comment on a merge request', mergeRequests),
+  notHad('Dependabot', 'opens a merge request for an update', mergeRequests),
 ]

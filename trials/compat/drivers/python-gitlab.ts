@@ -1,4 +1,4 @@
-import { type Driver, programTasks } from '../driver.js'
+import { type Driver, programTasks, submoduleTask } from '../driver.js'
 
 export const pythonGitlab: Driver = {
   tool: 'python-gitlab',
@@ -7,6 +7,9 @@ export const pythonGitlab: Driver = {
     projects: 'makes, edits, finds and deletes projects',
     files: 'writes, reads and removes files, trees, archives',
     commits: 'commits, comments, cherry-picks, compares',
+    discussions: 'answers, edits and deletes comments of a commit',
+    changelogs: 'shows the notes of a version, and commits them',
+    submodules: submoduleTask,
     statuses: 'statuses of commits, pipelines and their jobs',
     references: 'branches, tags, and their protection',
     releases: 'releases with links, generic packages, uploads',

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
+import { largeFileTask } from '../large-file.js'
 import type { Work } from '../work.js'
 
 async function release(work: Work, gitlab: object): Promise<{ links: { url: string }[] }> {
@@ -52,5 +53,17 @@ export const releaseIt: Driver = {
         await expectBytes(work, links[0]?.url)
       },
     },
+    ...[false, true].map((useGenericPackageRepositoryForAssets) =>
+      largeFileTask(
+        useGenericPackageRepositoryForAssets
+          ? 'releases with a generic package'
+          : 'releases with an uploaded file',
+        async (work, { expectAt }) => {
+          const assets = ['../large.bin']
+          const { links } = await release(work, { assets, useGenericPackageRepositoryForAssets })
+          await expectAt(links[0]?.url)
+        },
+      ),
+    ),
   ],
 }

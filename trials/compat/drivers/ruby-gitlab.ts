@@ -1,4 +1,4 @@
-import { type Driver, programTasks } from '../driver.js'
+import { type Driver, programTasks, submoduleTask } from '../driver.js'
 
 export const rubyGitlab: Driver = {
   tool: 'Ruby gem gitlab',
@@ -8,6 +8,7 @@ export const rubyGitlab: Driver = {
     files: 'writes, reads and removes files, lists trees',
     commits: 'commits, comments, statuses, pipelines',
     references: 'branches and their protection, tags, releases',
+    submodules: submoduleTask,
     administration: 'users, members, webhooks',
   }),
 }

@@ -1,6 +1,8 @@
+import { link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
+import { largeFileTask } from '../large-file.js'
 import type { Work } from '../work.js'
 
 const gitlab = '@semantic-release/gitlab'
@@ -32,7 +34,7 @@ async function expectBytes(work: Work, url: string | undefined) {
 }
 
 export const semanticRelease: Driver = {
-  tool: 'semantic-release with @semantic-release/gitlab',
+  tool: 'semantic-release',
   npm: 'semantic-release',
   tasks: [
     {
@@ -56,5 +58,18 @@ export const semanticRelease: Driver = {
         await expectBytes(work, links[0]?.url)
       },
     },
+    largeFileTask(
+      'releases with an uploaded file and a generic package',
+      async (work, { path, expectAt }) => {
+        // It takes a path once.
+        await link(path, join(work.folder, 'packaged.bin'))
+        const { links } = await release(work, [
+          { path: '../large.bin', label: 'Uploaded' },
+          { path: '../packaged.bin', target: 'generic_package' },
+        ])
+        expect(links).toHaveLength(2)
+        for (const { url } of links) await expectAt(url)
+      },
+    ),
   ],
 }

@@ -21,6 +21,34 @@ const tasks = {
     await api.Commits.createComment(project, id, 'Well done')
     assert.equal((await api.CommitDiscussions.all(project, id)).length, 1)
   },
+  async discussions() {
+    const { id: sha } = await api.Commits.show(project, 'main')
+    const { id } = await api.CommitDiscussions.create(project, sha, 'Well done')
+    const note = await api.CommitDiscussions.addNote(project, sha, id, 'Thanks')
+    await api.CommitDiscussions.editNote(project, sha, id, note.id, { body: 'Thank you' })
+    const [{ notes }] = await api.CommitDiscussions.all(project, sha)
+    assert.deepEqual(
+      notes.map(({ body }) => body),
+      ['Well done', 'Thank you'],
+    )
+    await api.CommitDiscussions.removeNote(project, sha, id, note.id)
+    assert.equal((await api.CommitDiscussions.show(project, sha, id)).notes.length, 1)
+  },
+  async changelogs() {
+    const actions = [{ action: 'create', filePath: 'a.txt', content: 'A\n' }]
+    await api.Commits.create(project, 'main', 'Add a file\n\nChangelog: added', actions)
+    const { notes } = await api.Repositories.showChangelog(project, '1.0.0')
+    assert.match(notes, /### added \(1 change\)\n\n- \[Add a file\]/)
+    await api.Repositories.editChangelog(project, '1.0.0', { branch: 'main' })
+    assert.ok((await api.RepositoryFiles.showRaw(project, 'CHANGELOG.md', 'main')).includes(notes))
+  },
+  async submodules() {
+    const { id } = await api.Commits.show(project, 'main')
+    const made = await api.RepositorySubmodules.edit(project, 'lib', 'main', id, { commitMessage: 'Move' })
+    assert.equal(made.message, 'Move')
+    const tree = await api.Repositories.allRepositoryTrees(project)
+    assert.equal(tree.find(({ path }) => path === 'lib').id, id)
+  },
   async statuses() {
     const { id } = await api.Commits.show(project, 'main')
     await api.Commits.editStatus(project, id, 'running', { name: 'build' })

@@ -83,6 +83,14 @@ func files() {
 	must(err)
 }
 
+func submodules() {
+	head, _, err := api.Commits.GetCommit(project, "main")
+	must(err)
+	made, _, err := api.RepositorySubmodules.UpdateSubmodule(project, "lib", &gitlab.UpdateSubmoduleOptions{Branch: gitlab.String("main"), CommitSHA: &head.ID})
+	must(err)
+	check(made.ParentIDs[0] == head.ID, "the commit is on the branch")
+}
+
 func references() {
 	_, _, err := api.Branches.CreateBranch(project, &gitlab.CreateBranchOptions{Branch: gitlab.String("topic"), Ref: gitlab.String("main")})
 	must(err)
@@ -114,6 +122,6 @@ func administration() {
 }
 
 func main() {
-	tasks := map[string]func(){"projects": projects, "commits": commits, "files": files, "references": references, "administration": administration}
+	tasks := map[string]func(){"projects": projects, "commits": commits, "files": files, "submodules": submodules, "references": references, "administration": administration}
 	tasks[os.Args[1]]()
 }

@@ -49,6 +49,35 @@ def commits():
     assert len(project.repository_compare("other", "main")["commits"]) == 1
 
 
+def discussions():
+    commit = project.commits.get("main")
+    discussion = commit.discussions.create({"body": "Well done"})
+    note = discussion.notes.create({"body": "Thanks"})
+    note.body = "Thank you"
+    note.save()
+    notes = commit.discussions.get(discussion.id).attributes["notes"]
+    assert [each["body"] for each in notes] == ["Well done", "Thank you"]
+    note.delete()
+    assert len(commit.discussions.get(discussion.id).attributes["notes"]) == 1
+
+
+def changelogs():
+    action = {"action": "create", "file_path": "a.txt", "content": "A"}
+    message = "Add a file\n\nChangelog: added"
+    project.commits.create({"branch": "main", "commit_message": message, "actions": [action]})
+    path = f"/projects/{project.id}/repository/changelog"
+    notes = api.http_get(path, query_data={"version": "1.0.0"})["notes"]
+    assert "### added (1 change)\n\n- [Add a file]" in notes
+    api.http_post(path, post_data={"version": "1.0.0", "branch": "main"})
+    assert notes in project.files.raw("CHANGELOG.md", ref="main").decode()
+
+
+def submodules():
+    sha = project.commits.get("main").id
+    project.update_submodule("lib", "main", sha, commit_message="Move")
+    assert [each["id"] for each in project.repository_tree(get_all=True) if each["path"] == "lib"] == [sha]
+
+
 def statuses():
     commit = project.commits.get("main")
     for state in ("pending", "running", "success", "success"):

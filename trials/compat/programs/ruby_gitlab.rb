@@ -35,6 +35,12 @@ def commits
   check(API.pipelines(PROJECT).first.status == 'success')
 end
 
+def submodules
+  sha = API.commit(PROJECT, 'main').id
+  API.edit_submodule(PROJECT, 'lib', branch: 'main', commit_sha: sha, commit_message: 'Move')
+  check(API.tree(PROJECT).auto_paginate.find { |each| each.path == 'lib' }.id == sha)
+end
+
 def references
   API.create_branch(PROJECT, 'topic', 'main')
   API.protect_branch(PROJECT, 'topic')

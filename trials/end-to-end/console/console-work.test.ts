@@ -93,6 +93,44 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(notes.filter((note) => /First word|Last word/.test(note))).toEqual([])
   })
 
+  it('answers a comment, and leaves the focus beside one that is deleted', async () => {
+    await as(async (page) => {
+      await open(page, `/projects/root/shop/commits/${newest}`)
+      const comments = page.getByRole('region', { name: 'Comments' })
+      for (const note of ['A question', 'Another question']) {
+        await comments.getByLabel('New comment').fill(note)
+        await comments.getByRole('button', { name: 'Add comment' }).click()
+        await comments.getByText(note, { exact: true }).waitFor()
+      }
+      const threadWith = (text: string) => comments.locator('div > article').filter({ hasText: text })
+      const hasFocus = (text: string) =>
+        expect
+          .poll(() => threadWith(text).evaluate((article) => article === document.activeElement))
+          .toBe(true)
+      const remove = async (note: string) => {
+        await comments.getByRole('button', { name: `Delete “${note}”` }).click()
+        const dialog = page.getByRole('dialog', { name: 'Delete comment' })
+        await dialog.getByRole('button', { name: 'Delete' }).click()
+      }
+      await comments.getByRole('button', { name: 'Reply to “A question”' }).click()
+      await comments.getByLabel('Your reply').fill('An answer')
+      await comments.getByRole('button', { name: 'Add reply' }).click()
+      const thread = threadWith('A question')
+      await thread
+        .getByRole('article', { name: /^Reply by / })
+        .getByText('An answer')
+        .waitFor()
+      await hasFocus('A question')
+      await remove('A question')
+      await hasFocus('An answer')
+      await remove('Another question')
+      await hasFocus('An answer')
+    })
+    const path = `${shop}/repository/commits/${newest}/discussions?per_page=100`
+    const threads = await api<{ notes: { body: string }[] }[]>('GET', path)
+    expect(threads.map(({ notes }) => notes.map(({ body }) => body))).toContainEqual(['An answer'])
+  })
+
   it('picks a commit onto another branch after a preview', async () => {
     const { id } = await api<{ id: string }>('POST', `${shop}/repository/commits`, {
       branch: 'hotfix',

@@ -1,8 +1,9 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { useFocusReturn } from './use-focus-return'
 
 /**
- * A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was. The content is
- * mounted only while it is open, so each opening begins with its initial state.
+ * A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was, or beside it when
+ * that is deleted. The content is mounted only while it is open, so each opening begins with its initial state.
  *
  * @param title the accessible name, shown as a heading
  */
@@ -19,12 +20,9 @@ export function Modal({
 }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    const before = document.activeElement
     ref.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
   }, [])
+  useFocusReturn()
   return (
     <dialog
       ref={ref}

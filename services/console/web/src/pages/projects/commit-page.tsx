@@ -67,10 +67,12 @@ export function CommitPage() {
   )
 }
 
+const nothing = { add: undefined, reply: undefined }
+
 function DiffWithComments({
   sha,
   diff: { list, changes, total, source },
-  comments: { query, add, changesOf },
+  comments: { query, add, reply, drafts, changesOf },
 }: {
   sha: string
   diff: ReturnType<typeof useCommitDiff>
@@ -82,9 +84,10 @@ function DiffWithComments({
   const mayComment = useMay('projects.change')
   const all = query.data ?? []
   const paths = new Set(changes?.map((change) => change.new_path))
-  const unplaced = all.filter((comment) => comment.path === null || !paths.has(comment.path))
+  const unplaced = all.filter(({ path: commented }) => commented === null || !paths.has(commented))
+  const tools = { threads: all, drafts, changesOf, ...(mayComment ? { add, reply } : nothing) }
   return (
-    <CommentsContext.Provider value={{ comments: all, add: mayComment ? add : undefined, changesOf }}>
+    <CommentsContext.Provider value={tools}>
       {list.isError && <Problem error={list.error} retry={list.refetch} />}
       {!changes && !list.isError && <Loading what="Loading the files…" />}
       {changes && (
@@ -123,7 +126,7 @@ function DiffWithComments({
         />
       )}
       {query.isError && <Problem error={query.error} retry={query.refetch} />}
-      <CommentsPanel comments={unplaced} add={mayComment ? (note) => add(note) : undefined} />
+      <CommentsPanel threads={unplaced} add={mayComment ? (note) => add(note) : undefined} />
     </CommentsContext.Provider>
   )
 }

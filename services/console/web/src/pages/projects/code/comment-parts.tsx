@@ -1,26 +1,63 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import { ActionDialog } from '../../../components/action-dialog'
 import { Button } from '../../../components/button'
-import { TextArea } from '../../../components/fields'
-import { Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
-import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
-import { type CommentChanges, type CommitComment, useCommentTools } from './comments-context'
+import { visibleControls } from '../../../lib/format'
+import { CommentForm } from './comment-form'
+import {
+  type CommentChanges,
+  type CommentThread,
+  type CommitComment,
+  useCommentTools,
+} from './comments-context'
 import { NoteText } from './note-text'
 
-export const Comment = ({ comment, about }: { comment: CommitComment; about?: string }) => (
-  <article className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm">
-    <p className="mb-1 flex flex-wrap items-baseline gap-x-2 text-quiet">
-      <span dir="auto" className="font-medium text-ink">
-        {comment.author?.name ?? 'A deleted user'}
-      </span>
-      <Time at={comment.created_at} />
-      {comment.edited && <span>edited</span>}
-      {about && <span>{about}</span>}
-    </p>
-    <CommentText comment={comment} />
+const authorOf = ({ author }: CommitComment) => author?.name ?? 'A deleted user'
+
+const beginningChars = 40
+
+/** A comment by its first words, for the names of what is done with it. */
+function quoted({ note }: CommitComment): string {
+  const characters = [...visibleControls(note.replace(/\s+/g, ' ').trim())]
+  const beginning = characters.slice(0, beginningChars).join('')
+  return `“${beginning}${characters.length > beginningChars ? '…' : ''}”`
+}
+
+/** A comment with the replies to it. @param about what it is on, where its place does not say so */
+export const Thread = ({ thread, about }: { thread: CommentThread; about?: string }) => (
+  <article
+    aria-label={`Comment by ${authorOf(thread.first)}`}
+    className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm"
+  >
+    <CommentBody key={thread.first.id} comment={thread.first} about={about} />
+    {thread.replies.map((reply) => (
+      <article
+        key={reply.id}
+        aria-label={`Reply by ${authorOf(reply)}`}
+        className="mt-2 ml-1 border-l-2 py-1 pl-3"
+      >
+        <CommentBody comment={reply} />
+      </article>
+    ))}
+    <ReplyPart thread={thread} />
   </article>
 )
+
+function CommentBody({ comment, about }: { comment: CommitComment; about?: string | undefined }) {
+  return (
+    <>
+      <p className="mb-1 flex flex-wrap items-baseline gap-x-2 text-quiet">
+        <span dir="auto" className="font-medium text-ink">
+          {authorOf(comment)}
+        </span>
+        <Time at={comment.created_at} />
+        {comment.edited && <span>edited</span>}
+        {about && <span>{about}</span>}
+      </p>
+      <CommentText comment={comment} />
+    </>
+  )
+}
 
 function CommentText({ comment }: { comment: CommitComment }) {
   const changes = useCommentTools().changesOf(comment)
@@ -56,10 +93,10 @@ function CommentButtons({
   const [deleting, setDeleting] = useState(false)
   return (
     <div className="mt-1 flex gap-2">
-      <Button look="quiet" onClick={onEdit}>
+      <Button look="quiet" aria-label={`Edit ${quoted(comment)}`} onClick={onEdit}>
         Edit
       </Button>
-      <Button look="quiet" onClick={() => setDeleting(true)}>
+      <Button look="quiet" aria-label={`Delete ${quoted(comment)}`} onClick={() => setDeleting(true)}>
         Delete
       </Button>
       {deleting && (
@@ -79,82 +116,32 @@ function CommentButtons({
   )
 }
 
-/**
- * @param draft a text that was typed before
- * @param onCancel unset: the form stays open
- */
-export function CommentForm({
-  label,
-  action = 'Add comment',
-  draft = '',
-  onDraft,
-  add,
-  onCancel,
-}: {
-  label: string
-  /** The name of the button. */
-  action?: string
-  draft?: string
-  onDraft?: (note: string) => void
-  add: (note: string) => Promise<unknown>
-  onCancel?: () => void
-}) {
-  const [note, setNote] = useState(draft)
-  const field = useRef<HTMLTextAreaElement>(null)
-  const [error, setError] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
-  const write = (text: string) => {
-    setNote(text)
-    onDraft?.(text)
-  }
-  const attachments = useAttachments((markdown) => {
-    const { current } = field
-    if (current) write(withMarkdown(current, markdown))
-  })
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await add(note)
-      // What was typed while the comment was on its way is the next one.
-      if (!field.current || field.current.value === note) write('')
-      attachments.forgetStored()
-      onCancel?.()
-    } catch (failure) {
-      setError(failure)
-    }
-    setBusy(false)
+function ReplyPart({ thread }: { thread: CommentThread }) {
+  const { reply, drafts } = useCommentTools()
+  const [replying, setReplying] = useState(false)
+  if (!reply) return null
+  if (!replying) {
+    return (
+      <Button
+        look="quiet"
+        className="mt-1"
+        aria-label={`Reply to ${quoted(thread.first)}`}
+        onClick={() => setReplying(true)}
+      >
+        Reply
+      </Button>
+    )
   }
   return (
-    <form onSubmit={(event) => void submit(event)} className="font-sans">
-      <WithAttachments attachments={attachments}>
-        <TextArea
-          ref={field}
-          label={label}
-          value={note}
-          required
-          rows={3}
-          autoFocus={onCancel !== undefined}
-          onChange={(event) => write(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape' && note === '') onCancel?.()
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-              event.currentTarget.form?.requestSubmit()
-          }}
-        />
-      </WithAttachments>
-      {error !== undefined && (
-        <div className="mb-3">
-          <Problem error={error} />
-        </div>
-      )}
-      <div className="flex gap-2">
-        <Button type="submit" look="primary" disabled={busy || attachments.isBusy || note.trim() === ''}>
-          {action}
-        </Button>
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-      </div>
-    </form>
+    <div className="mt-2">
+      <CommentForm
+        label="Your reply"
+        action="Add reply"
+        draft={drafts.get(thread.id) ?? ''}
+        onDraft={(note) => drafts.set(thread.id, note)}
+        add={(note) => reply(thread, note)}
+        onCancel={() => setReplying(false)}
+      />
+    </div>
   )
 }

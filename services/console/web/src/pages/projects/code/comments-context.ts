@@ -7,12 +7,19 @@ export interface Place {
   line_type: 'new' | 'old'
 }
 
-/** A comment on a commit, or on a line of its diff. */
 export interface CommitComment extends Pick<CommitNote, 'id' | 'author' | 'created_at'> {
   note: string
   edited: boolean
   /** Id of its discussion. */
   discussion: string
+}
+
+/** A comment on a commit, or on a line of its diff, with the replies to it. */
+export interface CommentThread {
+  /** Of the discussion. */
+  id: string
+  first: CommitComment
+  replies: CommitComment[]
   path: string | null
   line: number | null
   line_type: Place['line_type'] | null
@@ -26,16 +33,22 @@ export interface CommentChanges {
 
 /** The comments of the shown diff, and how to add one. */
 export interface CommentTools {
-  comments: readonly CommitComment[]
+  threads: readonly CommentThread[]
   /** Unset when the session may not comment. */
   add: ((note: string, place: Place) => Promise<unknown>) | undefined
+  /** Unset when the session may not comment. */
+  reply: ((thread: CommentThread, note: string) => Promise<unknown>) | undefined
+  /** Replies that were begun, by the id of the thread: parts of a long diff leave the document. */
+  drafts: Map<string, string>
   /** Unset when the session may not change this comment. */
   changesOf: (comment: CommitComment) => CommentChanges | undefined
 }
 
 export const CommentsContext = createContext<CommentTools>({
-  comments: [],
+  threads: [],
   add: undefined,
+  reply: undefined,
+  drafts: new Map(),
   changesOf: () => undefined,
 })
 

@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
-import { Comment, CommentForm } from './comment-parts'
-import { type CommitComment, placeKey, useCommentTools } from './comments-context'
+import { CommentForm } from './comment-form'
+import { Thread } from './comment-parts'
+import { type CommentThread, placeKey, useCommentTools } from './comments-context'
 import { DiffLineRow } from './diff-line'
 import { type DiffRow, type DiffView, rowsOf } from './diff-rows'
 import { LineFindings } from './finding-parts'
@@ -13,8 +14,8 @@ import { useHighlight } from './use-highlight'
 export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; view: DiffView }) {
   const rows = useMemo(() => rowsOf(hunks, view), [hunks, view])
   const htmlOf = useLineHtml(path, hunks)
-  const { comments, add } = useCommentTools()
-  const { byPlace, elsewhere } = useMemo(() => placed(comments, path, rows), [comments, path, rows])
+  const { threads, add } = useCommentTools()
+  const { byPlace, elsewhere } = useMemo(() => placed(threads, path, rows), [threads, path, rows])
   const findings = useFindingsOf(path)
   // The place with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
   const [open, setOpen] = useState<string>()
@@ -51,7 +52,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
                 keys.map((key) => (
                   <Fragment key={key}>
                     {findings.has(key) && <LineFindings findings={findings.get(key) ?? []} />}
-                    <LineComments comments={byPlace.get(key) ?? []}>{form(key)}</LineComments>
+                    <LineComments threads={byPlace.get(key) ?? []}>{form(key)}</LineComments>
                   </Fragment>
                 ))
               }
@@ -61,11 +62,11 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
       />
       {elsewhere.length > 0 && (
         <div className="flex flex-col gap-2 border-t bg-raised p-3">
-          {elsewhere.map((comment) => (
-            <Comment
-              key={comment.id}
-              comment={comment}
-              about={`on ${comment.line_type === 'old' ? 'old ' : ''}line ${comment.line}`}
+          {elsewhere.map((thread) => (
+            <Thread
+              key={thread.id}
+              thread={thread}
+              about={`on ${thread.line_type === 'old' ? 'old ' : ''}line ${thread.line}`}
             />
           ))}
         </div>
@@ -75,14 +76,14 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
 }
 
 /** Comments on the lines of a file: those on shown lines by their place, and those on lines that the diff does not show. */
-function placed(comments: readonly CommitComment[], path: string, rows: readonly DiffRow[]) {
-  const byPlace = new Map<string, CommitComment[]>()
-  const own = comments.filter((comment) => comment.path === path && comment.line !== null)
+function placed(threads: readonly CommentThread[], path: string, rows: readonly DiffRow[]) {
+  const byPlace = new Map<string, CommentThread[]>()
+  const own = threads.filter((thread) => thread.path === path && thread.line !== null)
   if (own.length === 0) return { byPlace, elsewhere: own }
   const shown = new Set(rows.flatMap(keysOf))
-  const keyOf = ({ line_type, line }: CommitComment) => placeKey(line_type, line)
-  for (const comment of own) byPlace.set(keyOf(comment), [...(byPlace.get(keyOf(comment)) ?? []), comment])
-  return { byPlace, elsewhere: own.filter((comment) => !shown.has(keyOf(comment))) }
+  const keyOf = ({ line_type, line }: CommentThread) => placeKey(line_type, line)
+  for (const thread of own) byPlace.set(keyOf(thread), [...(byPlace.get(keyOf(thread)) ?? []), thread])
+  return { byPlace, elsewhere: own.filter((thread) => !shown.has(keyOf(thread))) }
 }
 
 /** The places of a row: an unchanged line can be named by its old and by its new number. */
@@ -99,13 +100,13 @@ function placeOf(path: string, key: string) {
   return { path, line: Number(line), line_type: type === 'old' ? ('old' as const) : ('new' as const) }
 }
 
-function LineComments({ comments, children }: { comments: CommitComment[]; children: ReactNode }) {
-  if (comments.length === 0 && !children) return null
+function LineComments({ threads, children }: { threads: CommentThread[]; children: ReactNode }) {
+  if (threads.length === 0 && !children) return null
   return (
     <div className="border-y bg-raised p-3">
       <div className="flex max-w-3xl flex-col gap-2">
-        {comments.map((comment) => (
-          <Comment key={comment.id} comment={comment} />
+        {threads.map((thread) => (
+          <Thread key={thread.id} thread={thread} />
         ))}
         {children}
       </div>

@@ -1,14 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { getPage, segment, send } from '../../../api/client'
 import { useSession } from '../../../api/session'
 import type { CommitDiscussion, CommitNote } from '../../../generated/types.gen'
-import type { CommitComment, Place } from '../code/comments-context'
+import type { CommentThread, CommitComment, Place } from '../code/comments-context'
 import { useMayChange } from '../project-data'
 
 const perPage = 100
 const pagesMax = 20
 
-/** All comments of a commit, and how to add, edit and delete them. */
+/** All comments of a commit, and how to add, answer, edit and delete them. */
 export function useComments(project: string, sha: string) {
   const client = useQueryClient()
   const commit = `${project}/repository/commits/${segment(sha)}`
@@ -17,14 +18,14 @@ export function useComments(project: string, sha: string) {
   const query = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
-      const comments: CommitComment[] = []
+      const threads: CommentThread[] = []
       for (let page = 1; page <= pagesMax; page += 1) {
         const asked = { page, per_page: perPage }
         const { rows, nextPage } = await getPage<CommitDiscussion>(discussions, asked, signal)
-        comments.push(...rows.flatMap(({ id, notes }) => notes.map((note) => commentOf(note, id))))
+        threads.push(...rows.flatMap(threadOf))
         if (nextPage === undefined) break
       }
-      return comments
+      return threads
     },
   })
   const reload = () => client.invalidateQueries({ queryKey })
@@ -32,6 +33,10 @@ export function useComments(project: string, sha: string) {
     await send('POST', `${commit}/comments`, { note, ...place })
     // The form does not wait: it is emptied when the comment is stored, before somebody types the next one.
     void reload()
+  }
+  const reply = async ({ id }: CommentThread, body: string) => {
+    await send('POST', `${discussions}/${id}/notes`, { body })
+    await reload()
   }
   const addressOf = ({ discussion, id }: CommitComment) => `${discussions}/${discussion}/notes/${id}`
   const changes = {
@@ -44,20 +49,40 @@ export function useComments(project: string, sha: string) {
       await reload()
     },
   }
+  const [drafts] = useState(() => new Map<string, string>())
   const { user } = useSession()
   const maintains = useMayChange('maintainer')
   const mayWrite = useMayChange('guest')
   const changesOf = ({ author }: CommitComment) =>
     maintains || (mayWrite && author?.id === user?.id) ? changes : undefined
-  return { query, add, changesOf }
+  return { query, add, reply, drafts, changesOf }
+}
+
+/** None when every note of the discussion was deleted. */
+function threadOf({ id, notes }: CommitDiscussion): CommentThread[] {
+  const [first, ...replies] = notes
+  if (!first) return []
+  const { position } = first
+  return [
+    {
+      id,
+      first: commentOf(first, id),
+      replies: replies.map((note) => commentOf(note, id)),
+      path: position?.new_path ?? null,
+      line: position ? (position.new_line ?? position.old_line) : null,
+      line_type: position ? (position.new_line === null ? 'old' : 'new') : null,
+    },
+  ]
 }
 
 const commentOf = (
-  { id, author, body, created_at, updated_at, position }: CommitNote,
+  { id, author, body, created_at, updated_at }: CommitNote,
   discussion: string,
 ): CommitComment => ({
-  ...{ id, author, created_at, discussion, note: body, edited: updated_at !== created_at },
-  path: position?.new_path ?? null,
-  line: position ? (position.new_line ?? position.old_line) : null,
-  line_type: position ? (position.new_line === null ? 'old' : 'new') : null,
+  id,
+  author,
+  created_at,
+  discussion,
+  note: body,
+  edited: updated_at !== created_at,
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listDescendants, listProcesses } from '../support/processes.js'
+import { listDescendants, listProcesses } from './processes.js'
 
 export type Service = 'git-api' | 'saga-reporter'
 
@@ -16,6 +16,27 @@ export function memoryOf(tree: number, service: Service): number {
   if (!own) throw new Error(`${service} does not run`)
   const others = listDescendants(own.pid, processes)
   return others.reduce((sum, { pid }) => sum + memoryField(pid, 'RssAnon'), memoryField(own.pid, 'VmRSS'))
+}
+
+const lookEveryMs = 200
+
+/** Runs something. @returns how much the memory of a service, as {@link memoryOf} has it, grew at most meanwhile, in bytes */
+export async function growthWhile(
+  tree: number,
+  service: Service,
+  run: () => Promise<unknown>,
+): Promise<number> {
+  const before = memoryOf(tree, service)
+  let grownBytes = 0
+  const watch = setInterval(() => {
+    grownBytes = Math.max(grownBytes, memoryOf(tree, service) - before)
+  }, lookEveryMs)
+  try {
+    await run()
+  } finally {
+    clearInterval(watch)
+  }
+  return grownBytes
 }
 
 /** A field of the status of a process, in bytes; 0 when the process has ended. */
