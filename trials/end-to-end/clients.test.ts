@@ -189,7 +189,18 @@ describe('the command, installed from the instance', () => {
   it('status post and deploy report what the API then shows', async () => {
     const set = await json('status', 'post', 'main', 'success', '--name', 'build', '--coverage', '91.5')
     expect(set).toMatchObject({ status: 'success', name: 'build', coverage: 91.5 })
-    const started = await run(['deploy', 'start', 'production', '--sha', set.sha, '--ref', 'main'])
+    const shipped = ['--service', 'booking', '--service', 'billing']
+    const started = await run([
+      'deploy',
+      'start',
+      'production',
+      '--sha',
+      set.sha,
+      '--ref',
+      'main',
+      ...shipped,
+    ])
+    expect(started.stderr).toContain('with booking, billing is running')
     expect(started.stdout).toMatch(/^\d+$/)
     expect(await json('deploy', 'finish', started.stdout)).toMatchObject({
       status: 'success',

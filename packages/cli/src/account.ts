@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { scopes } from '@switchyard/domain/access'
 import { type Command, Option } from 'commander'
 import { type Api, createApi, dataOf, type Schemas } from './api.js'
+import { loginByBrowser } from './browser-login.js'
 import { isToken, normalUrl, readCredentials, removeCredentials, writeCredentials } from './credentials.js'
 import { exitCodes, Failure, usageFailure } from './failure.js'
 import { facts, instant, oneLine } from './output.js'
@@ -12,15 +14,26 @@ export function addAccountCommands(program: Command): void {
   program
     .command('login')
     .argument('[address]', 'of the instance; else SWITCHYARD_URL, or the one of the last login')
-    .description('Sign in with a token, which is kept for this user of this machine')
+    .description('Sign in, by the browser or with a token, which is kept for this user of this machine')
+    .addOption(new Option('--browser', 'by a page that you open, also on another machine').conflicts('token'))
+    .addOption(new Option('--token', 'with a token that you have'))
+    .addOption(
+      new Option('--scope <scope...>', 'what the token of the browser may do')
+        .choices(scopes)
+        .default(['api']),
+    )
     .addHelpText(
       'after',
-      `\nThe token is asked for without being shown, or read from standard input; it is no argument, since others see those.\n${examples(
+      `\nWithout an option: by the browser at a terminal, where the instance allows it. A token is asked for without being shown, or
+read from standard input; it is no argument, since others see those.\n${examples(
         'login https://switchyard.example.com',
+        'login https://switchyard.example.com --scope api read_sagas',
         'login http://localhost:8080 < .switchyard/root-token',
       )}`,
     )
-    .action((address: string | undefined, _options, command: Command) => signIn(command, address))
+    .action((address: string | undefined, options: LoginOptions, command: Command) =>
+      signIn(command, address, options),
+    )
   program
     .command('logout')
     .description('Forget the kept token')
@@ -38,21 +51,44 @@ export function addAccountCommands(program: Command): void {
     })
 }
 
-async function signIn(command: Command, address: string | undefined) {
+interface LoginOptions {
+  browser?: boolean
+  token?: boolean
+  scope: string[]
+}
+
+async function signIn(command: Command, address: string | undefined, options: LoginOptions) {
   const { url: given } = command.optsWithGlobals<{ url?: string }>()
   const wanted = address ?? given ?? (environment.SWITCHYARD_URL || readCredentials(environment)?.url)
   if (!wanted) throw usageFailure('name the address: switchyard login https://switchyard.example.com')
   const url = normalUrl(wanted)
-  const token = (
-    process.stdin.isTTY ? await askHidden(`Token for ${url}: `) : await text(process.stdin)
-  ).trim()
-  if (!isToken(token)) throw usageFailure('this is no token: give it alone, in one line')
+  const token = (await allowedToken(url, options)) ?? (await givenToken(url))
   const found = await readSelf(createApi({ url, token }, sayWaiting))
   const file = writeCredentials(environment, { url, token })
   say(
     `✓ signed in to ${url} as ${oneLine(found.user?.username ?? `user ${found.token.user_id}`)}; the token is in ${file}`,
   )
   if (environment.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
+}
+
+/** The token of the browser; undefined when it is to be one that the person has. */
+async function allowedToken(url: string, { browser, token, scope }: LoginOptions) {
+  if (token || !(browser || process.stdin.isTTY)) return undefined
+  const allowed = await loginByBrowser(url, scope)
+  if (allowed === undefined && browser)
+    throw new Failure(
+      `${url} does not sign in programs by the browser: sign in with a token, or ask its operator (DEVICE_TOKEN_LIFETIME_DAYS)`,
+      exitCodes.notFound,
+    )
+  return allowed
+}
+
+async function givenToken(url: string): Promise<string> {
+  const token = (
+    process.stdin.isTTY ? await askHidden(`Token for ${url}: `) : await text(process.stdin)
+  ).trim()
+  if (!isToken(token)) throw usageFailure('this is no token: give it alone, in one line')
+  return token
 }
 
 async function signOut(isRevoked: boolean) {

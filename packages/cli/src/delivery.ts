@@ -45,6 +45,7 @@ function addDeployCommands(program: Command): void {
     .requiredOption('--sha <sha>', 'commit that is deployed')
     .requiredOption('--ref <ref>', 'branch or tag that is deployed')
     .option('--tag', 'the ref is a tag')
+    .option('--service <service...>', 'that it ships, as sagas and queues name it; may be repeated')
     .option('--saga-id <saga>', 'saga that does the deployment')
     .option('--saga-tenant <tenant>', 'tenant of that saga')
     .option('--enforce', 'refuse it within a freeze period')
@@ -52,6 +53,7 @@ function addDeployCommands(program: Command): void {
       'after',
       `\nWithout --json the id stands alone on standard output, for "deploy finish".\n${examples(
         'deploy start production -p ada/engine --sha "$GITHUB_SHA" --ref main --enforce',
+        'deploy start production -p ada/engine --sha "$GITHUB_SHA" --ref main --service booking --service billing',
       )}`,
     )
     .action(startDeployment)
@@ -92,6 +94,7 @@ interface DeployOptions extends Pick<DeploymentBody, 'sha' | 'ref' | 'tag' | 'en
   project: string
   sagaId?: string
   sagaTenant?: string
+  service?: string[]
 }
 
 async function startDeployment(environment: string, options: DeployOptions, command: Command) {
@@ -99,11 +102,14 @@ async function startDeployment(environment: string, options: DeployOptions, comm
   const { project: id, sha, ref, tag = false, enforce, sagaId, sagaTenant } = options
   const body = {
     ...{ environment, sha, ref, tag, enforce, status: 'running' as const },
-    ...{ saga_id: sagaId, saga_tenant: sagaTenant },
+    ...{ saga_id: sagaId, saga_tenant: sagaTenant, services: options.service },
   }
   const made = await dataOf(api.POST('/projects/{id}/deployments', { params: { path: { id } }, body }))
   show(made, String(made.id))
-  say(`✓ deployment ${made.id} of ${oneLine(made.sha)} to ${oneLine(made.environment.name)} is running`)
+  const shipped = made.services.length > 0 ? ` with ${made.services.map(oneLine).join(', ')}` : ''
+  say(
+    `✓ deployment ${made.id} of ${oneLine(made.sha)} to ${oneLine(made.environment.name)}${shipped} is running`,
+  )
   if (made.frozen) say('• the project is in a freeze period')
 }
 
@@ -119,9 +125,7 @@ async function finishDeployment(
   const changed = await dataOf(
     api.PUT('/projects/{id}/deployments/{deployment_id}', { params: { path }, body: { status } }),
   )
-  const { environment, sha } = changed
-  show(
-    changed,
-    facts({ deployment: changed.id, environment: environment.name, status: changed.status, commit: sha }),
-  )
+  const { environment, sha, status: ended, services } = changed
+  const said = { deployment: changed.id, environment: environment.name, status: ended, commit: sha }
+  show(changed, facts({ ...said, services: services.join(', ') }))
 }

@@ -10,6 +10,7 @@ export {
   type Deployment,
   type DeploymentApproval,
   type DeployToken,
+  type DeviceAuthorization,
   type Environment,
   type FreezePeriod,
   type Identity,

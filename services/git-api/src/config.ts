@@ -144,6 +144,11 @@ const fields = z.object({
     .describe(
       'Longest life of the [tokens that users make for themselves](users-and-tokens.md#tokens-of-ones-own). Unset: they make none',
     ),
+  DEVICE_TOKEN_LIFETIME_DAYS: integer(1, 3650)
+    .optional()
+    .describe(
+      'Life of the tokens that users allow in the console to programs [such as `switchyard login`](users-and-tokens.md#signing-in-programs). Unset: they allow none',
+    ),
   SWITCHYARD_ROOT_TOKEN: rootToken()
     .optional()
     .describe(

@@ -10,6 +10,7 @@ import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
+import { deviceAuthorizationRoutes } from './device-authorization/routes.js'
 import { environmentRoutes } from './environments/routes.js'
 import { rawPageRoutes } from './files/raw-routes.js'
 import { fileRoutes } from './files/routes.js'
@@ -69,6 +70,7 @@ const subjects = [
   sessionRoutes,
   signInRoutes,
   identityRoutes,
+  deviceAuthorizationRoutes,
   savedViewRoutes,
   projectRoutes,
   projectStateRoutes,

@@ -25,6 +25,7 @@ import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
+import { deviceCodeLimit } from './device-authorization/device-authorization.js'
 import { createFreezeCalendar } from './freeze-periods/freeze-calendar.js'
 import { createGuards, projectNamedBy } from './guards.js'
 import { createJobs } from './jobs.js'
@@ -90,6 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards,
       sessions,
+      deviceCodeLimiter: createLimiter(deviceCodeLimit),
       ...bySettings,
       jobs,
       ...threads,
@@ -249,6 +251,7 @@ function signInOf(config: Config) {
   return {
     signInProviders: new Map(providersOf(config).map((each) => [each.name, createProvider(each, baseUrl)])),
     ownTokenDaysMax: config.USER_TOKEN_LIFETIME_DAYS_MAX,
+    deviceTokenDays: config.DEVICE_TOKEN_LIFETIME_DAYS,
   }
 }
 

@@ -233,6 +233,7 @@ describe('jobs of one rule and subject', () => {
     for (let run = 0; run < 6; run += 1) statuses.push(await ask({ run_id: run }))
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
     expect(await ask({ sub: 'repo:acme/other' })).toBe(200)
+    expect((await limited.ask('owner', 'GET', `/projects/${own.id}`)).status).toBe(200)
     await limited.close()
   })
 })

@@ -42,6 +42,20 @@ export async function callSignIn(api: DocumentedApi, { harness, provider }: Sign
   const own_token = { name: 'own', scopes: ['read_api'] }
   const mine = { token: null, headers: { ...headers, Cookie }, body: own_token }
   await api.call('POST /user/personal_access_tokens', mine)
+  await callDeviceAuthorization(api, harness.baseUrl, { ...headers, Cookie })
   const asked = { provider: 'open', next: '/console/account' }
   await api.call('POST /user/identities', { token: null, headers: { ...headers, Cookie }, body: asked })
+}
+
+async function callDeviceAuthorization(api: DocumentedApi, url: string, headers: Record<string, string>) {
+  const codeOfProgram = async () => {
+    const body = new URLSearchParams({ client_id: 'documented' })
+    const answer = await fetch(`${url}/oauth/authorize_device`, { method: 'POST', body })
+    return ((await answer.json()) as { user_code: string }).user_code
+  }
+  const [allowed, denied] = [await codeOfProgram(), await codeOfProgram()]
+  const person = { token: null, headers }
+  await api.call('GET /user/device_authorization', { ...person, query: { user_code: allowed } })
+  await api.call('POST /user/device_authorization/allow', { ...person, body: { user_code: allowed } })
+  await api.call('POST /user/device_authorization/deny', { ...person, body: { user_code: denied } })
 }

@@ -42,6 +42,7 @@ beforeAll(async () => {
     ...webhooks,
     ...twoStorages,
     USER_TOKEN_LIFETIME_DAYS_MAX: '30',
+    DEVICE_TOKEN_LIFETIME_DAYS: '30',
     TRUSTED_ISSUER_HOSTS: issuer.url,
   })
   harness = signIn.harness

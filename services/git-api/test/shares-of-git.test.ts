@@ -3,17 +3,21 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Project } from '@switchyard/db'
+import { type JobIssuer, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, sessionsOf, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
+let issuer: JobIssuer
 let stuck: Project
 let project: Project
 const closing: { close(): Promise<unknown> }[] = []
 
 /** The references of `stuck` are in a pipe that nobody writes to, so every process that reads them waits until it is ended. */
 beforeAll(async () => {
-  harness = await startGitHarness({ env: { GIT_SESSIONS_PER_USER_MAX: '2' } })
+  issuer = await startJobIssuer()
+  const env = { TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' }
+  harness = await startGitHarness({ env: { GIT_SESSIONS_PER_USER_MAX: '2', ...env } })
   for (const visibility of ['public', 'public'] as const) {
     const sample = await pushSample(harness, { visibility })
     closing.push(sample.work)
@@ -27,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const one of closing) await one.close()
   await harness?.close()
+  await issuer?.close()
 })
 
 type Who = Parameters<GitHarness['send']>[0]
@@ -86,5 +91,36 @@ test('fetches without a token count by their address', async () => {
   expect(await listOf('203.0.113.4', project)).toContain('refs/heads/main')
   leaving.abort()
   expect(await Promise.all(held)).toEqual(['AbortError', 'AbortError', 'AbortError'])
+  await expect.poll(() => slots('stream', 'held'), { timeout: 10_000 }).toBe(0)
+})
+
+test('the jobs of one rule and subject share fetches, and stop neither those of another subject nor a user', async () => {
+  const rule = { name: 'CI', audience: 'switchyard', claims: { repository: 'acme/engine' } }
+  const { status } = await harness.ask('owner', 'POST', `/projects/${stuck.id}/trusted_issuers`, {
+    ...{ ...rule, issuer: issuer.url, access_level: 30, scopes: ['api', 'write_repository'] },
+  })
+  expect(status).toBe(201)
+  const leaving = new AbortController()
+  let runs = 0
+  const beginPush = async (sub: string) => {
+    runs += 1
+    const claims = { sub, aud: 'switchyard', repository: 'acme/engine', run_id: runs }
+    const Authorization = `Basic ${btoa(`job:${await issuer.token(claims)}`)}`
+    const url = `${harness.baseUrl}/${stuck.pathWithNamespace}.git/info/refs?service=git-receive-pack`
+    return fetch(url, { headers: { Authorization }, signal: leaving.signal })
+      .then((answer) => answer.text())
+      .catch(({ name }: Error) => name)
+  }
+  const first = Array.from({ length: 4 }, () => beginPush('one'))
+  await expect.poll(() => slots('stream', 'waiting')).toBe(2)
+  expect(await slots('stream', 'held')).toBe(2)
+  const second = beginPush('another')
+  await expect.poll(() => slots('stream', 'held')).toBe(3)
+  expect(await slots('stream', 'waiting')).toBe(2)
+  const list = await fetch(`${harness.remote('anonymous', project)}/info/refs?service=git-upload-pack`)
+  expect(list.status).toBe(200)
+  expect(await ask('owner', project, '203.0.113.5')).toBe(200)
+  leaving.abort()
+  expect(new Set(await Promise.all([...first, second]))).toEqual(new Set(['AbortError']))
   await expect.poll(() => slots('stream', 'held'), { timeout: 10_000 }).toBe(0)
 })

@@ -84,7 +84,9 @@ export const configSchema = z
     ...tlsFields,
     SAGA_RATE_LIMIT_PER_SERVICE: integer(0, 1_000_000)
       .default(0)
-      .describe('Events a second that each service may report to one process. `0`: no limit'),
+      .describe(
+        'Events a second that each service, and [each CI job](keyless-ci.md#show-the-token), may report to one process. `0`: no limit',
+      ),
     SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000)
       .optional()
       .describe('Events that a service may report at once after a pause. Unset: those of a second'),

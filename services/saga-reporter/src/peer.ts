@@ -10,6 +10,8 @@ export interface Peer {
   tenants: BoundTenants
   /** Tenants that other senders are bound to, when this sender is bound to none: it may not report for them. */
   foreignTenants?: ReadonlySet<string>
+  /** A CI job: its events count together with those of the same rule and subject, whatever services they name. */
+  isJob?: true
 }
 
 /** Certificate name → what its holder may report for. */

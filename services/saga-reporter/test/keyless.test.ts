@@ -100,6 +100,38 @@ it('jobs of one rule and subject share a limit, which stops neither other subjec
   await limited.close()
 })
 
+it('events of jobs count by rule and subject, so that a job uses up the limit of no other and of no service', async () => {
+  const limited = await startService(harness.serviceUrl, {
+    ...{ SAGA_AUTH: 'token', TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' },
+    ...{ SAGA_RATE_LIMIT_PER_SERVICE: '1', SAGA_RATE_LIMIT_BURST: '3' },
+  })
+  let sagas = 0
+  const report = async (token: string, serviceName: string) => {
+    sagas += 1
+    const reported = { sagaId: `counted-${sagas}`, serviceName }
+    const metadata = { authorization: `Bearer ${token}`, 'x-tenant': 'acme' }
+    return limited.grpc.report('SagaStarted', reported, { metadata }).then(
+      () => 'stored',
+      (error: { code: status; details: string }) => error,
+    )
+  }
+  const flood = []
+  for (let run = 0; run < 8; run += 1)
+    flood.push(await report(await tokenOf({ run_id: run }), `service-${run}`))
+  expect(flood).toContainEqual(
+    expect.objectContaining({
+      code: status.RESOURCE_EXHAUSTED,
+      details: expect.stringContaining('this job'),
+    }),
+  )
+  await report(await tokenOf(), 'shared')
+  expect(await report(await tokenOf({ sub: 'repo:acme/another' }), 'shared')).toBe('stored')
+  const { reporter } = await createTokens(harness.database)
+  expect(await report(reporter, 'shared')).toBe('stored')
+  expect(await report(reporter, 'service-1')).toBe('stored')
+  await limited.close()
+})
+
 it('a token without a signature by a key of the issuer is refused over gRPC, whatever algorithm it names', async () => {
   const [header = '', body = ''] = (await tokenOf()).split('.')
   const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')

@@ -6,10 +6,12 @@ import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '@switchyard/dev-env/free-port'
+import { startJobIssuer } from '@switchyard/testing'
 import { startRedis } from '../../support/redis.js'
 
-/** The service in a separate process, with a public project that has one commit. */
+/** The service in a separate process, with a public project that has one commit, and trusts CI jobs of an issuer. */
 export async function startGitApi(databaseUrl: string) {
+  const issuer = await startJobIssuer()
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const redis = await startRedis()
   const token = randomBytes(20).toString('hex')
@@ -27,6 +29,8 @@ export async function startGitApi(databaseUrl: string) {
         SWITCHYARD_ROOT_TOKEN: token,
         PORT: `${port}`,
         RATE_LIMIT_PER_MINUTE: '0',
+        TRUSTED_ISSUER_HOSTS: issuer.url,
+        WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
       },
       // Log lines go to a file that nobody reads, as in production they go to a pipe.
       execArgv: [],
@@ -44,24 +48,40 @@ export async function startGitApi(databaseUrl: string) {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   const headers = { 'PRIVATE-TOKEN': token }
-  const asked = async <Answer>(path: string, fields?: Record<string, string>): Promise<Answer> => {
-    const init = fields ? { method: 'POST', body: new URLSearchParams(fields) } : {}
-    const response = await fetch(`${baseUrl}/api/v4${path}`, { ...init, headers })
+  const asked = async <Answer>(path: string, fields?: object): Promise<Answer> => {
+    const init = fields ? { method: 'POST', body: JSON.stringify(fields) } : {}
+    const response = await fetch(`${baseUrl}/api/v4${path}`, {
+      ...init,
+      headers: { ...headers, 'Content-Type': 'application/json' },
+    })
     if (!response.ok) throw new Error(await response.text())
     return (await response.json()) as Answer
   }
-  const given = { path: 'built', visibility: 'public', initialize_with_readme: 'true' }
+  const given = { path: 'built', visibility: 'public', initialize_with_readme: true }
   const project = await asked<{ id: number }>('/projects', given)
   const commit = await asked<{ id: string }>(`/projects/${project.id}/repository/commits/main`)
+  const job = { sub: 'repo:acme/engine', aud: 'switchyard', repository: 'acme/engine' }
+  await asked(`/projects/${project.id}/trusted_issuers`, {
+    ...{ name: 'bench', issuer: issuer.url, audience: job.aud, claims: { repository: job.repository } },
+    ...{ access_level: 30, scopes: ['api'] },
+  })
+  let runs = 0
   return {
     port,
+    pid: child.pid ?? 0,
     headers,
+    /** Headers with the identity token of one more job. */
+    async jobHeaders() {
+      runs += 1
+      return { Authorization: `Bearer ${await issuer.token({ ...job, run_id: runs })}` }
+    },
     projectId: project.id,
     sha: commit.id,
     async stop() {
       child.kill()
       await once(child, 'exit')
       await redis.stop()
+      await issuer.close()
       rmSync(storageRoot, { recursive: true, force: true })
     },
   }

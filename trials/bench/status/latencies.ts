@@ -76,4 +76,19 @@ export async function timeAuthentication({ port, headers, projectId, sha }: GitA
   return times
 }
 
+/** The same public answer with the token of a job that was shown before, and with one that is shown the first time, in turns. */
+export async function timeJobTokens({ port, jobHeaders, projectId, sha }: GitApi, requests: number) {
+  const url = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}`
+  const shown = await jobHeaders()
+  const times = { shown: [] as number[], first: [] as number[] }
+  for (let count = 0; count < requests + 200; count += 1) {
+    const fresh = await jobHeaders()
+    const [again, first] = [await timed(url, shown), await timed(url, fresh)]
+    if (count < 200) continue
+    times.shown.push(again)
+    times.first.push(first)
+  }
+  return times
+}
+
 export const closeConnections = () => agent.destroy()

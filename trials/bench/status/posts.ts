@@ -10,9 +10,10 @@ export const writers = 32
 const nameOf = (rows: Rows, writer: number) => (rows === 'one row' ? 'shared' : `writer-${writer}`)
 const states = ['pending', 'running']
 
-/** Posts per second over HTTP. */
+/** Posts per second over HTTP. @param headers that say who posts */
 export async function postStatuses(
-  { port, headers, projectId, sha }: GitApi,
+  { port, projectId, sha }: Pick<GitApi, 'port' | 'projectId' | 'sha'>,
+  headers: Record<string, string>,
   rows: Rows,
   seconds: number,
 ): Promise<number> {

@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util'
 import { startDatabases } from '../../support/databases.js'
+import { usageOf } from '../saga/process-usage.js'
 import { startGitApi } from './git-api.js'
-import { closeConnections, fillCommit, quantile, timeAuthentication, timeLists } from './latencies.js'
+import {
+  closeConnections,
+  fillCommit,
+  quantile,
+  timeAuthentication,
+  timeJobTokens,
+  timeLists,
+} from './latencies.js'
 import { createPlainWriter, postStatuses, type Rows, writers } from './posts.js'
 
 const { values: options } = parseArgs({
@@ -27,7 +35,10 @@ async function measurePosts(rows: Rows): Promise<void> {
   const posts: number[] = []
   const statements: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
-    const [posted, written] = [await postStatuses(gitApi, rows, seconds), await plain.write(rows, seconds)]
+    const [posted, written] = [
+      await postStatuses(gitApi, gitApi.headers, rows, seconds),
+      await plain.write(rows, seconds),
+    ]
     // The first round warms up.
     if (round === 0) continue
     posts.push(posted)
@@ -41,6 +52,42 @@ async function measurePosts(rows: Rows): Promise<void> {
 
 await measurePosts('one row')
 await measurePosts('own rows')
+
+/** Milliseconds of CPU time that git-api takes for a post. */
+async function cpuOfPost(headers: Record<string, string>): Promise<number> {
+  const before = usageOf(gitApi.pid).cpuSeconds
+  const perSecond = await postStatuses(gitApi, headers, 'own rows', seconds)
+  return ((usageOf(gitApi.pid).cpuSeconds - before) * 1000) / (perSecond * seconds)
+}
+
+/** An access token and the identity token of a CI job, in turns. */
+async function measureJobs(): Promise<void> {
+  const job = await gitApi.jobHeaders()
+  const byUser: number[] = []
+  const byJob: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const [user, ofJob] = [await cpuOfPost(gitApi.headers), await cpuOfPost(job)]
+    if (round === 0) continue
+    byUser.push(user)
+    byJob.push(ofJob)
+  }
+  const ratios = byJob.map((value, round) => value / (byUser[round] ?? Number.NaN))
+  say('CPU time of a post with an access token', `${median(byUser).toFixed(2)} ms`)
+  say('CPU time of a post with an identity token', `${median(byJob).toFixed(2)} ms`)
+  say(
+    'identity token ÷ access token',
+    median(ratios).toFixed(2),
+    ratios.map((ratio) => ratio.toFixed(2)).join(' '),
+  )
+  const { shown, first } = await timeJobTokens(gitApi, requests)
+  say(
+    'the first time of an identity token adds',
+    `${(median(first) - median(shown)).toFixed(2)} ms`,
+    `p50; later times take ${median(shown).toFixed(2)} ms in all`,
+  )
+}
+
+await measureJobs()
 
 await fillCommit(databases.urls.ours, gitApi)
 for (const [query, times] of await timeLists(gitApi, requests)) {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   findFreePort,
   type IdentityProvider,
@@ -5,9 +8,11 @@ import {
   launchBrowser,
   startIdentityProvider,
 } from '@switchyard/testing'
+import { execa } from 'execa'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
+import { violations } from './axe.js'
 import { signIn, visit } from './console-browser.js'
 
 const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
@@ -41,6 +46,7 @@ beforeAll(async () => {
       OIDC_LABEL: 'Acme',
       OIDC_CREATE_USERS: 'true',
       USER_TOKEN_LIFETIME_DAYS_MAX: '30',
+      DEVICE_TOKEN_LIFETIME_DAYS: '30',
     },
   })
 })
@@ -108,6 +114,43 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
       await expect.poll(async () => (await ask()).status).toBe(401)
     })
+  })
+
+  it('lets users sign in the command, where they compare its code', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-command-'))
+    const env = { XDG_CONFIG_HOME: folder }
+    const command = join(folder, 'package/bin/switchyard.mjs')
+    try {
+      const packed = await (await fetch(`${url}/-/clients/cli.tgz`)).bytes()
+      await execa('tar', ['-xzC', folder], { input: packed })
+      const login = execa('node', [command, 'login', url, '--browser'], { env, reject: false })
+      let said = ''
+      login.stderr.on('data', (text) => {
+        said += text
+      })
+      await expect.poll(() => said, { timeout: 10_000 }).toContain('allow ')
+      const address = /http\S+/.exec(said)?.[0] ?? ''
+      const code = new URL(address).searchParams.get('user_code') ?? ''
+      await inWindow(async (page) => {
+        await page.goto(address)
+        await logIn(page, 'ada')
+        const request = page.getByRole('region', { name: 'A program asks for a token of yours' })
+        await request.getByText(code, { exact: true }).waitFor()
+        await request.getByText(`switchyard on ${hostname()}`).waitFor()
+        expect(await violations(page)).toEqual([])
+        await request.getByRole('button', { name: 'Allow' }).click()
+        await page.getByRole('status').getByText('Allowed.').waitFor()
+        const { exitCode, stderr } = await login
+        expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`signed in to ${url} as ada`)])
+        await page.goto('/console/account')
+        await page.getByRole('row', { name: /switchyard on/ }).waitFor()
+      })
+      const { stdout } = await execa('node', [command, 'whoami'], { env })
+      expect(stdout).toMatch(/^user +ada$/m)
+      await execa('node', [command, 'logout', '--revoke'], { env })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('lets users link and unlink their accounts, but not the last one', async () => {

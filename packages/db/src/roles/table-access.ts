@@ -29,6 +29,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
   identities: { 'git-api': 'write' },
+  device_authorizations: { 'git-api': 'write' },
   // Services take the identity tokens of CI jobs.
   trusted_issuers: {
     'git-api': 'write',

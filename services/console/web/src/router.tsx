@@ -212,6 +212,13 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./pages/account/account-page'), 'AccountPage'),
 })
 
+const device = createRoute({
+  getParentRoute: () => root,
+  path: '/device',
+  validateSearch: keep('user_code'),
+  component: lazyRouteComponent(() => import('./pages/account/device-page'), 'DevicePage'),
+})
+
 const users = createRoute({
   getParentRoute: () => root,
   path: '/admin/users',
@@ -285,6 +292,7 @@ const routeTree = root.addChildren([
   queues,
   queue,
   account,
+  device,
   users,
   tokens,
   audit,

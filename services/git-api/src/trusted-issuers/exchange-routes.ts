@@ -1,14 +1,6 @@
-import {
-  type AnswerForm,
-  anyone,
-  type Call,
-  endpoint,
-  ok,
-  type Route,
-  route,
-  text,
-} from '@switchyard/service-kit/http'
+import { anyone, type Call, endpoint, type Route, route, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { oauthAnswers, oauthReply } from '../shapes/oauth.js'
 import { optionalText } from '../shapes/parameters.js'
 import { type ExchangeDependencies, exchangedSeconds, exchangeIdentity } from './exchange.js'
 
@@ -31,19 +23,6 @@ const exchangedShape = z
     id: 'ExchangedToken',
     description: 'The only answer that holds the secret of the token of a CI job',
   })
-
-/** Errors as OAuth 2.0 has them (RFC 6749, 5.2). */
-const oauthAnswers: AnswerForm = {
-  mediaType: 'application/json',
-  presentError({ status, body, headers }) {
-    const isGrant = 'message' in body
-    const code = isGrant ? 'invalid_grant' : 'invalid_request'
-    const error = status === 400 ? code : 'temporarily_unavailable'
-    const { request_id } = body
-    const described = { error, error_description: String(isGrant ? body.message : body.error), request_id }
-    return { status, body: described, ...(headers && { headers }) }
-  },
-}
 
 export const exchangeRoutes = (deps: ExchangeDependencies): Route[] => [
   route('POST', '/oidc/exchange', anyone, exchange(deps), { answerForm: oauthAnswers }),
@@ -74,7 +53,7 @@ const exchange = (deps: ExchangeDependencies) =>
         expires_in: exchangedSeconds,
         scope: scopes.join(' '),
       }
-      return ok(answer, { 'Cache-Control': 'no-store' })
+      return oauthReply(answer)
     },
   })
 

@@ -152,7 +152,8 @@ export function reporterOf(caller: Caller | null, isForCertificates = false): Pe
   const mayReport = token.scopes.includes('saga_report') || (user.admin && token.scopes.includes('api'))
   if (!mayReport) throw insufficientScope(['saga_report'])
   if (isForCertificates) throw forbidden('events are reported over gRPC with a certificate')
-  return { name: countedToken(caller), service: null, tenants: boundTenantsOf(caller) }
+  const peer = { name: countedToken(caller), service: null, tenants: boundTenantsOf(caller) }
+  return token.job ? { ...peer, isJob: true } : peer
 }
 
 function byCertificate(peers: PeerBindings): PeerOf {

@@ -36,7 +36,8 @@ const bucketsMax = 10_000
 /**
  * Limits the events of each service, so that a service with too many events does not affect other services. The service
  * of an event is that of its sender's certificate, or the one that it names, or that of its saga or activity as far as
- * this process has seen it. Events of unknown sagas share the limit of their sender.
+ * this process has seen it. Events of unknown sagas share the limit of their sender. A CI job has a limit of its own, so that it
+ * uses up that of no service by naming it.
  */
 export function createRateLimit(options: Options): RateLimit | undefined {
   const { perSecond, burst, nowMs, rememberedMax = 100_000 } = options
@@ -56,6 +57,7 @@ export function createRateLimit(options: Options): RateLimit | undefined {
   }
 
   return ({ peer, tenant, event, address }) => {
+    if (peer.isJob) return count(` ${peer.name}`, 'this job')
     const service = peer.service ?? serviceOf(tenant, event)
     if (service !== null) count(service, `service ${service}`)
     // The space distinguishes this key from names of services, which are trimmed.

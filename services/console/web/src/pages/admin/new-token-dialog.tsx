@@ -8,22 +8,8 @@ import { CopyButton } from '../../components/copy-button'
 import { CheckboxField, TextField } from '../../components/fields'
 import { Modal, ModalActions } from '../../components/modal'
 import type { IssuedToken } from '../../generated/types.gen'
+import { tokenScopes } from './token-scopes'
 import { findUser, usernamesQuery } from './user-names'
-
-/** @param label what the checkbox is called, when the name of the scope could be taken for that of a field */
-const scopes: { name: string; label?: string; meaning: string }[] = [
-  { name: 'api', meaning: 'everything that the user may do in the API, and git' },
-  { name: 'read_api', meaning: 'reading in the API' },
-  { name: 'read_user', label: 'own profile', meaning: 'read_user: reading who its holder is' },
-  { name: 'read_repository', meaning: 'clone and fetch' },
-  { name: 'write_repository', meaning: 'clone, fetch and push' },
-  { name: 'self_rotate', meaning: 'replacing itself' },
-  { name: 'read_metrics', meaning: 'figures of queues and services' },
-  { name: 'read_sagas', meaning: 'reading sagas' },
-  { name: 'saga_report', meaning: 'reporting sagas' },
-  { name: 'manage_jobs', meaning: 'retrying and removing jobs of Switchyard' },
-  { name: 'manage_broadcasts', meaning: 'posting, changing and removing broadcasts' },
-]
 
 /** Scopes that `api` includes, which is what users have to give. */
 const ownScopes = new Set(['api', 'read_api', 'read_repository', 'write_repository', 'self_rotate'])
@@ -32,7 +18,7 @@ const ownScopes = new Set(['api', 'read_api', 'read_repository', 'write_reposito
 export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
   const isOwn = ownDaysMax !== undefined
   const client = useQueryClient()
-  const shownScopes = isOwn ? scopes.filter(({ name }) => ownScopes.has(name)) : scopes
+  const shownScopes = isOwn ? tokenScopes.filter(({ name }) => ownScopes.has(name)) : tokenScopes
   const [issued, setIssued] = useState<IssuedToken>()
   if (issued) return <SecretDialog token={issued} onClose={onClose} />
   const create = async (form: FormData) => {

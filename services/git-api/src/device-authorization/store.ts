@@ -1,0 +1,95 @@
+import type { DatabaseOrTransaction, DeviceAuthorization, PersonalAccessToken, User } from '@switchyard/db'
+
+/** SHA-256 of a code. */
+type CodeHash = Uint8Array<ArrayBuffer>
+
+/** Key of the lock of new requests. */
+const lock = 'switchyard.device_authorizations'
+/** A program that asks after the end is told so for this time. */
+const rememberedMs = 3_600_000
+
+/**
+ * The requests that nobody has decided yet: of all addresses, and of one. Locks them until the transaction ends, so that two
+ * transactions cannot add one at the same time, and forgets those that ended long ago.
+ */
+export async function countWaiting(
+  { prisma }: DatabaseOrTransaction,
+  address: string,
+): Promise<{ all: number; ofAddress: number }> {
+  await prisma.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtext(${lock}))`
+  const now = Date.now()
+  await prisma.deviceAuthorization.deleteMany({ where: { expiresAt: { lt: new Date(now - rememberedMs) } } })
+  const waiting = { allowed: null, expiresAt: { gt: new Date(now) } }
+  return {
+    all: await prisma.deviceAuthorization.count({ where: waiting }),
+    ofAddress: await prisma.deviceAuthorization.count({ where: { ...waiting, address } }),
+  }
+}
+
+export type NewDeviceAuthorization = Pick<
+  DeviceAuthorization,
+  'clientId' | 'scopes' | 'address' | 'expiresAt' | 'intervalSeconds'
+> & { deviceCodeHash: CodeHash; userCodeHash: CodeHash }
+
+export const createDeviceAuthorization = (
+  { prisma }: DatabaseOrTransaction,
+  request: NewDeviceAuthorization,
+): Promise<DeviceAuthorization> => prisma.deviceAuthorization.create({ data: request })
+
+const undecided = (userCodeHash: CodeHash) => ({
+  userCodeHash,
+  allowed: null,
+  expiresAt: { gt: new Date() },
+})
+
+/** The request with the code, while somebody may decide about it. */
+export const findUndecided = (
+  { prisma }: DatabaseOrTransaction,
+  userCodeHash: CodeHash,
+): Promise<DeviceAuthorization | null> =>
+  prisma.deviceAuthorization.findFirst({ where: undecided(userCodeHash) })
+
+export type Decision = Pick<DeviceAuthorization, 'allowed' | 'tokenId'> &
+  Partial<Pick<DeviceAuthorization, 'lastDay' | 'tenants'>>
+
+/** @returns whether nobody else has decided meanwhile */
+export async function decide(
+  { prisma }: DatabaseOrTransaction,
+  userCodeHash: CodeHash,
+  decision: Decision,
+): Promise<boolean> {
+  const { count } = await prisma.deviceAuthorization.updateMany({
+    where: undecided(userCodeHash),
+    data: decision,
+  })
+  return count > 0
+}
+
+export type LockedDeviceAuthorization = DeviceAuthorization & {
+  /** The token of the session in which it was decided. Null: nobody has decided yet. */
+  token: (PersonalAccessToken & { user: User }) | null
+}
+
+/** Finds a request, and locks it until the transaction ends, so that its program gets one token. */
+export async function lockByDeviceCode(
+  { prisma }: DatabaseOrTransaction,
+  deviceCodeHash: CodeHash,
+): Promise<LockedDeviceAuthorization | null> {
+  await prisma.$queryRaw`SELECT FROM device_authorizations WHERE device_code_hash = ${deviceCodeHash} FOR UPDATE`
+  return prisma.deviceAuthorization.findUnique({
+    where: { deviceCodeHash },
+    include: { token: { include: { user: true } } },
+  })
+}
+
+export const notePoll = (
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  intervalSeconds: number,
+): Promise<DeviceAuthorization> =>
+  prisma.deviceAuthorization.update({ where: { id }, data: { polledAt: new Date(), intervalSeconds } })
+
+export const deleteDeviceAuthorization = (
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+): Promise<DeviceAuthorization> => prisma.deviceAuthorization.delete({ where: { id } })

@@ -1,0 +1,26 @@
+import type { AnswerForm, Reply } from '@switchyard/service-kit/http'
+
+/** Errors as OAuth 2.0 has them (RFC 6749, 5.2). */
+export const oauthAnswers: AnswerForm = {
+  mediaType: 'application/json',
+  presentError({ status, body, headers }) {
+    const isGrant = 'message' in body
+    const isOver = status === 429 || status >= 500
+    const code = isGrant && status === 400 ? 'invalid_grant' : 'invalid_request'
+    const error = isOver ? 'temporarily_unavailable' : code
+    const { request_id } = body
+    const described = { error, error_description: String(isGrant ? body.message : body.error), request_id }
+    return { status, body: described, ...(headers && { headers }) }
+  },
+}
+
+const noStore = { 'Cache-Control': 'no-store' }
+
+/** An answer of OAuth 2.0, which nobody may keep. */
+export const oauthReply = (body: object): Reply => ({ status: 200, body, headers: noStore })
+
+export const oauthRefusal = (error: string, description: string): Reply => ({
+  status: 400,
+  body: { error, error_description: description },
+  headers: noStore,
+})
