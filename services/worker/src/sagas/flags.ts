@@ -22,7 +22,7 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { withSweepHeld } from './hold-sweep.js'
+import { withSweepHeld } from '../hold-sweep.js'
 
 const rowsMax = 1000
 /**
