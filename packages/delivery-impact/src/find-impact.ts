@@ -62,6 +62,16 @@ export const measures = [
   'dead_jobs',
 ] as const
 
+/** The test by which each of them is judged; their sources stand beside the tests. */
+export const testNames: Record<Measure, string> = {
+  failures: "Fisher's exact test",
+  new_failure: "Fisher's exact test",
+  duration: 'Brunner-Munzel test',
+  stuck: "Fisher's exact test",
+  queue_latency: 'Brunner-Munzel test',
+  dead_jobs: 'conditional test of two Poisson rates',
+}
+
 export type Measure = (typeof measures)[number]
 
 /** One figure that became worse with a deployment. */

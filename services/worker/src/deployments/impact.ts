@@ -5,12 +5,13 @@ import {
   isCommonCause,
   looksWithin,
   type Moments,
+  type ObservedHistory,
   type ServiceFigures,
 } from '@switchyard/delivery-impact'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { withSweepHeld } from '../hold-sweep.js'
 import {
   type DueDeployment,
   type Impact,
@@ -18,7 +19,13 @@ import {
   recordImpact,
   type ServiceFinding,
 } from './impact-store.js'
-import { listOthers, listTenants, readHistory } from './saga-history.js'
+import {
+  type HistoryQuestion,
+  listOthers,
+  listTenants,
+  readBriefHistory,
+  readHistory,
+} from './saga-history.js'
 
 const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
@@ -161,13 +168,23 @@ async function compareService(
   const history = await readHistory(database, { ...question, tenant, service })
   const findings = before?.commonCause ? [] : findImpact(history, moments)
   let commonCause = before?.commonCause ?? false
-  if (findings.length > 0) {
-    const others = await listOthers(database, tenant, moments)
-    const histories = await Promise.all(
-      others.map((other) => readHistory(database, { ...question, tenant, service: other })),
-    )
-    commonCause = isCommonCause(histories, moments)
-  }
+  if (findings.length > 0) commonCause = await haveOthersWorsened(database, tenant, question)
   const figures = { tenant, service, ...figuresOf(history, moments), commonCause }
   return { figures, findings: commonCause ? [] : findings }
+}
+
+/** Whether services of the tenant that were not deployed became worse, too. The day before is read only of those that seem to be. */
+async function haveOthersWorsened(
+  database: Comparison['database'],
+  tenant: string,
+  question: Pick<HistoryQuestion, 'moments' | 'stuckAfterMs'>,
+): Promise<boolean> {
+  const { moments } = question
+  const histories: ObservedHistory[] = []
+  for (const service of await listOthers(database, tenant, moments)) {
+    const brief = await readBriefHistory(database, { ...question, tenant, service })
+    const seemsWorse = findImpact(brief, moments).length > 0
+    histories.push(seemsWorse ? await readHistory(database, { ...question, tenant, service }) : brief)
+  }
+  return isCommonCause(histories, moments)
 }
