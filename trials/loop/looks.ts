@@ -1,9 +1,14 @@
-import { type Finding, findImpact, isCommonCause, type ServiceHistory } from '@switchyard/delivery-impact'
+import {
+  type Finding,
+  findImpact,
+  isCommonCause,
+  looksWithin,
+  type ServiceHistory,
+} from '@switchyard/delivery-impact'
 import { type Deployment, type observe, type Service, timeOf, type Year } from './year.js'
 
-/** When deployments are looked at, in minutes after each is finished. */
-export const lookMinutes = [2, 5, 10, 15, 30, 60]
 const windowMinutes = 60
+const sagasMin = 20
 /** Deployments of a service that are finished within so many minutes of each other share what follows. */
 const sharedMinutes = 12
 
@@ -54,13 +59,14 @@ function firstAlarm(year: Year, observed: Observed, deployment: Deployment, serv
     )
     return { runs, queues, hours, knownFingerprints }
   }
-  for (const delayMinutes of lookMinutes) {
+  for (const delayMinutes of looksWithin(windowMinutes)) {
     const to = finishedMinute + delayMinutes
     const moments = {
       from: timeOf(from),
       startedAt: timeOf(startedMinute),
       finishedAt: timeOf(finishedMinute),
       to: timeOf(to),
+      sagasMin,
     }
     const [finding] = findImpact(historyOf(service, to), moments)
     if (!finding) continue

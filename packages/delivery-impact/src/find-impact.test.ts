@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findImpact, isCommonCause, type SagaRun, type ServiceHistory } from './find-impact.js'
 
 const minute = 60_000
-const moments = { from: 0, startedAt: 60 * minute, finishedAt: 62 * minute, to: 92 * minute }
+const moments = { from: 0, startedAt: 60 * minute, finishedAt: 62 * minute, to: 92 * minute, sagasMin: 20 }
 
 /** Two sagas a minute; `change` says what is different about some. */
 function historyOf(change: (run: SagaRun, number: number) => Partial<SagaRun> = () => ({})): ServiceHistory {

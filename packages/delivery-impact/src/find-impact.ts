@@ -49,9 +49,30 @@ export interface Moments {
   /** Beginning of the window before, and end of the window after. */
   from: number
   to: number
+  /** Fewer sagas after a deployment say nothing about a rate. */
+  sagasMin: number
 }
 
-export type Measure = 'failures' | 'new_failure' | 'duration' | 'stuck' | 'queue_latency' | 'dead_jobs'
+export const measures = [
+  'failures',
+  'new_failure',
+  'duration',
+  'stuck',
+  'queue_latency',
+  'dead_jobs',
+] as const
+
+/** The test by which each of them is judged; their sources stand beside the tests. */
+export const testNames: Record<Measure, string> = {
+  failures: "Fisher's exact test",
+  new_failure: "Fisher's exact test",
+  duration: 'Brunner-Munzel test',
+  stuck: "Fisher's exact test",
+  queue_latency: 'Brunner-Munzel test',
+  dead_jobs: 'conditional test of two Poisson rates',
+}
+
+export type Measure = (typeof measures)[number]
 
 /** One figure that became worse with a deployment. */
 export interface Finding {
@@ -69,8 +90,14 @@ export interface Finding {
   fingerprint?: string
 }
 
-/** Fewer sagas after a deployment say nothing about a rate. */
-export const sagasMin = 20
+const lookMinutes = [2, 5, 10, 15, 30]
+
+/** When a deployment is looked at, in minutes after its end: soon, and last when the window after it is full. */
+export const looksWithin = (windowMinutes: number): number[] => [
+  ...lookMinutes.filter((minutes) => minutes < windowMinutes),
+  windowMinutes,
+]
+
 /** A rise that begins later than this after the end of a deployment has another reason. */
 export const onsetMsMax = 10 * 60_000
 /** Chance up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
@@ -152,7 +179,7 @@ function risenShare(
   // The onset was chosen by these trials, so the test is made at the deployment, which was not.
   const { startedAt, from, to } = moments
   const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, onset, to)]
-  if (after.of < sagasMin) return null
+  if (after.of < moments.sagasMin) return null
   const [rateBefore, rateAfter] = [before.of === 0 ? null : before.hits / before.of, after.hits / after.of]
   const isLarge =
     rateAfter >= timesMin * (rateBefore ?? 0) && rateAfter >= (rateBefore ?? 0) + percentagePointsMin
@@ -201,7 +228,7 @@ function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Momen
     const trials = trialsOf(runs, (run) => run.fingerprint === fingerprint)
     const before = shareBetween(trials, moments.from, moments.startedAt).of
     const chance = chanceOfRise(trials, moments)
-    if (after.length < sagasMin || chance > newFailureChanceMax) return []
+    if (after.length < moments.sagasMin || chance > newFailureChanceMax) return []
     return [
       {
         measure: 'new_failure' as const,
@@ -250,7 +277,7 @@ function duration({ runs }: ServiceHistory, moments: Moments): Finding | null {
     seconds === null || failed ? [] : [{ at, value: seconds }],
   )
   const found = risenValues('duration', values, moments, durationTimesMin)
-  return found && found.samplesAfter >= sagasMin ? found : null
+  return found && found.samplesAfter >= moments.sagasMin ? found : null
 }
 
 const queueLatency = ({ queues }: ServiceHistory, moments: Moments) =>

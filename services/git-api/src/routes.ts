@@ -16,6 +16,7 @@ import { rawPageRoutes } from './files/raw-routes.js'
 import { fileRoutes } from './files/routes.js'
 import { freezePeriodRoutes } from './freeze-periods/routes.js'
 import { gitHttpRoutes } from './git-http/routes.js'
+import { impactRoutes } from './impacts/routes.js'
 import { lfsRoutes } from './lfs/routes.js'
 import { memberRoutes } from './members/routes.js'
 import { namespaceRoutes } from './namespaces/routes.js'
@@ -92,6 +93,7 @@ const subjects = [
   discussionRoutes,
   environmentRoutes,
   deploymentRoutes,
+  impactRoutes,
   protectedEnvironmentRoutes,
   freezePeriodRoutes,
   absentFeatureRoutes,

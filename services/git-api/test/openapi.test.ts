@@ -172,6 +172,11 @@ async function callDeployments(path: { id: number }) {
   await api.call(`GET ${deployments}/{deployment_id}`, { path: deployment })
   await api.call(`GET ${deployments}/{deployment_id}/commits`, { path: deployment })
   await api.call(`GET ${deployments}/{deployment_id}/merge_requests`, { path: deployment })
+  const impact = `${deployments}/{deployment_id}/impact` as const
+  await api.call(`GET ${impact}`, { path: deployment })
+  await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
+  await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
+  await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
 }
 

@@ -309,13 +309,14 @@ test('no call that makes or changes something is missing among these tests', asy
     })
   })
   // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens,
-  // identities, reports.
+  // identities, deployment-impact, reports.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',
     'POST /user/personal_access_tokens',
     'POST /user/identities',
     'POST /users/{key}/identities',
+    `POST ${inProject('/deployments/{key}/impact/dismissal')}`,
     `PUT ${inProject('')}`,
     `POST ${inProject('/hooks')}`,
     `PUT ${inProject('/hooks/{key}')}`,

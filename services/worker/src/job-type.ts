@@ -3,6 +3,7 @@ import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
+import type { ImpactSettings } from './impact-config.js'
 import type { Producer } from './queues/producer.js'
 import type { SagaSettings } from './saga-config.js'
 import type { SagaMetrics } from './sagas/metrics.js'
@@ -21,6 +22,7 @@ export interface JobDependencies {
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
   sagas: SagaSettings
+  impact: ImpactSettings
   sagaMetrics: SagaMetrics
   webhooks: WebhookTools
 }

@@ -1,4 +1,5 @@
 import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
+import { deploymentImpact } from './deployments/impact.js'
 import type { JobDependencies, JobType } from './job-type.js'
 import { repositoryHousekeeping } from './repositories/housekeeping.js'
 import { sagaEventPartitions } from './sagas/event-partitions.js'
@@ -21,6 +22,7 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   broadcastBoundary(dependencies),
   broadcastPlanning(dependencies),
   sagaFlagSweep(dependencies),
+  deploymentImpact(dependencies),
   sagaRetention(dependencies),
   sagaLogRetention(dependencies),
   webhookSagaEvents(dependencies),

@@ -7,6 +7,7 @@ import { exposePools } from '@switchyard/service-kit/observability'
 import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
+import { impactSettingsOf } from './impact-config.js'
 import { queueOf } from './job-type.js'
 import { jobTypes } from './jobs.js'
 import { createJobMetrics } from './queues/job-metrics.js'
@@ -68,6 +69,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
+    impact: impactSettingsOf(config),
     sagaMetrics,
     webhooks,
   })

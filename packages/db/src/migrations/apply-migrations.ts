@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { listAppliedMigrationNames } from '../check-database.js'
 import { completePartitionedIndexes, dropUnfinishedIndexes } from './index-builds.js'
-import { isLockTimeout } from './lock-timeout.js'
+import { holdSchemaLock, isLockTimeout } from './lock-timeout.js'
 import {
   type MigrationList,
   noFilters,
@@ -51,7 +51,7 @@ export async function applyMigrations(url: string, options: ApplyOptions = {}): 
   await client.connect()
   try {
     // The lock of the engine times out after ten seconds, which is too short for a long migration.
-    await client.query("SELECT pg_advisory_lock(hashtextextended('switchyard.migrations', 0))")
+    await holdSchemaLock(client)
     const before = await listAppliedMigrationNames(client)
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+
 const lockNotAvailable = '55P03'
 
 /** Waiting to build an index CONCURRENTLY holds up no reader and no writer. */
@@ -12,4 +15,20 @@ export function isLockTimeout(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   // The schema engine passes the code on in its message only.
   return code === lockNotAvailable || String(message).includes(lockNotAvailable)
+}
+
+const triedAgainMs = 100
+
+/**
+ * Waits until nobody else changes the schema or its roles, and keeps others from it until the session ends. It asks again and again,
+ * because an index that is built CONCURRENTLY waits for every statement that goes on, also for one that waits for this lock.
+ */
+export async function holdSchemaLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ held: boolean }>(
+      "SELECT pg_try_advisory_lock(hashtextextended('switchyard.migrations', 0)) AS held",
+    )
+    if (rows[0]?.held) return
+    await delay(triedAgainMs)
+  }
 }

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { holdSchemaLock } from '../migrations/lock-timeout.js'
 import { scramVerifier } from './scram.js'
 import {
   type Access,
@@ -34,7 +35,7 @@ export async function applyRoles(url: string, passwords: RolePasswords): Promise
   client.on('error', () => {})
   await client.connect()
   try {
-    await client.query("SELECT pg_advisory_lock(hashtextextended('switchyard.migrations', 0))")
+    await holdSchemaLock(client)
     for (const service of databaseServices) await ensureRole(client, service, passwords[service])
     await client.query(`BEGIN;\n${(await grants(client)).join(';\n')};\nCOMMIT`)
   } finally {

@@ -59,10 +59,13 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   status_reports: { 'git-api': 'write', worker: 'read' },
   commit_comments: { 'git-api': 'write' },
   // A saga is shown with its deployments.
-  environments: { 'git-api': 'write', 'saga-reporter': 'read' },
+  environments: { 'git-api': 'write', 'saga-reporter': 'read', worker: 'read' },
   protected_environments: { 'git-api': 'write' },
   deployment_approvals: { 'git-api': 'write' },
-  deployments: { 'git-api': 'write', 'saga-reporter': 'read' },
+  deployments: { 'git-api': 'write', 'saga-reporter': 'read', worker: 'read' },
+  deployment_impacts: { 'git-api': 'read', worker: 'write' },
+  deployment_findings: { 'git-api': 'read', worker: 'write' },
+  deployment_dismissals: { 'git-api': 'write' },
   freeze_periods: { 'git-api': 'write' },
   audit_events: {
     'git-api': 'append',

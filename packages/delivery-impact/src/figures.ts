@@ -1,0 +1,91 @@
+import { quantile } from 'simple-statistics'
+import type { Moments, SagaRun, ServiceHistory } from './find-impact.js'
+import { medianOf } from './statistics.js'
+
+/** A saga that ended, failed or waits. */
+export interface ObservedRun extends SagaRun {
+  /** Of those that failed: whether everything was undone. */
+  compensated: boolean
+}
+
+/** What a service did in a window. Times are in seconds. */
+export interface WindowFigures {
+  /** Sagas that ended, failed or wait. */
+  sagas: number
+  /** Without those that were compensated. */
+  failed: number
+  compensated: number
+  stuck: number
+  /** Sagas that ended well, of which the durations are. */
+  timed: number
+  durationP50: number | null
+  durationP95: number | null
+  queueSamples: number
+  queueLatency: number | null
+  deadJobs: number
+}
+
+/** A failure of the window after a deployment that nobody saw in the fortnight before. */
+export interface NewFailure {
+  fingerprint: string
+  sagas: number
+  /** Unix milliseconds. */
+  firstAt: number
+}
+
+/** What a service did before and after a deployment. */
+export interface ServiceFigures {
+  tenant: string
+  service: string
+  before: WindowFigures
+  after: WindowFigures
+  /** The most frequent ones. */
+  newFailures: NewFailure[]
+  /** Services that were not deployed became worse at the same moment, so that nothing is blamed on the deployment. */
+  commonCause: boolean
+}
+
+export interface ObservedHistory extends ServiceHistory {
+  runs: readonly ObservedRun[]
+}
+
+const newFailuresMax = 20
+
+/** The figures of both windows, without the common cause. */
+export function figuresOf(history: ObservedHistory, { from, startedAt, to }: Moments) {
+  return {
+    before: windowFigures(history, from, startedAt),
+    after: windowFigures(history, startedAt, to),
+    newFailures: newFailuresOf(history, startedAt, to),
+  }
+}
+
+function windowFigures({ runs, queues }: ObservedHistory, from: number, to: number): WindowFigures {
+  const isWithin = ({ at }: { at: number }) => at >= from && at < to
+  const within = runs.filter(isWithin)
+  const seconds = within.flatMap((run) => (run.seconds === null || run.failed ? [] : [run.seconds]))
+  const samples = queues.filter(isWithin)
+  return {
+    sagas: within.length,
+    failed: within.filter(({ failed, compensated }) => failed && !compensated).length,
+    compensated: within.filter(({ compensated }) => compensated).length,
+    stuck: within.filter(({ stuck }) => stuck).length,
+    timed: seconds.length,
+    durationP50: medianOf(seconds),
+    durationP95: seconds.length === 0 ? null : quantile(seconds, 0.95),
+    queueSamples: samples.length,
+    queueLatency: medianOf(samples.map(({ latencySeconds }) => latencySeconds)),
+    deadJobs: samples.reduce((sum, { dead }) => sum + dead, 0),
+  }
+}
+
+function newFailuresOf({ runs, knownFingerprints }: ObservedHistory, from: number, to: number): NewFailure[] {
+  const found = new Map<string, NewFailure>()
+  for (const { at, failed, fingerprint } of runs) {
+    if (!failed || fingerprint === null || at < from || at >= to || knownFingerprints.has(fingerprint))
+      continue
+    const { sagas, firstAt } = found.get(fingerprint) ?? { sagas: 0, firstAt: at }
+    found.set(fingerprint, { fingerprint, sagas: sagas + 1, firstAt: Math.min(firstAt, at) })
+  }
+  return [...found.values()].sort((a, b) => b.sagas - a.sagas).slice(0, newFailuresMax)
+}

@@ -1,0 +1,126 @@
+import {
+  type AuditAuthor,
+  type Database,
+  type DeploymentFinding,
+  inTransaction,
+  type Rows,
+} from '@switchyard/db'
+import { onsetMsMax, type ServiceFigures } from '@switchyard/delivery-impact'
+import { notFound } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
+import { recordProjectEvent } from '../audit/audit.js'
+import { getDeployment } from '../deployments/deployments.js'
+import { type DeploymentView, lockDeployment } from '../deployments/store.js'
+import type { ProjectCall } from '../guards.js'
+import * as store from './store.js'
+
+/**
+ * `pending`: the window after the deployment is not full, and nothing was found so far; `not_compared`: it names no services, did not
+ * end, or its environment has a tier that does not count.
+ */
+export const impactStates = ['pending', 'none', 'found', 'dismissed', 'not_compared'] as const
+export type ImpactState = (typeof impactStates)[number]
+
+export interface ImpactView {
+  state: ImpactState
+  stored: store.StoredImpact
+  services: ServiceFigures[]
+  findings: DeploymentFinding[]
+  /** Deployments of the same services at about the same time. */
+  concurrent: DeploymentView[]
+  concurrentElsewhere: number
+}
+
+/** Whoever waits for the first comparison longer than this waits in vain: the tier does not count, or no worker runs. */
+const firstLookMsMax = 15 * 60_000
+/** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
+const sharedMs = onsetMsMax + 2 * 60_000
+
+/**
+ * What became worse with a deployment, of the tenants that the caller may name.
+ *
+ * @throws DomainError not-found
+ */
+export async function getImpact(
+  database: Database,
+  access: ProjectCall<Caller>,
+  id: number,
+  now: Date,
+): Promise<ImpactView> {
+  const deployment = await getDeployment(database, access, id)
+  const stored = await store.findImpact(database, access.project.id, id)
+  const bound = boundTenantsOf(access.caller)
+  const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
+  const services = ((stored.impact?.services ?? []) as unknown as ServiceFigures[]).filter(isAllowed)
+  const findings = stored.findings.filter(isAllowed)
+  const shared = await listSharers(database, deployment)
+  const concurrent = await store.listDeploymentsById(database, access.project.id, shared.ids)
+  const state = stateOf(deployment, { ...stored, findings }, now)
+  return { state, stored, services, findings, concurrent, concurrentElsewhere: shared.elsewhere }
+}
+
+function stateOf(
+  { services, finishedAt, status }: DeploymentView,
+  { impact, findings, dismissal }: store.StoredImpact,
+  now: Date,
+): ImpactState {
+  if (findings.length > 0) return dismissal ? 'dismissed' : 'found'
+  if (impact) return impact.nextLookAt === null ? 'none' : 'pending'
+  const mayBe = (services as string[]).length > 0 && status !== 'canceled'
+  const waitsInVain = finishedAt !== null && now.getTime() - finishedAt.getTime() > firstLookMsMax
+  return mayBe && !waitsInVain ? 'pending' : 'not_compared'
+}
+
+async function listSharers(database: Database, deployment: DeploymentView) {
+  const { createdAt, finishedAt } = deployment
+  if (finishedAt === null) return { ids: [], elsewhere: 0 }
+  const beganBefore = new Date(finishedAt.getTime() + sharedMs)
+  const endedAfter = new Date(createdAt.getTime() - sharedMs)
+  return store.listSharers(database, { deployment, beganBefore, endedAfter })
+}
+
+/**
+ * Notes that a deployment is not the reason of what was found. The word of a later person takes the place of an earlier one; the audit
+ * log keeps both.
+ *
+ * @throws DomainError not-found
+ */
+export const dismissImpact = (
+  database: Database,
+  { project, caller }: ProjectCall<Caller>,
+  { deploymentId, reason }: { deploymentId: number; reason: string },
+  author: AuditAuthor,
+): Promise<store.DismissalView> =>
+  inTransaction(database, async (transaction) => {
+    await lockDeployment(transaction, project.id, deploymentId)
+    const key = { projectId: project.id, deploymentId }
+    const dismissal = await store.saveDismissal(transaction, key, { reason, userId: caller.user.id })
+    const details = { deployment_id: deploymentId, reason }
+    await recordProjectEvent(transaction, author, project.id, 'deployment_impact_dismissed', details)
+    return dismissal
+  })
+
+/** @throws DomainError not-found */
+export const undoDismissal = (
+  database: Database,
+  { project }: ProjectCall<Caller>,
+  deploymentId: number,
+  author: AuditAuthor,
+): Promise<void> =>
+  inTransaction(database, async (transaction) => {
+    const key = { projectId: project.id, deploymentId }
+    if (!(await store.deleteDismissal(transaction, key))) throw notFound()
+    const details = { deployment_id: deploymentId }
+    await recordProjectEvent(transaction, author, project.id, 'deployment_impact_restored', details)
+  })
+
+/** @throws DomainError forbidden for a tenant that the caller's token may not name */
+export async function listFindings(
+  database: Database,
+  caller: Caller,
+  filter: store.FindingFilter,
+  rows: Rows,
+): Promise<{ findings: store.FindingView[]; total: number }> {
+  requireTenant(boundTenantsOf(caller), filter.tenant)
+  return store.listFindings(database, caller, filter, rows)
+}

@@ -1,0 +1,107 @@
+import type { Database } from '@switchyard/db'
+import { systemClock } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, ownTenant } from '@switchyard/domain/access'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  signedIn,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import * as impacts from './impacts.js'
+import {
+  dismissalShape,
+  foundImpactShape,
+  impactShape,
+  presentDismissal,
+  presentFoundImpact,
+  presentImpact,
+} from './present.js'
+
+export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const path = '/projects/:id/deployments/:deployment_id/impact'
+  return [
+    route('GET', '/deployment_impacts', signedIn, listFindings(database)),
+    route('GET', path, guards.readDeployments, getImpact(database)),
+    route('POST', `${path}/dismissal`, guards.deploy, dismissImpact(database)),
+    route('DELETE', `${path}/dismissal`, guards.deploy, undoDismissal(database)),
+  ]
+}
+
+const deploymentId = { deployment_id: rowId() }
+const reasonCharsMax = 1000
+/** As in the names that sagas report. */
+const serviceCharsMax = 128
+
+const listFindings = (database: Database) =>
+  endpoint({
+    summary: 'What became worse with deployments that the caller may read, the newest first',
+    replies: { 200: z.array(foundImpactShape) },
+    input: z.object({
+      ...pageParameters,
+      tenant: optionalText(text()).meta({ description: 'Else that of the token, or `default`' }),
+      service_name: optionalText(text(serviceCharsMax)),
+      fingerprint: optionalText(text(serviceCharsMax)).meta({ description: 'Of a new failure' }),
+      began_after: optional(time()),
+      began_before: optional(time()),
+    }),
+    async handle(given, caller: Caller, call) {
+      const filter = {
+        tenant: given.tenant ?? ownTenant(boundTenantsOf(caller)),
+        serviceName: given.service_name,
+        fingerprint: given.fingerprint,
+        beganAfter: given.began_after,
+        beganBefore: given.began_before,
+      }
+      const found = await impacts.listFindings(database, caller, filter, rowsOf(given))
+      const items = found.findings.map((finding) => presentFoundImpact(finding, call.baseUrl))
+      return pageReply(items, given, found.total, call)
+    },
+  })
+
+const getImpact = (database: Database) =>
+  endpoint({
+    summary: 'What became worse in the services of a deployment with it',
+    replies: { 200: impactShape },
+    input: z.object(deploymentId),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      const impact = await impacts.getImpact(database, access, deployment_id, systemClock())
+      return ok(presentImpact(impact, call.baseUrl))
+    },
+  })
+
+const dismissImpact = (database: Database) =>
+  endpoint({
+    summary: 'Say that a deployment is not the reason of what became worse',
+    replies: { 201: dismissalShape },
+    input: z.object({ ...deploymentId, reason: filledText(reasonCharsMax) }),
+    async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const dismissal = await impacts.dismissImpact(database, access, { deploymentId, reason }, author)
+      return created(presentDismissal(dismissal, call.baseUrl))
+    },
+  })
+
+const undoDismissal = (database: Database) =>
+  endpoint({
+    summary: 'Take back that a deployment is not the reason',
+    replies: { 204: null },
+    input: z.object(deploymentId),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      await impacts.undoDismissal(database, access, deployment_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })

@@ -1,0 +1,141 @@
+import {
+  type Database,
+  type DatabaseOrTransaction,
+  type DeploymentDismissal,
+  type DeploymentFinding,
+  type DeploymentImpact,
+  type Prisma,
+  type Project,
+  type Rows,
+  unendedMembership,
+} from '@switchyard/db'
+import { accessLevels, type Caller } from '@switchyard/domain/access'
+import type { DeploymentUser, DeploymentView } from '../deployments/store.js'
+
+export type DismissalView = DeploymentDismissal & { user: DeploymentUser | null }
+
+export interface StoredImpact {
+  impact: DeploymentImpact | null
+  findings: DeploymentFinding[]
+  dismissal: DismissalView | null
+}
+
+/** What the worker has found about a deployment, and what people say about it. */
+export async function findImpact(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  deploymentId: number,
+): Promise<StoredImpact> {
+  const key = { projectId, deploymentId }
+  const where = { projectId_deploymentId: key }
+  const [impact, findings, dismissal] = await Promise.all([
+    prisma.deploymentImpact.findUnique({ where }),
+    prisma.deploymentFinding.findMany({ where: key, orderBy: [{ onsetAt: 'asc' }, { id: 'asc' }] }),
+    prisma.deploymentDismissal.findUnique({ where, include: { user: true } }),
+  ])
+  return { impact, findings, dismissal }
+}
+
+/** Deployments of one project that share what follows are named, at most so many. */
+const sharersMax = 20
+
+interface SharedQuestion {
+  deployment: DeploymentView
+  /** Those that began before it, and ended after it, share what follows. */
+  beganBefore: Date
+  endedAfter: Date
+}
+
+/** Deployments of the same services at about the same time: ids of those in the project, and how many there are in other projects. */
+export async function listSharers(
+  { pool }: Pick<Database, 'pool'>,
+  { deployment, beganBefore, endedAfter }: SharedQuestion,
+): Promise<{ ids: number[]; elsewhere: number }> {
+  const { projectId, id, services } = deployment
+  const { rows } = await pool.query<{ ids: number[]; elsewhere: number }>({
+    name: 'deployments-that-share',
+    text: `SELECT COALESCE((array_agg(d.id ORDER BY d.id) FILTER (WHERE d.project_id = $1))[1:${sharersMax}], '{}') AS ids,
+        count(*) FILTER (WHERE d.project_id <> $1)::int AS elsewhere
+      FROM deployments d
+      WHERE d.services <> '[]' AND d.services ?| $3 AND d.finished_at >= $4 AND d.created_at <= $5
+        AND d.status IN ('success', 'failed') AND NOT (d.project_id = $1 AND d.id = $2)`,
+    values: [projectId, id, services, endedAfter, beganBefore],
+  })
+  return rows[0] ?? { ids: [], elsewhere: 0 }
+}
+
+export const listDeploymentsById = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  ids: number[],
+): Promise<DeploymentView[]> =>
+  prisma.deployment.findMany({
+    where: { projectId, id: { in: ids } },
+    include: { environment: true, user: true },
+    orderBy: { id: 'asc' },
+  })
+
+export const saveDismissal = (
+  { prisma }: DatabaseOrTransaction,
+  key: Pick<DeploymentDismissal, 'projectId' | 'deploymentId'>,
+  said: Pick<DeploymentDismissal, 'reason' | 'userId'>,
+): Promise<DismissalView> =>
+  prisma.deploymentDismissal.upsert({
+    where: { projectId_deploymentId: key },
+    create: { ...key, ...said },
+    update: { ...said, createdAt: new Date() },
+    include: { user: true },
+  })
+
+/** @returns whether there was one */
+export async function deleteDismissal(
+  { prisma }: DatabaseOrTransaction,
+  key: Pick<DeploymentDismissal, 'projectId' | 'deploymentId'>,
+): Promise<boolean> {
+  const { count } = await prisma.deploymentDismissal.deleteMany({ where: key })
+  return count > 0
+}
+
+export interface FindingFilter {
+  tenant: string
+  serviceName?: string | undefined
+  fingerprint?: string | undefined
+  beganAfter?: Date | undefined
+  beganBefore?: Date | undefined
+}
+
+export type FindingView = DeploymentFinding & {
+  deployment: DeploymentView & { project: Project; dismissal: DeploymentDismissal | null }
+}
+
+/** One page of what became worse with deployments that the caller may read, the newest first. */
+export async function listFindings(
+  { prisma }: DatabaseOrTransaction,
+  caller: Caller,
+  { tenant, serviceName, fingerprint, beganAfter, beganBefore }: FindingFilter,
+  rows: Rows,
+): Promise<{ findings: FindingView[]; total: number }> {
+  const where = {
+    tenant,
+    serviceName,
+    fingerprint,
+    onsetAt: { gte: beganAfter, lte: beganBefore },
+    deployment: { project: readableProjects(caller) },
+  } satisfies Prisma.DeploymentFindingWhereInput
+  const deployment = { include: { environment: true, user: true, project: true, dismissal: true } }
+  const orderBy = [{ onsetAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
+  const [findings, total] = await Promise.all([
+    prisma.deploymentFinding.findMany({ where, include: { deployment }, orderBy, ...rows }),
+    prisma.deploymentFinding.count({ where }),
+  ])
+  return { findings, total }
+}
+
+/** Projects whose deployments a caller may read, as the guard of one project decides it. */
+export function readableProjects({ user, token }: Caller): Prisma.ProjectWhereInput {
+  const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
+  return {
+    ...(token.projectId == null ? {} : { id: token.projectId }),
+    ...(user.admin ? {} : { OR: [{ ownerId: user.id }, { members: { some: member } }] }),
+  }
+}

@@ -1,0 +1,140 @@
+import {
+  type Database,
+  type DeploymentFinding,
+  type DeploymentImpact,
+  inPoolTransaction,
+  sqlStateOf,
+} from '@switchyard/db'
+import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
+import type { Finding, ServiceFigures } from '@switchyard/delivery-impact'
+
+type Pooled = Pick<Database, 'pool'>
+
+export interface DeploymentKey {
+  projectId: number
+  id: number
+}
+
+/** A deployment whose services have to be compared. */
+export interface DueDeployment extends DeploymentKey {
+  createdAt: Date
+  finishedAt: Date
+  services: string[]
+  /** As the comparison before has found them. */
+  known: ServiceFigures[]
+}
+
+interface DueQuestion {
+  tiers: readonly string[]
+  /** Deployments that ended earlier are not compared any more. */
+  finishedAfter: Date
+  /** Those that ended later are not compared yet. */
+  finishedBefore: Date
+  now: Date
+  rowsMax: number
+}
+
+/** Those that wait longest come first. */
+export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<DueDeployment[]> {
+  const { tiers, finishedAfter, finishedBefore, now, rowsMax } = question
+  const { rows } = await pool.query<DueDeployment>({
+    name: 'impact-due',
+    text: `SELECT d.project_id AS "projectId", d.id, d.created_at AS "createdAt", d.finished_at AS "finishedAt",
+        d.services, COALESCE(i.services, '[]') AS known
+      FROM deployments d
+      JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id AND e.tier = ANY ($1)
+      LEFT JOIN deployment_impacts i ON i.project_id = d.project_id AND i.deployment_id = d.id
+      WHERE d.services <> '[]' AND d.finished_at > $2 AND d.finished_at <= $3 AND d.status IN ('success', 'failed')
+        AND (i.deployment_id IS NULL OR i.next_look_at <= $4)
+      ORDER BY COALESCE(i.next_look_at, d.finished_at), d.project_id, d.id LIMIT $5`,
+    values: [tiers, finishedAfter, finishedBefore, now, rowsMax],
+  })
+  return rows
+}
+
+/** What a comparison has found in a service. */
+export interface ServiceFinding extends Finding {
+  tenant: string
+  service: string
+}
+
+export interface Impact {
+  windowFrom: Date
+  startedAt: Date
+  windowTo: Date
+  /** Null: the window is full. */
+  nextLookAt: Date | null
+  services: ServiceFigures[]
+  findings: ServiceFinding[]
+}
+
+const impacts = rowColumns<DeploymentImpact>({
+  projectId: integer('project_id'),
+  deploymentId: integer('deployment_id'),
+  windowFrom: time('window_from'),
+  startedAt: time('started_at'),
+  windowTo: time('window_to'),
+  nextLookAt: time('next_look_at'),
+  services: json('services'),
+})
+
+const writeImpact = insertInto(
+  'impact-write',
+  'deployment_impacts',
+  impacts,
+  `ON CONFLICT (project_id, deployment_id) DO UPDATE SET window_from = EXCLUDED.window_from,
+    started_at = EXCLUDED.started_at, window_to = EXCLUDED.window_to, next_look_at = EXCLUDED.next_look_at,
+    services = EXCLUDED.services`,
+)
+
+type FindingRow = Omit<DeploymentFinding, 'id'>
+
+const findings = rowColumns<FindingRow>({
+  projectId: integer('project_id'),
+  deploymentId: integer('deployment_id'),
+  tenant: text('tenant'),
+  serviceName: text('service_name'),
+  measure: text('measure'),
+  fingerprint: text('fingerprint'),
+  before: float('before'),
+  after: float('after'),
+  samplesBefore: integer('samples_before'),
+  samplesAfter: integer('samples_after'),
+  chance: float('chance'),
+  onsetAt: time('onset_at'),
+  foundAt: time('found_at'),
+})
+
+/** A finding stays, also when a later comparison does not make it again: what began it may have ended. */
+const writeFindings = insertInto(
+  'impact-write-findings',
+  'deployment_findings',
+  findings,
+  `ON CONFLICT (project_id, deployment_id, tenant, service_name, measure, fingerprint) DO UPDATE SET
+    before = EXCLUDED.before, after = EXCLUDED.after, samples_before = EXCLUDED.samples_before,
+    samples_after = EXCLUDED.samples_after, chance = EXCLUDED.chance, onset_at = EXCLUDED.onset_at`,
+)
+
+/** Stores what a comparison has found. Safe to repeat. Does nothing when the deployment was deleted meanwhile. */
+export async function recordImpact(
+  { pool }: Pooled,
+  { projectId, id: deploymentId }: DeploymentKey,
+  { findings: found, ...impact }: Impact,
+  foundAt: Date,
+): Promise<void> {
+  const rows = found.map(({ service, onset, fingerprint = '', ...finding }): FindingRow => {
+    const times = { onsetAt: new Date(onset), foundAt }
+    return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
+  })
+  const row = { ...impact, services: impact.services as unknown as DeploymentImpact['services'] }
+  try {
+    await inPoolTransaction(pool, async (client) => {
+      await client.query(queryOf(writeImpact, [{ ...row, projectId, deploymentId }]))
+      await client.query(queryOf(writeFindings, rows))
+    })
+  } catch (error) {
+    if (sqlStateOf(error) !== foreignKeyViolation) throw error
+  }
+}
+
+const foreignKeyViolation = '23503'

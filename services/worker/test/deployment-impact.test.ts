@@ -1,0 +1,165 @@
+import { createProject, createUser } from '@switchyard/testing'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { findDeploymentImpact } from '../src/deployments/impact.js'
+import { listDue } from '../src/deployments/impact-store.js'
+import { startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let projectId: number
+beforeAll(async () => {
+  harness = await startHarness()
+  projectId = (await createProject(harness.database, await createUser(harness.database))).id
+})
+beforeEach(async () => {
+  await harness.database.pool.query('TRUNCATE deployments, sagas, saga_errors, saga_flags CASCADE')
+})
+afterAll(() => harness.close())
+
+const minute = 60_000
+const settings = { tiers: ['production'], windowMinutes: 60, sagasMin: 20, stuckAfterMs: 15 * minute }
+const now = new Date()
+const ago = (minutes: number) => new Date(now.getTime() - minutes * minute)
+
+interface Told {
+  tier?: string
+  status?: string
+  services?: string[]
+}
+
+/** A deployment that ended so many minutes ago and took two. */
+async function deployed(minutes: number, { tier = 'production', status = 'success', services }: Told = {}) {
+  const { prisma } = harness.database
+  const environment = { projectId, name: tier, slug: tier, tier }
+  const { id: environmentId } = await prisma.environment.upsert({
+    where: { projectId_name: { projectId, name: tier } },
+    create: environment,
+    update: {},
+  })
+  const progress = { status, createdAt: ago(minutes + 2), finishedAt: ago(minutes), frozen: false }
+  const iid = 1 + (await prisma.deployment.count())
+  const of = { projectId, environmentId, iid, ref: 'main', tag: false, sha: 'a'.repeat(40) }
+  return prisma.deployment.create({ data: { ...of, ...progress, services: services ?? ['billing'] } })
+}
+
+interface Sagas {
+  tenant?: string
+  /** Every so many-th fails, from so many minutes ago on. */
+  failEvery?: number
+  failSince?: number
+  fingerprint?: string
+  seconds?: number
+}
+
+/** Two sagas a minute of the last day, each of which takes some seconds. */
+async function sagas(
+  service: string,
+  { tenant = 'default', failEvery = 1, failSince = 0, fingerprint = 'usual', seconds = 3 }: Sagas = {},
+) {
+  await harness.database.pool.query(
+    `WITH run AS (
+       SELECT $1::text AS tenant, $2 || '-' || n AS id, $3::timestamptz - n * interval '30 seconds' AS began,
+         n % $4 = 0 AND n * 0.5 < $5 AS failed FROM generate_series(1, 2880) AS n),
+     stored AS (
+       INSERT INTO sagas (tenant, id, service_name, status, outcome, started_at, ended_at, first_seen_at, last_event_at)
+       SELECT tenant, id, $2, 'Ended', CASE WHEN failed THEN 'compensated' ELSE 'succeeded' END, began,
+         began + $6 * interval '1 second', began, began + $6 * interval '1 second' FROM run)
+     INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text)
+     SELECT tenant, id || '-a', id, began, began + interval '1 second', $7, 'no stock' FROM run WHERE failed`,
+    [tenant, service, now, failEvery, failSince, seconds, fingerprint],
+  )
+}
+
+const due = (at = now) =>
+  listDue(harness.database, {
+    tiers: settings.tiers,
+    finishedAfter: ago(1500),
+    finishedBefore: new Date(at.getTime() - 2 * minute),
+    now: at,
+    rowsMax: 10,
+  })
+
+/** What is found so many minutes after the end of the one deployment that is due. */
+async function found(at = now) {
+  const [deployment] = await due(at)
+  if (!deployment) throw new Error('no deployment is due')
+  return findDeploymentImpact(harness.database, settings, deployment, at)
+}
+
+it('gives the figures before and after with their counts, and names what became worse', async () => {
+  await sagas('billing', { failEvery: 4, failSince: 29, fingerprint: 'unseen' })
+  await deployed(30)
+  const { services, findings, windowFrom, startedAt, windowTo, nextLookAt } = await found()
+  expect([windowFrom, startedAt, windowTo, nextLookAt]).toEqual([ago(92), ago(32), now, ago(-30)])
+  expect(services).toMatchObject([
+    {
+      service: 'billing',
+      tenant: 'default',
+      before: { sagas: 120, failed: 0, compensated: 0, stuck: 0, timed: 120, durationP50: 3, durationP95: 3 },
+      after: { compensated: 14, failed: 0, durationP50: 3 },
+      newFailures: [{ fingerprint: 'unseen', sagas: 14 }],
+      commonCause: false,
+    },
+  ])
+  expect(findings.map(({ measure }) => measure)).toEqual(['failures', 'new_failure'])
+  expect(findings[0]).toMatchObject({ before: 0, samplesBefore: 120, service: 'billing' })
+  expect(findings[0]?.chance).toBeLessThan(1e-5)
+})
+
+it('finds nothing where nothing changes, and keeps tenants apart', async () => {
+  await sagas('billing', { failEvery: 10, failSince: 1440 })
+  await sagas('billing', { tenant: 'other', failEvery: 3, failSince: 29 })
+  await sagas('mail')
+  await deployed(30)
+  const { services, findings } = await found()
+  expect(services.map(({ tenant }) => tenant)).toEqual(['default', 'other'])
+  expect(new Set(findings.map(({ tenant }) => tenant))).toEqual(new Set(['other']))
+})
+
+it('blames no deployment for what begins in several services that were not deployed', async () => {
+  for (const service of ['billing', 'mail', 'stock']) await sagas(service, { failEvery: 2, failSince: 28 })
+  await deployed(30)
+  const { services, findings } = await found()
+  expect(findings).toEqual([])
+  expect(services).toMatchObject([{ commonCause: true, after: { compensated: 27 } }])
+})
+
+it('counts a saga that waits, and one that ended after it had waited', async () => {
+  await sagas('billing', { seconds: 1000 })
+  await deployed(30)
+  const { prisma } = harness.database
+  const waits = { tenant: 'default', firstSeenAt: ago(25), lastEventAt: ago(25) }
+  await prisma.saga.create({ data: { ...waits, id: 'waits', serviceName: 'billing', status: 'Started' } })
+  const flag = { tenant: 'default', sagaId: 'waits', kind: 'stuck', since: ago(25), firstSeenAt: ago(25) }
+  await prisma.sagaFlag.create({ data: flag })
+  const { services } = await found()
+  const [figures] = services
+  expect(figures?.before).toMatchObject({ sagas: 120, stuck: 120 })
+  expect(figures?.after.stuck).toBe(figures?.after.sagas)
+})
+
+it('passes over other tiers, deployments without services and those that did not end', async () => {
+  await deployed(30, { tier: 'staging' })
+  await deployed(30, { services: [] })
+  await deployed(30, { status: 'canceled' })
+  await deployed(1)
+  await deployed(2000)
+  expect(await due()).toEqual([])
+})
+
+it('two workers compare each deployment, until its window is full', async () => {
+  await sagas('billing', { failEvery: 4, failSince: 65 })
+  const [ended, running] = [await deployed(66), await deployed(30, { services: ['mail'] })]
+  const workers = await Promise.all([harness.startWorker(), harness.startWorker()])
+  const { prisma } = harness.database
+  await expect.poll(() => prisma.deploymentImpact.count(), { timeout: 15_000 }).toBe(2)
+  const impacts = await prisma.deploymentImpact.findMany({ orderBy: { deploymentId: 'asc' } })
+  expect(impacts.map(({ nextLookAt }) => nextLookAt)).toEqual([null, ago(-30)])
+  const findings = await prisma.deploymentFinding.findMany()
+  expect(findings.map(({ deploymentId, measure }) => [deploymentId, measure])).toEqual([
+    [ended.id, 'failures'],
+    [ended.id, 'new_failure'],
+  ])
+  expect(await due()).toEqual([])
+  expect((await due(ago(-31))).map(({ id }) => id)).toEqual([running.id])
+  await Promise.all(workers.map((worker) => worker.close()))
+})
