@@ -71,7 +71,10 @@ async function callCommands() {
   await api.call('GET /sagas/commands', { query: { state: 'pending' } })
   await api.call('GET /sagas/commands/{id}', { path })
   const becomes = (state: string) =>
-    harness.database.pool.query('UPDATE saga_commands SET state = $2, author_id = 0 WHERE id = $1', [id, state])
+    harness.database.pool.query('UPDATE saga_commands SET state = $2, author_id = 0 WHERE id = $1', [
+      id,
+      state,
+    ])
   await becomes('waiting_for_approval')
   await api.call('POST /sagas/commands/{id}/approve', { path })
   await api.call('POST /sagas/commands/{id}/withdraw', { path })
