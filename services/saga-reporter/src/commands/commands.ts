@@ -11,6 +11,7 @@ import {
   type WantedCommands,
 } from './leases.js'
 import {
+  type CommandFilter,
   type CommandKey,
   type CommandTarget,
   type Decision,
@@ -18,12 +19,15 @@ import {
   getCommand,
   hasActivity,
   insertCommands,
+  listCommands,
   listCommandTargets,
   type Operator,
   type SagaCommand,
   settleCommands,
 } from './store.js'
 import type { CommandWaiting } from './waiting.js'
+
+export type { Decision, Operator } from './store.js'
 
 /** Commands of one operator that have not ended. */
 const openMax = 1000
@@ -83,6 +87,17 @@ function subjectOf(kind: CommandKind, { sagaId, serviceName, stepId, hasOpenComm
   if (!isAboutStep(kind)) return { sagaId, serviceName, activityId: null }
   return stepId === null ? 'without_step' : { sagaId, serviceName, activityId: stepId }
 }
+
+/** @throws DomainError not-found */
+export const findCommand = (database: Readable, key: CommandKey): Promise<SagaCommand> =>
+  getCommand(database, key)
+
+/** A page of commands, the newest first, and how many there are. */
+export const pageCommands = (
+  database: Readable,
+  filter: CommandFilter,
+  rows: { skip: number; take: number },
+): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
 
 const uniqueViolation = '23505'
 

@@ -19,9 +19,16 @@ import {
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import { type CommandDependencies, decide, requestCommand } from './commands.js'
+import {
+  type CommandDependencies,
+  type Decision,
+  decide,
+  findCommand,
+  type Operator,
+  pageCommands,
+  requestCommand,
+} from './commands.js'
 import { commandShape, presentCommand } from './shape.js'
-import { type Decision, getCommand, listCommands, type Operator } from './store.js'
 
 const operatorOf = (caller: Caller, call: Call): Operator => ({
   id: caller.user.id,
@@ -78,7 +85,7 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
     replies: { 200: z.array(commandShape) },
     input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
     async handle({ id, tenant, ...page }, _caller, call) {
-      const { commands, total } = await listCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -97,7 +104,7 @@ const listAllCommands = ({ database }: CommandDependencies) =>
     }),
     async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
       const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
-      const { commands, total } = await listCommands(database, filter, rowsOf(page))
+      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -108,7 +115,7 @@ const getOneCommand = ({ database }: CommandDependencies) =>
     summary: 'One command',
     replies: { 200: commandShape },
     input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key) => ok(presentCommand(await getCommand(database, key))),
+    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
   })
 
 const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
