@@ -3,7 +3,10 @@ import type { Step } from './orchestrator.js'
 /** What the three services know; each booking is one line. */
 export type Bookings = Set<string>
 
-/** The steps of a trip: flight, hotel, payment. The card decides whether the last one succeeds. */
+/**
+ * The steps of a trip: flight, hotel, payment. The last one succeeds with a good card. With a stolen one the hotel cannot be
+ * undone at first either.
+ */
 export function bookTrip(bookings: Bookings, trip: { traveller: string; card: string }): Step[] {
   const booking = (name: string, parameter: object): Step => ({
     name,
@@ -18,13 +21,23 @@ export function bookTrip(bookings: Bookings, trip: { traveller: string; card: st
     },
   })
   const payment = booking('payment', { amount: 840, currency: 'EUR' })
+  const hotel = booking('hotel', { city: 'Lisbon', nights: 3 })
+  let isHotelReachable = trip.card !== 'stolen'
   return [
     booking('flight', { from: 'BER', to: 'LIS', seats: 2 }),
-    booking('hotel', { city: 'Lisbon', nights: 3 }),
+    {
+      ...hotel,
+      compensate: async () => {
+        const wasReachable = isHotelReachable
+        isHotelReachable = true
+        if (!wasReachable) throw new Error('the hotel does not answer')
+        await hotel.compensate()
+      },
+    },
     {
       ...payment,
       execute: async () => {
-        if (trip.card === 'declined') throw new Error('the card was declined')
+        if (trip.card !== 'good') throw new Error(`the card was ${trip.card}`)
         return payment.execute()
       },
     },

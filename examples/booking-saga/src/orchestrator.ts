@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SagaClient } from '@switchyard/saga-client'
+import { CommandRefused, type SagaClient } from '@switchyard/saga-client'
 
 /** One thing a saga does, and how to undo it. */
 export interface Step {
@@ -9,55 +9,119 @@ export interface Step {
   compensate: () => Promise<void>
 }
 
-export type Outcome = { succeeded: true } | { succeeded: false; because: unknown }
+export type Outcome = 'succeeded' | 'compensated' | 'stuck'
+
+/** A step that was begun. */
+interface Begun {
+  step: Step
+  activityId: string
+  isUndone: boolean
+}
 
 /**
- * Runs the steps in their order; when one fails, undoes it and those before it, the last first. Each thing
+ * Runs the steps of a saga in their order; when one fails, undoes it and those before it, the last first. Each thing
  * that happens is reported, but the saga never waits for the reporter and never fails because of it.
  */
-export async function runSaga(reporter: SagaClient, sagaId: string, steps: Step[]): Promise<Outcome> {
-  void reporter.sagaStarted({ sagaId })
-  const begun: { step: Step; activityId: string }[] = []
-  let outcome: Outcome = { succeeded: true }
-  for (const [order, step] of steps.entries()) {
+export class Saga {
+  readonly id: string
+  /** Why it did not succeed. */
+  because: unknown
+  readonly #reporter: SagaClient
+  readonly #steps: readonly Step[]
+  readonly #begun: Begun[] = []
+  #isCanceled = false
+  #outcome: Outcome | null = null
+
+  constructor(reporter: SagaClient, id: string, steps: readonly Step[]) {
+    this.#reporter = reporter
+    this.id = id
+    this.#steps = steps
+  }
+
+  async run(): Promise<Outcome> {
+    void this.#reporter.sagaStarted({ sagaId: this.id })
+    for (const [order, step] of this.#steps.entries()) {
+      if (this.#isCanceled || !(await this.#execute(step, order))) return this.#undo()
+    }
+    return this.#end('succeeded')
+  }
+
+  /** Tries again to undo a step, and goes on. @throws CommandRefused when it does not stand still there */
+  async retry(activityId: string): Promise<Outcome> {
+    this.#requireStuckAt(activityId)
+    return this.#undo()
+  }
+
+  /** Goes on as if a step had been undone. @throws CommandRefused when it does not stand still there */
+  async skip(activityId: string): Promise<Outcome> {
+    const begun = this.#requireStuckAt(activityId)
+    begun.isUndone = true
+    void this.#reporter.activityCompensated({ sagaId: this.id, activityId })
+    return this.#undo()
+  }
+
+  /** Undoes what has succeeded. @throws CommandRefused when it has not */
+  async compensate(): Promise<Outcome> {
+    if (this.#outcome !== 'succeeded') throw new CommandRefused(`the trip is ${this.#outcome ?? 'under way'}`)
+    return this.#undo()
+  }
+
+  /** Begins no further step and undoes the others. @throws CommandRefused when it has ended */
+  cancel(): void {
+    if (this.#outcome !== null) throw new CommandRefused(`the trip is ${this.#outcome}`)
+    this.because = 'an operator has canceled it'
+    this.#isCanceled = true
+  }
+
+  async #execute(step: Step, order: number): Promise<boolean> {
     const activityId = randomUUID()
-    begun.push({ step, activityId })
-    void reporter.activityExecuteStarted({
-      sagaId,
-      activityId,
-      order,
-      timeOutSeconds: 30,
-      parameter: step.parameter,
-      tags: { step: step.name },
+    const about = { sagaId: this.id, activityId }
+    this.#begun.push({ step, activityId, isUndone: false })
+    const { parameter, name } = step
+    void this.#reporter.activityExecuteStarted({
+      ...about,
+      ...{ order, timeOutSeconds: 30, parameter, tags: { step: name } },
     })
     try {
       const result = await step.execute()
-      void reporter.activityEnded({ sagaId, activityId, result })
+      void this.#reporter.activityEnded({ ...about, result })
+      return true
     } catch (error) {
-      void reporter.activityExecuteAborted({ sagaId, activityId, error })
-      outcome = { succeeded: false, because: error }
-      break
-    }
-  }
-  if (!outcome.succeeded && !(await compensate(reporter, sagaId, begun))) return outcome
-  void reporter.sagaEnded({ sagaId })
-  return outcome
-}
-
-/** Undoes what was begun; false when something could not be undone, which is for people to look at. */
-async function compensate(
-  reporter: SagaClient,
-  sagaId: string,
-  begun: { step: Step; activityId: string }[],
-): Promise<boolean> {
-  for (const { step, activityId } of begun.reverse()) {
-    try {
-      await step.compensate()
-      void reporter.activityCompensated({ sagaId, activityId })
-    } catch (error) {
-      void reporter.activityCompensateAborted({ sagaId, activityId, error, final: true })
+      void this.#reporter.activityExecuteAborted({ ...about, error })
+      this.because = error
       return false
     }
   }
-  return true
+
+  /** Undoes what was begun; what cannot be undone is for people to look at. */
+  async #undo(): Promise<Outcome> {
+    for (const begun of this.#begun.toReversed()) {
+      if (begun.isUndone) continue
+      const about = { sagaId: this.id, activityId: begun.activityId }
+      try {
+        await begun.step.compensate()
+        begun.isUndone = true
+        void this.#reporter.activityCompensated(about)
+      } catch (error) {
+        void this.#reporter.activityCompensateAborted({ ...about, error, final: true })
+        this.because = error
+        this.#outcome = 'stuck'
+        return 'stuck'
+      }
+    }
+    return this.#end('compensated')
+  }
+
+  #end(outcome: Outcome): Outcome {
+    this.#outcome = outcome
+    void this.#reporter.sagaEnded({ sagaId: this.id })
+    return outcome
+  }
+
+  #requireStuckAt(activityId: string): Begun {
+    const last = this.#begun.findLast(({ isUndone }) => !isUndone)
+    if (this.#outcome !== 'stuck' || last?.activityId !== activityId)
+      throw new CommandRefused('the trip does not stand still at this step')
+    return last
+  }
 }

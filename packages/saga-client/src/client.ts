@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceError } from '@grpc/grpc-js'
 import { BatchQueue } from './batch-queue.js'
 import { checkEvent, checkTenant } from './check-event.js'
+import { type CommandHandlers, type CommandOptions, handleCommands, type StopCommands } from './commands.js'
 import { type EncodedEvent, encoders, type SagaEvent } from './events.js'
 import { type IdentifiedEvent, identify } from './identified-event.js'
 import {
@@ -26,7 +27,16 @@ type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]
 export interface SagaClient extends Methods {
   /** Sends waiting events at once; true when the results of all events are known within the time. */
   flush: (timeoutMs?: number) => Promise<boolean>
-  /** Accepts no more events, flushes, reports the remaining events as lost, and disconnects. */
+  /**
+   * Has handlers do what operators ask of the sagas of the client's service. A kind without a handler is refused.
+   *
+   * @returns ends it
+   */
+  onCommand: (handlers: CommandHandlers, options?: CommandOptions) => StopCommands
+  /**
+   * Accepts no more events and commands, waits for the commands under way and for events, reports the remaining events as lost, and
+   * disconnects.
+   */
   close: (timeoutMs?: number) => Promise<void>
   stats: () => Stats
 }
@@ -53,7 +63,10 @@ const closeTimeoutMsDefault = 5000
 
 export function createSagaClient(options: SagaClientOptions): SagaClient {
   const settings = settingsOf(options)
-  const delivery = createDelivery(settings)
+  const transport = createTransport(settings)
+  const delivery = createDelivery(settings, transport)
+  const stops: StopCommands[] = []
+  const disconnecting = new AbortController()
   const report = async (encode: () => EncodedEvent, operation: keyof Encoders, event: SagaEvent) => {
     const result = await delivery.take(encode, operation, event)
     if (settings.throwWhenNotStored && result.outcome !== 'stored')
@@ -71,12 +84,44 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
         ),
     ]),
   ) as unknown as Methods
-  return { ...methods, flush: delivery.flush, close: delivery.close, stats: delivery.stats }
+  let closed: Promise<void> | undefined
+  const close = async (timeoutMs: number) => {
+    if (stops.length > 0) await within(Promise.all(stops.map((stop) => stop())), timeoutMs)
+    await delivery.close(timeoutMs)
+    disconnecting.abort()
+    transport.close()
+  }
+  return {
+    ...methods,
+    flush: delivery.flush,
+    stats: delivery.stats,
+    onCommand(handlers, commandOptions = {}) {
+      if (closed !== undefined) throw new Error('the client is closed')
+      const stop = handleCommands(handlers, commandOptions, {
+        ...{ settings, transport },
+        disconnecting: disconnecting.signal,
+      })
+      stops.push(stop)
+      return stop
+    },
+    close(timeoutMs = closeTimeoutMsDefault) {
+      closed ??= close(timeoutMs)
+      return closed
+    },
+  }
+}
+
+/** Whether the work was done within the time. */
+async function within(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const done = work.then(() => true)
+  if (timeoutMs === Number.POSITIVE_INFINITY) return done
+  const timer = new AbortController()
+  const late = sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false)
+  return Promise.race([done, late]).finally(() => timer.abort())
 }
 
 /** Queues events, sends them in batches, and counts their results. */
-function createDelivery(settings: Settings) {
-  const transport = createTransport(settings)
+function createDelivery(settings: Settings, transport: Transport) {
   const stopping = new AbortController()
   // Every batch that waits for its next attempt listens to the signal.
   setMaxListeners(0, stopping.signal)
@@ -123,11 +168,7 @@ function createDelivery(settings: Settings) {
 
   const flush = async (timeoutMs = Number.POSITIVE_INFINITY) => {
     queue.hurry()
-    const all = Promise.all(undecided).then(() => true)
-    if (timeoutMs === Number.POSITIVE_INFINITY) return all
-    const timer = new AbortController()
-    const late = sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false)
-    return Promise.race([all, late]).finally(() => timer.abort())
+    return within(Promise.all(undecided), timeoutMs)
   }
 
   return {
@@ -140,12 +181,11 @@ function createDelivery(settings: Settings) {
       return decided
     },
     flush,
-    close(timeoutMs = closeTimeoutMsDefault) {
+    close(timeoutMs: number): Promise<void> {
       closed ??= (async () => {
         await flush(timeoutMs)
         stopping.abort()
         await flush()
-        transport.close()
       })()
       return closed
     },

@@ -3,6 +3,14 @@ export {
   type SagaClient,
   SagaReportError,
 } from './client.js'
+export {
+  type CommandHandler,
+  type CommandHandlers,
+  type CommandOptions,
+  CommandRefused,
+  type SagaCommand,
+  type StopCommands,
+} from './commands.js'
 export type {
   ActivityAborted,
   ActivityCompensateAborted,

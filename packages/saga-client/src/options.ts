@@ -83,6 +83,6 @@ export function settingsOf(options: SagaClientOptions): Settings {
   return settings
 }
 
-function requireRange(name: string, value: number, max: number): void {
+export function requireRange(name: string, value: number, max: number): void {
   if (!(value >= 1 && value <= max)) throw new RangeError(`${name} must be from 1 to ${max}`)
 }

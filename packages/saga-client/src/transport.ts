@@ -15,7 +15,21 @@ export interface Transport {
   eventsMax: () => number
   /** One attempt; a verdict for each event, in their order. Never rejects. */
   send: (events: readonly IdentifiedEvent[]) => Promise<Verdict[]>
+  /** One call of another method. Rejects with a ServiceError. */
+  call: <Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    metadata: Metadata,
+    options?: CallOptions,
+  ) => Promise<Response>
   close: () => void
+}
+
+export interface CallOptions {
+  /** Unset: that of the client. */
+  deadlineMs?: number
+  /** Ends the call. */
+  signal?: AbortSignal
 }
 
 /** Time for which events are sent one by one to a reporter without batches. Then batches are tried again: it may be upgraded. */
@@ -36,19 +50,27 @@ export function createTransport(settings: Settings): Transport {
     method: Method<Request, Response>,
     request: Request,
     metadata: Metadata,
+    { deadlineMs = settings.deadlineMs, signal }: CallOptions = {},
   ): Promise<Response> {
     // A token that cannot be got rejects as well.
     await addToken(metadata, settings)
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
+      const under = client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
         metadata,
-        { deadline: Date.now() + settings.deadlineMs },
-        (error, response) => (error || response === undefined ? reject(error) : resolve(response)),
+        { deadline: Date.now() + deadlineMs },
+        (error, response) => {
+          signal?.removeEventListener('abort', cancel)
+          if (error || response === undefined) reject(error)
+          else resolve(response)
+        },
       )
+      const cancel = () => under.cancel()
+      signal?.addEventListener('abort', cancel)
+      if (signal?.aborted) cancel()
     })
   }
 
@@ -96,6 +118,7 @@ export function createTransport(settings: Settings): Transport {
   return {
     eventsMax: () => (isOneByOne() ? 1 : settings.batchEventsMax),
     send: (events) => (isOneByOne() ? sendOneByOne(events) : sendBatch(events)),
+    call,
     close: () => client.close(),
   }
 }

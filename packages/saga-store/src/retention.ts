@@ -176,6 +176,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   errors_gone AS (DELETE FROM saga_errors e USING given g WHERE e.tenant = g.tenant AND e.saga_id = g.id),
   notes_gone AS (DELETE FROM saga_notes n USING given g WHERE n.tenant = g.tenant AND n.saga_id = g.id),
   leases_gone AS (DELETE FROM saga_leases l USING given g WHERE l.tenant = g.tenant AND l.saga_id = g.id),
+  commands_gone AS (DELETE FROM saga_commands c USING given g WHERE c.tenant = g.tenant AND c.saga_id = g.id),
   flags_gone AS (
     DELETE FROM saga_flags f USING given g WHERE f.tenant = g.tenant AND f.saga_id = g.id
       AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')

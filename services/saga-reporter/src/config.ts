@@ -109,6 +109,11 @@ export const configSchema = z
       .describe(
         '`true` answers `isSuccess=false` in place of `UNAVAILABLE`, for clients that ignore gRPC statuses',
       ),
+    SAGA_COMMANDS_APPROVAL: booleanFlag()
+      .default(false)
+      .describe(
+        '`true` has [commands](sagas.md#commands) for orchestrators wait until another administrator approves them',
+      ),
     SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024)
       .default(256 * 1024)
       .describe(

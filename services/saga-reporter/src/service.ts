@@ -31,6 +31,10 @@ import { createAdmitReader, createAdmitReporter, type SagaAuth } from './access/
 import { createCheckArrived } from './access/metadata.js'
 import { bulkRoutes } from './bulk/routes.js'
 import { startBulkRunner } from './bulk/run.js'
+import type { CommandDependencies } from './commands/commands.js'
+import { sagaCommandsService } from './commands/grpc.js'
+import { commandRoutes } from './commands/routes.js'
+import { CommandWaiting } from './commands/waiting.js'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import type { GrpcService } from './grpc/grpc.js'
 import { startGrpcServer } from './grpc/server.js'
@@ -81,6 +85,7 @@ export async function createService(config: Config, context: ServiceContext) {
     clock: systemClock,
     traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
   }
+  const commands = openCommands(config, readDatabase, logger)
   const routes: Route[] = refusingUnknown([
     ...reportRoutes(reportEvents, config.SAGA_AUTH === 'mtls'),
     ...searchRoutes(reading),
@@ -91,6 +96,7 @@ export async function createService(config: Config, context: ServiceContext) {
       secretBox: createSecretBox(config),
     }),
     ...bulkRoutes({ database: readDatabase, runner }),
+    ...commandRoutes(commands),
     ...sagaRoutes(reading),
     ...resolveRoutes(readDatabase, createResolveSaga({ store, readDatabase, clock: systemClock })),
   ])
@@ -100,28 +106,43 @@ export async function createService(config: Config, context: ServiceContext) {
     (hash) => findCaller(database, hash),
     openFindJob(config, { database, lifecycle }),
   )
-  const app = createHttpApp({
-    logger,
-    metrics,
-    health,
-    authenticate,
-    findSession: (hash) => findSessionCaller(database, hash),
-    routes,
-    isUnavailable: isDatabaseUnavailable,
-    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
-    createLimiter,
-    corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
-    externalUrl: config.EXTERNAL_URL,
-  })
+  const app = createApp(config, context, { database, authenticate, routes, createLimiter })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { ...databases, reportEvents, authenticate, createLimiter, stream, logger }
+  const needs = { ...databases, reportEvents, authenticate, createLimiter, stream, commands, logger }
   const grpc = await startGrpc(config, context, grpcServices(config, needs))
   lifecycle.onClose('grpc', () => grpc.close())
+  lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
 }
+
+interface AppNeeds {
+  database: Database
+  authenticate: Authenticate
+  routes: Route[]
+  createLimiter: CreateLimiter
+}
+
+const createApp = (config: Config, context: ServiceContext, { database, ...needs }: AppNeeds) =>
+  createHttpApp({
+    logger: context.logger,
+    metrics: context.metrics,
+    health: context.health,
+    ...needs,
+    findSession: (hash) => findSessionCaller(database, hash),
+    isUnavailable: isDatabaseUnavailable,
+    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
+    externalUrl: config.EXTERNAL_URL,
+  })
+
+const openCommands = (config: Config, database: Database, logger: ServiceContext['logger']) => ({
+  database,
+  waiting: new CommandWaiting({ database, logger }),
+  needsApproval: config.SAGA_COMMANDS_APPROVAL,
+})
 
 const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, services: GrpcService[]) =>
   startGrpcServer({
@@ -145,10 +166,11 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   authenticate: Authenticate
   createLimiter: CreateLimiter
   stream: { live: LiveSagas; stallMsMax: number }
+  commands: CommandDependencies
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, reportEvents, stream, logger } = needs
+  const { database, readDatabase, reportEvents, stream, commands, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
@@ -165,6 +187,7 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
       logger,
     }),
     sagaRecoveryService({ database, admitReporter, logger }),
+    sagaCommandsService({ ...commands, admitReporter, logger }),
   ]
 }
 

@@ -194,6 +194,9 @@ describe('reading', () => {
       '/sagas/bulk',
       '/sagas/bulk/1',
       '/sagas/bulk/1/results',
+      '/sagas/commands',
+      '/sagas/commands/6b7e1f3c-0000-4000-8000-000000000000',
+      '/sagas/foreign/commands',
     ]
     for (const path of paths) {
       expect(await statusOf(tokens.acme, 'GET', `${path}?tenant=globex`), path).toBe(403)
@@ -246,6 +249,8 @@ describe('an administrator with a bound token', () => {
       '/sagas/bulk/preview': { filter },
       '/sagas/bulk/1/cancel': {},
       '/sagas/bulk/1/undo': {},
+      '/sagas/noted/commands': { kind: 'cancel', reason: 'x' },
+      '/sagas/commands/6b7e1f3c-0000-4000-8000-000000000000/withdraw': {},
     }
     for (const [path, body] of Object.entries(changes))
       expect(await statusOf(tokens.admin, 'POST', path, { ...body, tenant: 'globex' }), path).toBe(403)

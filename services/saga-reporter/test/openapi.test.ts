@@ -62,6 +62,29 @@ async function callBulk() {
   await api.call('POST /sagas/bulk/{id}/cancel', { path: { id: 1_000_000 } })
 }
 
+async function callCommands() {
+  const saga = { path: { id: 'order/2' } }
+  const body = { kind: 'cancel', reason: 'The customer has called' }
+  const { id } = (await api.call('POST /sagas/{id}/commands', { ...saga, body })).body as { id: string }
+  const path = { id }
+  await api.call('GET /sagas/{id}/commands', saga)
+  await api.call('GET /sagas/commands', { query: { state: 'pending' } })
+  await api.call('GET /sagas/commands/{id}', { path })
+  const becomes = (state: string) =>
+    harness.database.pool.query('UPDATE saga_commands SET state = $2, author_id = 0 WHERE id = $1', [
+      id,
+      state,
+    ])
+  await becomes('waiting_for_approval')
+  await api.call('POST /sagas/commands/{id}/approve', { path })
+  await api.call('POST /sagas/commands/{id}/withdraw', { path })
+  await harness.database.pool.query("UPDATE saga_commands SET due_at = now() + interval '1 h'")
+  await becomes('waiting_for_approval')
+  await api.call('POST /sagas/commands/{id}/deny', { path })
+  await becomes('unknown')
+  await api.call('POST /sagas/commands/{id}/deliver_again', { path })
+}
+
 it('every operation answers as it is documented', async () => {
   const path = { id: 'order/1' }
   const listed = await api.call('GET /sagas', { query: { per_page: '1', with_counts: 'true' } })
@@ -86,6 +109,7 @@ it('every operation answers as it is documented', async () => {
   expect(await api.call('POST /saga_events', { body: { events } })).toMatchObject({
     body: { results: [{ outcome: 'recorded' }] },
   })
+  await callCommands()
   await callWebhooks()
   expect(api.uncalled()).toEqual([])
 })

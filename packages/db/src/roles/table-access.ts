@@ -80,6 +80,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saga_activities: ofSagas,
   saga_tags: ofSagas,
   saga_leases: ofSagas,
+  saga_commands: ofSagas,
   saga_notes: ofSagas,
   saga_errors: ofSagas,
   saga_bulk_jobs: { 'saga-reporter': 'write' },

@@ -24,6 +24,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
+import { readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { claimSagas, completeLease, extendLease } from './recover.js'
 
@@ -105,7 +106,6 @@ const limits = {
   sagas: { least: 1, most: 100, usual: 10 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   idleSeconds: { least: 0, most: 365 * 24 * 3600, usual: 240 },
-  textChars: 1000,
 }
 
 /**
@@ -146,26 +146,6 @@ function readCompletion(request: CompleteRequest) {
   if (!resolution) throw invalidParameters(['resolution does not have a valid value'])
   return { token: readToken(request.leaseToken), resolution, note: shownText(request.note) || null }
 }
-
-/** @param given undefined stands for the usual value */
-function within(
-  name: string,
-  given: number | undefined,
-  { least, most, usual }: { least: number; most: number; usual: number },
-): number {
-  const value = given ?? usual
-  if (value < least || value > most)
-    throw invalidParameters([`${name} does not have a valid value (${least} to ${most})`])
-  return value
-}
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Null when no lease can have such a token. */
-const readToken = (text: string): string | null => (uuid.test(text) ? text : null)
-
-/** PostgreSQL cannot store a text with NUL. */
-const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, limits.textChars)
 
 /** A leased saga as a message of `switchyard.sagas.v1`. */
 const toLeasedSaga = ({

@@ -122,12 +122,14 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     'saga.proto',
     'google/protobuf/timestamp.proto',
     'switchyard/sagas/v1/saga.proto',
+    'switchyard/sagas/v1/saga_commands.proto',
     'switchyard/sagas/v1/saga_ingest.proto',
     'switchyard/sagas/v1/saga_query.proto',
     'switchyard/sagas/v1/saga_recovery.proto',
   ]
   const fileOfService = {
     'svc.Sagas.Server.Grpc.Saga': 'saga.proto',
+    'switchyard.sagas.v1.SagaCommands': 'switchyard/sagas/v1/saga_commands.proto',
     'switchyard.sagas.v1.SagaIngest': 'switchyard/sagas/v1/saga_ingest.proto',
     'switchyard.sagas.v1.SagaQuery': 'switchyard/sagas/v1/saga_query.proto',
     'switchyard.sagas.v1.SagaRecovery': 'switchyard/sagas/v1/saga_recovery.proto',

@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { afterCommandEvent, type CommandProgress, commandEvents, commandStates } from './command.js'
+
+const begin = fc.constantFrom<CommandProgress>(
+  { state: 'waiting_for_approval', doubtful: false },
+  { state: 'pending', doubtful: false },
+)
+const events = fc.array(fc.constantFrom(...commandEvents), { maxLength: 30 })
+
+/** The events that could happen, each with the command before and after it. */
+function live(first: CommandProgress, given: readonly (typeof commandEvents)[number][]) {
+  let command = first
+  return given.flatMap((event) => {
+    const after = afterCommandEvent(command, event)
+    if (after === null) return []
+    const step = { event, before: command, after }
+    command = after
+    return [step]
+  })
+}
+
+describe('a command', () => {
+  it('is delivered a second time only when it was returned untouched or a person has decided so', () => {
+    fc.assert(
+      fc.property(begin, events, (first, given) => {
+        let isFree = true
+        for (const { event } of live(first, given)) {
+          if (event === 'lease') {
+            expect(isFree).toBe(true)
+            isFree = false
+          }
+          if (event === 'return' || event === 'deliver_again') isFree = true
+        }
+      }),
+    )
+  })
+
+  it('never says that it had no effect after a delivery that nobody answered', () => {
+    fc.assert(
+      fc.property(begin, events, (first, given) => {
+        let isUnanswered = false
+        for (const { event, before, after } of live(first, given)) {
+          if (event === 'time_up' && before.state === 'leased') isUnanswered = true
+          if (isUnanswered) expect(['expired', 'withdrawn', 'denied']).not.toContain(after.state)
+        }
+      }),
+    )
+  })
+
+  it('that an orchestrator has answered, or that ended before any had it, stays as it is', () => {
+    const final = ['succeeded', 'failed', 'refused', 'denied', 'withdrawn', 'expired'] as const
+    for (const state of final)
+      for (const doubtful of [false, true])
+        for (const event of commandEvents) expect(afterCommandEvent({ state, doubtful }, event)).toBeNull()
+  })
+
+  it('comes to every state, and leaves every other by itself when its time is up', () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(begin, events, (first, given) => {
+        for (const { after } of live(first, given)) seen.add(after.state)
+      }),
+      { numRuns: 1000, seed: 1 },
+    )
+    expect([...seen, 'waiting_for_approval'].sort()).toEqual([...commandStates].sort())
+    for (const state of ['waiting_for_approval', 'pending', 'leased'] as const)
+      expect(afterCommandEvent({ state, doubtful: false }, 'time_up')).not.toBeNull()
+  })
+})

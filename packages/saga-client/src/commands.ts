@@ -1,0 +1,220 @@
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import {
+  CommandKind,
+  CommandResult,
+  type LeasedCommand,
+  SagaCommandsService,
+} from '@switchyard/contracts/saga-commands'
+import { errorText } from './error-text.js'
+import { tenantMetadata } from './identified-event.js'
+import { requireRange, type Settings } from './options.js'
+import { isRetryable, retryDelayMs } from './retry.js'
+import type { Transport } from './transport.js'
+
+/** What an operator asks of a saga. */
+export interface SagaCommand {
+  /** The same for every delivery: the key by which its effect happens once. */
+  id: string
+  sagaId: string
+  /** The step of retry and skip; else empty. */
+  activityId: string
+  reason: string
+  /** User name of the operator. */
+  requestedBy: string
+  /** 1; more when an operator had it delivered again, although nobody knows what became of the delivery before. */
+  delivery: number
+  /** Aborts when the lease ends: nothing should be begun any more. */
+  signal: AbortSignal
+}
+
+/** Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that nothing was done. */
+export type CommandHandler = (command: SagaCommand) => unknown
+
+export type CommandHandlers = Partial<Record<'retry' | 'compensate' | 'skip' | 'cancel', CommandHandler>>
+
+/** Thrown by a handler that has done nothing and will not. */
+export class CommandRefused extends Error {
+  override readonly name = 'CommandRefused'
+}
+
+export interface CommandOptions {
+  /** 1 to 3600. A command that is not answered within this time is shown as unknown. */
+  leaseSeconds?: number
+  /** Commands that are handled at the same time. */
+  concurrencyMax?: number
+  /** Shown to operators. Unset: host and process. */
+  worker?: string
+  /** Told when commands cannot be asked for or answered; for logs. */
+  onProblem?: (error: Error) => void
+}
+
+/** Ends the handling of commands: takes no more, and waits for those under way. */
+export type StopCommands = () => Promise<void>
+
+const defaults = { leaseSeconds: 60, concurrencyMax: 1 }
+const waitSeconds = 20
+/** Before a reporter that does not wait, or does not know commands, is asked again. */
+const pauseMs = { unwaited: 1000, unimplemented: 60_000 }
+const messageCharsMax = 1000
+/** Commands whose answers are remembered. */
+const answersMax = 10_000
+
+interface Answer {
+  result: CommandResult
+  message: string
+}
+
+/**
+ * Leases commands for the service of a client and hands each to the handler of its kind.
+ *
+ * @throws TypeError without handlers, RangeError for a time or a number that cannot be
+ */
+export function handleCommands(
+  handlers: CommandHandlers,
+  options: CommandOptions,
+  client: { settings: Settings; transport: Transport; disconnecting: AbortSignal },
+): StopCommands {
+  if (typeof handlers !== 'object' || handlers === null) throw new TypeError('there are no handlers')
+  const wanted = { ...defaults, worker: `${hostname()} ${process.pid}`, ...options }
+  requireRange('leaseSeconds', wanted.leaseSeconds, 3600)
+  requireRange('concurrencyMax', wanted.concurrencyMax, 100)
+  const connection = connect(client, wanted)
+  const stopping = new AbortController()
+  const underWay = new Set<Promise<void>>()
+  const answers = new Map<string, Answer>()
+
+  const begin = (command: LeasedCommand, endMs: number) => {
+    const work = answerOf(command, endMs).then((answer) =>
+      answer === null ? undefined : connection.acknowledge(command, answer),
+    )
+    underWay.add(work)
+    void work.finally(() => underWay.delete(work))
+  }
+
+  /** @param endMs when the lease has ended for certain, by the clock of this process */
+  async function answerOf(command: LeasedCommand, endMs: number): Promise<Answer | null> {
+    if (stopping.signal.aborted) return { result: CommandResult.COMMAND_RESULT_RETURNED, message: '' }
+    const leftMs = endMs - performance.now()
+    const known = answers.get(command.id)
+    if (known || leftMs <= 0) return known ?? null
+    const answer = await run(handlers, command, AbortSignal.timeout(Math.ceil(leftMs)))
+    answers.set(command.id, answer)
+    if (answers.size > answersMax) answers.delete(answers.keys().next().value ?? '')
+    return answer
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const free = wanted.concurrencyMax - underWay.size
+      if (free <= 0) await Promise.race(underWay)
+      else {
+        const askedMs = performance.now()
+        const leased = await connection.lease(free, stopping.signal)
+        for (const command of leased) begin(command, askedMs + wanted.leaseSeconds * 1000)
+        if (leased.length === 0 && performance.now() - askedMs < pauseMs.unwaited)
+          await pause(pauseMs.unwaited, stopping.signal)
+      }
+    }
+    await Promise.all(underWay)
+  }
+
+  const working = work()
+  return () => {
+    stopping.abort()
+    return working
+  }
+}
+
+const pause = (milliseconds: number, signal: AbortSignal) =>
+  sleep(milliseconds, undefined, { signal }).catch(() => {})
+
+const names: Partial<Record<CommandKind, keyof CommandHandlers>> = {
+  [CommandKind.COMMAND_KIND_RETRY]: 'retry',
+  [CommandKind.COMMAND_KIND_COMPENSATE]: 'compensate',
+  [CommandKind.COMMAND_KIND_SKIP]: 'skip',
+  [CommandKind.COMMAND_KIND_CANCEL]: 'cancel',
+}
+
+async function run(handlers: CommandHandlers, leased: LeasedCommand, signal: AbortSignal): Promise<Answer> {
+  const name = names[leased.kind]
+  const handler = name && handlers[name]
+  if (typeof handler !== 'function')
+    return refused(`this orchestrator does not handle ${name ?? `kind ${leased.kind}`}`)
+  const { id, sagaId, activityId, reason, requestedBy, delivery } = leased
+  try {
+    const said = await handler({ id, sagaId, activityId, reason, requestedBy, delivery, signal })
+    return { result: CommandResult.COMMAND_RESULT_SUCCEEDED, message: typeof said === 'string' ? said : '' }
+  } catch (error) {
+    if (error instanceof CommandRefused) return refused(error.message)
+    return { result: CommandResult.COMMAND_RESULT_FAILED, message: errorText(error) }
+  }
+}
+
+const refused = (message: string): Answer => ({ result: CommandResult.COMMAND_RESULT_REFUSED, message })
+
+type Wanted = typeof defaults & { worker: string } & Pick<CommandOptions, 'onProblem'>
+
+/** The calls of `SagaCommands`, each tried again while that can help. */
+function connect(
+  { settings, transport, disconnecting }: Parameters<typeof handleCommands>[2],
+  wanted: Wanted,
+) {
+  const delays = { firstMs: settings.retryDelayMs, lastMs: settings.retryDelayMsMax }
+  const metadata = (): Metadata => tenantMetadata(settings.tenant)
+  let failures = 0
+
+  const tell = (error: unknown) => {
+    try {
+      wanted.onProblem?.(error as Error)
+    } catch {
+      // A listener that fails must not end the handling of commands.
+    }
+  }
+
+  return {
+    /** Commands; none when none came, when they cannot be asked for, or when the signal aborts. */
+    async lease(max: number, signal: AbortSignal): Promise<LeasedCommand[]> {
+      const { leaseSeconds, worker } = wanted
+      const about = { tenant: settings.tenant ?? '', serviceName: settings.serviceName, worker }
+      const request = { ...about, max: Math.min(max, 100), leaseSeconds, waitSeconds }
+      const deadlineMs = waitSeconds * 1000 + settings.deadlineMs
+      try {
+        const call = { deadlineMs, signal }
+        const { commands } = await transport.call(
+          SagaCommandsService.leaseCommands,
+          request,
+          metadata(),
+          call,
+        )
+        failures = 0
+        return commands
+      } catch (error) {
+        if (signal.aborted) return []
+        tell(error)
+        failures += 1
+        const { code } = error as ServiceError
+        const delayMs = retryDelayMs(error as ServiceError, Math.min(failures, 20), delays)
+        await pause(code === status.UNIMPLEMENTED ? pauseMs.unimplemented : delayMs, signal)
+        return []
+      }
+    },
+    /** Says what became of a command, until the reporter knows or the time for an event is over. */
+    async acknowledge({ leaseToken }: LeasedCommand, { result, message }: Answer): Promise<void> {
+      const request = { leaseToken, result, message: message.slice(0, messageCharsMax) }
+      const giveUpAtMs = performance.now() + settings.giveUpAfterMs
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await transport.call(SagaCommandsService.acknowledgeCommand, request, metadata())
+          return
+        } catch (error) {
+          const delayMs = retryDelayMs(error as ServiceError, attempt, delays)
+          const isOver = disconnecting.aborted || performance.now() + delayMs > giveUpAtMs
+          if (isOver || !isRetryable(error as ServiceError)) return tell(error)
+          await pause(delayMs, disconnecting)
+        }
+      }
+    },
+  }
+}

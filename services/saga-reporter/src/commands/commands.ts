@@ -1,0 +1,175 @@
+import { sqlStateOf } from '@switchyard/db'
+import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import { type CommandKind, isAboutStep } from '@switchyard/domain/saga'
+import type { Readable } from '@switchyard/saga-store'
+import {
+  answerCommand,
+  type CommandAnswer,
+  type CommandLease,
+  type CommandLeaseKey,
+  leasePending,
+  type WantedCommands,
+} from './leases.js'
+import {
+  type CommandFilter,
+  type CommandKey,
+  type CommandTarget,
+  type Decision,
+  decideCommand,
+  getCommand,
+  hasActivity,
+  insertCommands,
+  listCommands,
+  listCommandTargets,
+  type Operator,
+  type SagaCommand,
+  settleCommands,
+} from './store.js'
+import type { CommandWaiting } from './waiting.js'
+
+export type { Decision, Operator } from './store.js'
+
+/** Commands of one operator that have not ended. */
+const openMax = 1000
+
+export interface CommandDependencies {
+  /** Connections with a time limit for each statement, and not those that store events. */
+  database: Readable
+  waiting: CommandWaiting
+  /** Whether another user has to approve each command. */
+  needsApproval: boolean
+}
+
+/** What is asked for, for one saga or for many. */
+export interface Wish {
+  kind: CommandKind
+  reason: string
+  expiresInSeconds: number
+}
+
+/**
+ * Asks the orchestrator of a saga for something.
+ *
+ * @param activityId the step of retry and skip; undefined: the step that stands still
+ * @throws DomainError not-found | conflict when the saga has an open command, no service or no such step
+ */
+export async function requestCommand(
+  { database, waiting, needsApproval }: CommandDependencies,
+  { tenant, sagaId }: { tenant: string; sagaId: string },
+  { activityId, ...wish }: Wish & { activityId: string | undefined },
+  operator: Operator,
+): Promise<SagaCommand> {
+  await settleCommands(database)
+  const [target] = await listCommandTargets(database, tenant, [sagaId])
+  if (!target) throw notFound('Saga')
+  if (activityId !== undefined && !(await hasActivity(database, { tenant, sagaId, activityId })))
+    throw notFound('Activity')
+  const subject = subjectOf(wish.kind, activityId === undefined ? target : { ...target, stepId: activityId })
+  if (typeof subject === 'string') throw conflict(problems[subject])
+  const state = needsApproval ? 'waiting_for_approval' : 'pending'
+  const commands = { tenant, ...wish, state, batchId: null, sagas: [subject] } as const
+  const [command] = await insertCommands(database, commands, operator, openMax)
+  if (!command) throw conflict(problems.busy)
+  waiting.announce([command])
+  return command
+}
+
+const problems = {
+  without_service: 'No event has named the service of the saga, so nobody can be asked',
+  without_step: 'The saga has no step that stands still: name one with activity_id',
+  busy: 'The saga has a command that has not ended',
+}
+
+/** What a command of this kind for a saga would be about, or why there can be none. */
+function subjectOf(kind: CommandKind, { sagaId, serviceName, stepId, hasOpenCommand }: CommandTarget) {
+  if (serviceName === null) return 'without_service'
+  if (hasOpenCommand) return 'busy'
+  if (!isAboutStep(kind)) return { sagaId, serviceName, activityId: null }
+  return stepId === null ? 'without_step' : { sagaId, serviceName, activityId: stepId }
+}
+
+/** @throws DomainError not-found */
+export const findCommand = (database: Readable, key: CommandKey): Promise<SagaCommand> =>
+  getCommand(database, key)
+
+/** A page of commands, the newest first, and how many there are. */
+export const pageCommands = (
+  database: Readable,
+  filter: CommandFilter,
+  rows: { skip: number; take: number },
+): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
+
+const uniqueViolation = '23505'
+
+/**
+ * Decides about a command.
+ *
+ * @throws DomainError not-found | forbidden when somebody approves what they have asked for | conflict when its state does not
+ *   allow it
+ */
+export async function decide(
+  { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
+  key: CommandKey,
+  decision: Decision,
+  operator: Operator,
+  expiresInSeconds: number | null = null,
+): Promise<SagaCommand> {
+  const command = await getCommand(database, key)
+  if (decision === 'approve' && command.authorId === operator.id)
+    throw forbidden('another user than the one who has asked must approve the command')
+  const changed = await decideCommand(database, key, decision, operator, expiresInSeconds).catch(
+    (error: unknown) => {
+      throw sqlStateOf(error) === uniqueViolation ? conflict(problems.busy) : error
+    },
+  )
+  if (!changed) throw conflict(`The command is ${(await getCommand(database, key)).state}`)
+  waiting.announce([changed])
+  return changed
+}
+
+/**
+ * Leases commands, and waits for one when there is none. What was leased for a caller that is gone is given back: it cannot have
+ * arrived.
+ *
+ * @throws DomainError rate-limited | unavailable when too many calls wait
+ */
+export async function leaseCommands(
+  { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
+  wanted: WantedCommands,
+  { waitMs, sender, signal }: { waitMs: number; sender: string; signal: AbortSignal },
+): Promise<CommandLease[]> {
+  const leave = waiting.enter(sender)
+  try {
+    const endMs = performance.now() + waitMs
+    for (;;) {
+      if (signal.aborted) return []
+      const leased = await leasePending(database, wanted)
+      if (signal.aborted) await giveBack(database, leased)
+      const leftMs = endMs - performance.now()
+      if (leased.length > 0 || leftMs <= 0 || waiting.isClosed) return leased
+      await waiting.wait(wanted, leftMs, signal)
+    }
+  } finally {
+    leave()
+  }
+}
+
+async function giveBack(database: Readable, leased: readonly CommandLease[]): Promise<void> {
+  for (const { leaseToken: token } of leased)
+    await answerCommand(database, { token, tenants: null, service: null }, 'return', null)
+}
+
+/**
+ * Stores what an orchestrator answers.
+ *
+ * @param key null: no lease can have it
+ * @throws DomainError invalid when the command has another answer, was returned, or was leased again
+ */
+export async function acknowledgeCommand(
+  database: Readable,
+  key: CommandLeaseKey | null,
+  { answer, message }: { answer: CommandAnswer; message: string | null },
+): Promise<void> {
+  const isStored = key !== null && (await answerCommand(database, key, answer, message))
+  if (!isStored) throw invalid('this lease has ended, or its command has another answer')
+}

@@ -1,0 +1,170 @@
+import type { Caller } from '@switchyard/domain/access'
+import { commandKinds, commandStates, isAboutStep } from '@switchyard/domain/saga'
+import {
+  administrator,
+  administratorOrScope,
+  auditAuthor,
+  type Call,
+  created,
+  endpoint,
+  filledText,
+  integer,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { tenantParameter } from '../shapes/parameters.js'
+import { tenantRoute } from '../shapes/tenants.js'
+import {
+  type CommandDependencies,
+  type Decision,
+  decide,
+  findCommand,
+  type Operator,
+  pageCommands,
+  requestCommand,
+} from './commands.js'
+import { commandShape, presentCommand } from './shape.js'
+
+const operatorOf = (caller: Caller, call: Call): Operator => ({
+  id: caller.user.id,
+  username: caller.user.username,
+  audit: auditAuthor(caller, call),
+})
+
+const expiry = { usual: 3600, most: 7 * 24 * 3600 }
+
+const expiresIn = () =>
+  integer()
+    .refine((value) => value >= 10 && value <= expiry.most, { error: 'does not have a valid value' })
+    .default(expiry.usual)
+    .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
+
+const wishParameters = {
+  kind: z.enum(commandKinds),
+  reason: filledText(1000).meta({ description: 'Why; the orchestrator gets it, too' }),
+  expires_in: expiresIn(),
+}
+
+const commandId = () => z.uuid({ error: 'is invalid' })
+
+/** `POST /sagas/:id/commands` */
+const createCommand = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Ask the orchestrator of a saga to retry or skip a step, to compensate, or to cancel',
+    replies: { 201: commandShape },
+    refusals: [409],
+    input: z
+      .object({
+        id: text(),
+        ...tenantParameter,
+        ...wishParameters,
+        activity_id: filledText()
+          .optional()
+          .meta({ description: 'The step of `retry` and `skip`. Unset: the one that stands still' }),
+      })
+      .refine(({ kind, activity_id }) => activity_id === undefined || isAboutStep(kind), {
+        path: ['activity_id'],
+        error: 'is only for retry and skip',
+      }),
+    async handle({ id, tenant, kind, reason, activity_id, expires_in }, caller: Caller, call) {
+      const wish = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
+      const saga = { tenant, sagaId: id }
+      return created(presentCommand(await requestCommand(dependencies, saga, wish, operatorOf(caller, call))))
+    },
+  })
+
+/** `GET /sagas/:id/commands` */
+const listCommandsOfSaga = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'The commands for a saga, the newest first',
+    replies: { 200: z.array(commandShape) },
+    input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
+    async handle({ id, tenant, ...page }, _caller, call) {
+      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      return pageReply(commands.map(presentCommand), page, total, call)
+    },
+  })
+
+/** `GET /sagas/commands` */
+const listAllCommands = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'The commands for all sagas, the newest first',
+    replies: { 200: z.array(commandShape) },
+    input: z.object({
+      ...tenantParameter,
+      ...pageParameters,
+      state: z.enum(commandStates).optional(),
+      service_name: filledText().optional(),
+      batch_id: z.uuid({ error: 'is invalid' }).optional(),
+    }),
+    async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
+      const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
+      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
+      return pageReply(commands.map(presentCommand), page, total, call)
+    },
+  })
+
+/** `GET /sagas/commands/:id` */
+const getOneCommand = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'One command',
+    replies: { 200: commandShape },
+    input: z.object({ id: commandId(), ...tenantParameter }),
+    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
+  })
+
+const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
+  approve: 'Approve a command that another user has asked for',
+  deny: 'Deny a command that waits for approval',
+  withdraw: 'Take back a command that no orchestrator has',
+}
+
+/** `POST /sagas/commands/:id/approve`, `/deny` and `/withdraw` */
+const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+  endpoint({
+    summary: summaries[decision],
+    replies: { 200: commandShape },
+    refusals: [409],
+    input: z.object({ id: commandId(), ...tenantParameter }),
+    handle: async (key, caller: Caller, call) =>
+      ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
+  })
+
+/** `POST /sagas/commands/:id/deliver_again` */
+const deliverAgain = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Have a command delivered again of which nobody knows whether it was done',
+    replies: { 200: commandShape },
+    refusals: [409],
+    input: z.object({ id: commandId(), ...tenantParameter, expires_in: expiresIn() }),
+    handle: async ({ expires_in, ...key }, caller: Caller, call) =>
+      ok(
+        presentCommand(
+          await decide(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
+        ),
+      ),
+  })
+
+const base = '/sagas/commands'
+
+/** The routes of what operators ask of orchestrators. */
+export function commandRoutes(dependencies: CommandDependencies): Route[] {
+  const reader = administratorOrScope('read_sagas')
+  return [
+    tenantRoute('GET', base, reader, listAllCommands(dependencies)),
+    tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
+    tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
+    tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
+    tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
+      refusesUnknown: true,
+    }),
+  ]
+}

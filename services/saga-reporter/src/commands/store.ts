@@ -1,0 +1,294 @@
+import {
+  type AuditAuthor,
+  type AuditedChange,
+  inPoolTransaction,
+  recordAuditEvents,
+  statement,
+} from '@switchyard/db'
+import { conflict, notFound } from '@switchyard/domain'
+import {
+  afterCommandEvent,
+  type CommandEvent,
+  type CommandKind,
+  type CommandState,
+  commandStates,
+  openCommandStates,
+} from '@switchyard/domain/saga'
+import { type Readable, readRows } from '@switchyard/saga-store'
+
+export interface SagaCommand {
+  tenant: string
+  id: string
+  sagaId: string
+  serviceName: string
+  kind: CommandKind
+  activityId: string | null
+  reason: string
+  batchId: string | null
+  state: CommandState
+  authorId: number
+  authorName: string
+  createdAt: Date
+  expiresAt: Date
+  /** When it expires, or its lease ends; null when neither can happen. */
+  dueAt: Date | null
+  /** User name of who approved or denied it. */
+  decidedBy: string | null
+  decidedAt: Date | null
+  worker: string | null
+  deliveries: number
+  message: string | null
+  endedAt: Date | null
+}
+
+export const commandColumns = `c.tenant, c.id, c.saga_id AS "sagaId", c.service_name AS "serviceName", c.kind,
+  c.activity_id AS "activityId", c.reason, c.batch_id AS "batchId", c.state, c.author_id AS "authorId",
+  c.author_name AS "authorName", c.created_at AS "createdAt", c.expires_at AS "expiresAt", c.due_at AS "dueAt",
+  c.decided_by AS "decidedBy", c.decided_at AS "decidedAt", c.worker, c.deliveries, c.message,
+  c.ended_at AS "endedAt"`
+
+const textOfStates = (states: readonly CommandState[]): string =>
+  states.map((state) => `'${state}'`).join(', ')
+
+/** SQL for a command that has not ended. */
+const isOpen = `c.state IN (${textOfStates(openCommandStates)})`
+
+/**
+ * Each state that an event changes, and the SQL of the change, from the one table of states.
+ *
+ * @param dueAt SQL for when the command changes by itself, if it is open afterwards
+ */
+export function changeBy(event: CommandEvent, dueAt = 'c.expires_at') {
+  const changes = commandStates.flatMap((state) =>
+    [false, true].flatMap((doubtful) => {
+      const after = afterCommandEvent({ state, doubtful }, event)
+      return after ? [{ given: `(c.state = '${state}' AND c.doubtful = ${doubtful})`, after }] : []
+    }),
+  )
+  const cases = (value: (after: (typeof changes)[number]['after']) => string) =>
+    `CASE ${changes.map(({ given, after }) => `WHEN ${given} THEN ${value(after)}`).join(' ')} END`
+  const open: readonly string[] = openCommandStates
+  return {
+    /** Whether the event can happen. */
+    isPossible: `(${changes.map(({ given }) => given).join(' OR ')})`,
+    assignments: `state = ${cases(({ state }) => `'${state}'`)}, doubtful = ${cases(({ doubtful }) => `${doubtful}`)},
+      ended_at = ${cases(({ state }) => (open.includes(state) ? 'NULL::timestamptz' : 'now()'))},
+      due_at = ${cases(({ state }) => (open.includes(state) ? dueAt : 'NULL::timestamptz'))}`,
+  }
+}
+
+const timeUp = changeBy('time_up')
+
+const settle = statement(
+  `UPDATE saga_commands c SET ${timeUp.assignments}
+    FROM (SELECT tenant, id FROM saga_commands WHERE due_at <= now() ORDER BY due_at LIMIT 1000
+      FOR UPDATE SKIP LOCKED) due
+    WHERE c.tenant = due.tenant AND c.id = due.id AND c.due_at <= now() AND ${timeUp.isPossible}`,
+  'saga-commands-settle',
+)
+
+/** Lets commands expire and leases end whose time is up. Whoever reads commands calls it first. */
+export async function settleCommands({ pool }: Readable): Promise<void> {
+  await pool.query(settle)
+}
+
+/** What a command of a kind for a saga would be about. */
+export interface CommandTarget {
+  sagaId: string
+  /** Null when no event has named it. */
+  serviceName: string | null
+  /** The step that stands still: of those that have neither succeeded nor been undone the last one. */
+  stepId: string | null
+  hasOpenCommand: boolean
+}
+
+/** In the order of the ids; sagas that do not exist are left out. */
+export const listCommandTargets = (
+  database: Readable,
+  tenant: string,
+  sagaIds: readonly string[],
+): Promise<CommandTarget[]> =>
+  readRows<CommandTarget>(database, {
+    text: `SELECT s.id AS "sagaId", s.service_name AS "serviceName", step.id AS "stepId",
+        EXISTS (SELECT FROM saga_commands c WHERE c.tenant = s.tenant AND c.saga_id = s.id AND ${isOpen}) AS "hasOpenCommand"
+      FROM unnest($2::text[]) WITH ORDINALITY AS given(id, position)
+      JOIN sagas s ON s.tenant = $1 AND s.id = given.id
+      LEFT JOIN LATERAL (
+        SELECT a.id FROM saga_activities a WHERE a.tenant = s.tenant AND a.saga_id = s.id
+          AND a.status NOT IN ('NotStarted', 'Executed', 'Revoked', 'Compensated')
+        ORDER BY a."order" DESC NULLS LAST, a.first_seen_at DESC, a.id LIMIT 1) step ON true
+      ORDER BY given.position`,
+    values: [tenant, sagaIds],
+  })
+
+export async function hasActivity(
+  database: Readable,
+  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+): Promise<boolean> {
+  const rows = await readRows(database, {
+    text: 'SELECT FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',
+    values: [tenant, activityId, sagaId],
+  })
+  return rows.length > 0
+}
+
+export interface NewCommands {
+  tenant: string
+  kind: CommandKind
+  reason: string
+  state: 'waiting_for_approval' | 'pending'
+  expiresInSeconds: number
+  batchId: string | null
+  sagas: readonly { sagaId: string; serviceName: string; activityId: string | null }[]
+}
+
+export interface Operator {
+  id: number
+  username: string
+  audit: AuditAuthor
+}
+
+/**
+ * Stores commands for sagas that have no open one; gives those that were stored.
+ *
+ * @throws DomainError conflict when the operator would have more than `openMax` open ones
+ */
+export const insertCommands = (
+  { pool }: Readable,
+  { tenant, kind, reason, state, expiresInSeconds, batchId, sagas }: NewCommands,
+  operator: Operator,
+  openMax: number,
+): Promise<SagaCommand[]> =>
+  inPoolTransaction(pool, async (client) => {
+    // The commands of an operator are counted one request after the other.
+    await client.query("SELECT pg_advisory_xact_lock(hashtext('saga_commands'), $1)", [operator.id])
+    const { rows } = await client.query<SagaCommand>(
+      `INSERT INTO saga_commands AS c (tenant, saga_id, service_name, activity_id, kind, reason, state, batch_id,
+         author_id, author_name, expires_at, due_at)
+       SELECT $1, given.saga_id, given.service_name, given.activity_id, $5, $6, $7, $8, $9, $10, until.time, until.time
+       FROM unnest($2::text[], $3::text[], $4::text[]) AS given(saga_id, service_name, activity_id),
+         (SELECT now() + $11::double precision * interval '1 second' AS time) until
+       ORDER BY given.saga_id
+       ON CONFLICT (tenant, saga_id) WHERE state IN (${textOfStates(openCommandStates)}) DO NOTHING
+       RETURNING ${commandColumns}`,
+      [
+        tenant,
+        sagas.map(({ sagaId }) => sagaId),
+        sagas.map(({ serviceName }) => serviceName),
+        sagas.map(({ activityId }) => activityId),
+        ...[kind, reason, state, batchId, operator.id, operator.username, expiresInSeconds],
+      ],
+    )
+    const counted = await client.query<{ open: number }>(
+      `SELECT count(*)::integer AS open FROM saga_commands c WHERE c.author_id = $1 AND ${isOpen}`,
+      [operator.id],
+    )
+    if ((counted.rows[0]?.open ?? 0) > openMax)
+      throw conflict(`You would have more than ${openMax} commands that have not ended`)
+    await audit(client, operator.audit, `saga_command_${kind}`, rows)
+    return rows
+  })
+
+type Client = Parameters<typeof recordAuditEvents>[0]
+
+const audit = (client: Client, author: AuditAuthor, eventName: string, commands: readonly SagaCommand[]) =>
+  recordAuditEvents(
+    client,
+    author,
+    commands.map(
+      ({ id, tenant, sagaId, kind, activityId }): AuditedChange => ({
+        eventName,
+        entityType: 'SagaCommand',
+        entityId: id,
+        details: { tenant, saga_id: sagaId, kind, activity_id: activityId },
+      }),
+    ),
+  )
+
+export interface CommandFilter {
+  tenant: string
+  sagaId?: string | undefined
+  state?: CommandState | undefined
+  serviceName?: string | undefined
+  batchId?: string | undefined
+}
+
+/** A page of commands, the newest first, and how many there are. */
+export async function listCommands(
+  database: Readable,
+  { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
+  { skip, take }: { skip: number; take: number },
+): Promise<{ commands: SagaCommand[]; total: number }> {
+  await settleCommands(database)
+  const where = `c.tenant = $1 AND ($2::text IS NULL OR c.saga_id = $2) AND ($3::text IS NULL OR c.state = $3)
+    AND ($4::text IS NULL OR c.service_name = $4) AND ($5::uuid IS NULL OR c.batch_id = $5)`
+  const values = [tenant, sagaId ?? null, state ?? null, serviceName ?? null, batchId ?? null]
+  const [commands, [counted]] = await Promise.all([
+    readRows<SagaCommand>(database, {
+      text: `SELECT ${commandColumns} FROM saga_commands c WHERE ${where}
+        ORDER BY c.created_at DESC, c.id OFFSET $6 LIMIT $7`,
+      values: [...values, skip, take],
+    }),
+    readRows<{ total: number }>(database, {
+      text: `SELECT count(*)::integer AS total FROM saga_commands c WHERE ${where}`,
+      values,
+    }),
+  ])
+  return { commands, total: counted?.total ?? 0 }
+}
+
+export interface CommandKey {
+  tenant: string
+  id: string
+}
+
+/** @throws DomainError not-found */
+export async function getCommand(database: Readable, { tenant, id }: CommandKey): Promise<SagaCommand> {
+  await settleCommands(database)
+  const [command] = await readRows<SagaCommand>(database, {
+    text: `SELECT ${commandColumns} FROM saga_commands c WHERE c.tenant = $1 AND c.id = $2`,
+    values: [tenant, id],
+  })
+  if (!command) throw notFound('Command')
+  return command
+}
+
+/** What a person does with a command. */
+export type Decision = 'approve' | 'deny' | 'withdraw' | 'deliver_again'
+
+/** A command that is delivered again expires anew. */
+const expiresAt = "COALESCE(now() + $5::double precision * interval '1 second', c.expires_at)"
+
+const decisions = {
+  approve: { ...changeBy('approve', expiresAt), eventName: 'saga_command_approved' },
+  deny: { ...changeBy('deny', expiresAt), eventName: 'saga_command_denied' },
+  withdraw: { ...changeBy('withdraw', expiresAt), eventName: 'saga_command_withdrawn' },
+  deliver_again: { ...changeBy('deliver_again', expiresAt), eventName: 'saga_command_delivered_again' },
+} as const satisfies Record<Decision, object>
+
+/**
+ * Changes the state of a command by the decision of a person; null when its state does not allow it.
+ *
+ * @param expiresInSeconds from when on the command is not handed out; null: as before
+ */
+export const decideCommand = (
+  { pool }: Readable,
+  { tenant, id }: CommandKey,
+  decision: Decision,
+  operator: Operator,
+  expiresInSeconds: number | null = null,
+): Promise<SagaCommand | null> =>
+  inPoolTransaction(pool, async (client) => {
+    const { isPossible, assignments, eventName } = decisions[decision]
+    const isApproval = decision === 'approve' || decision === 'deny'
+    const { rows } = await client.query<SagaCommand>(
+      `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
+         decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
+         decided_at = CASE WHEN $3 THEN now() ELSE c.decided_at END
+       WHERE c.tenant = $1 AND c.id = $2 AND (c.due_at IS NULL OR c.due_at > now()) AND ${isPossible}
+       RETURNING ${commandColumns}`,
+      [tenant, id, isApproval, operator.username, expiresInSeconds],
+    )
+    await audit(client, operator.audit, eventName, rows)
+    return rows[0] ?? null
+  })

@@ -1,0 +1,28 @@
+import { invalidParameters } from '@switchyard/domain'
+
+/**
+ * A number of a request within its limits.
+ *
+ * @param given undefined stands for the usual value
+ * @throws DomainError invalid-parameters
+ */
+export function within(
+  name: string,
+  given: number | undefined,
+  { least, most, usual }: { least: number; most: number; usual: number },
+): number {
+  const value = given ?? usual
+  if (value < least || value > most)
+    throw invalidParameters([`${name} does not have a valid value (${least} to ${most})`])
+  return value
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The token of a lease; null when no lease can have such a token. */
+export const readToken = (text: string): string | null => (uuid.test(text) ? text : null)
+
+const textCharsMax = 1000
+
+/** What operators read. PostgreSQL cannot store a text with NUL. */
+export const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, textCharsMax)
