@@ -87,6 +87,10 @@ secret('storages_secret', password)
 // Single sign-on: the secret that the provider gave, or a list of providers. As they are, there is none.
 secret('oidc_client_secret', password)
 secret('oidc_providers', () => '[]')
+// The audit log of a server or collector outside, used once `.env` has its address. docs/audit-log.md says what may stand here.
+secret('audit_export_http_token', password)
+secret('audit_export_http_secret', password)
+secret('audit_export_otlp_headers', () => 'x-source=switchyard')
 // Switchyard's own jobs, at REDIS_URL. docs/job-queues.md says what may stand here.
 secret(
   'jobqueue_sources',

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { auditFields } from './audit-config.js'
 import { sagaFields } from './saga-config.js'
 
 export const configSchema = z.object({
@@ -33,6 +34,7 @@ export const configSchema = z.object({
     .default('switchyard')
     .describe('Name under which the job-queue metrics show this process'),
   ...sagaFields,
+  ...auditFields,
   ...webhookTargetFields,
   ...webhookSecretFields,
 })

@@ -3,6 +3,7 @@ import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
+import type { AuditTools } from './audit/destinations.js'
 import type { Producer } from './queues/producer.js'
 import type { SagaSettings } from './saga-config.js'
 import type { SagaMetrics } from './sagas/metrics.js'
@@ -23,6 +24,7 @@ export interface JobDependencies {
   sagas: SagaSettings
   sagaMetrics: SagaMetrics
   webhooks: WebhookTools
+  audit: AuditTools
 }
 
 export interface JobContext {

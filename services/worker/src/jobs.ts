@@ -1,3 +1,5 @@
+import { auditExport } from './audit/audit-export.js'
+import { auditRetention } from './audit/audit-retention.js'
 import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
 import type { JobDependencies, JobType } from './job-type.js'
 import { repositoryHousekeeping } from './repositories/housekeeping.js'
@@ -28,4 +30,6 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   webhookDelivery(dependencies),
   webhookRetention(dependencies),
   webhookSecretEncryption(dependencies),
+  auditRetention(dependencies),
+  auditExport(dependencies),
 ]

@@ -68,7 +68,10 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
     'admin-broadcast': 'append',
     'jobqueue-metrics': 'append',
     'saga-reporter': 'append',
+    worker: 'purge',
   },
+  // git-api shows it to administrators.
+  audit_exports: { worker: 'write', 'git-api': 'read' },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
   saga_events: ofSagas,
   saga_event_ids: ofSagas,

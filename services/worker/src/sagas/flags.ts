@@ -21,8 +21,8 @@ import {
   writeFlags,
   writeSweepPosition,
 } from '@switchyard/saga-store'
+import { withSweepHeld } from '../hold-sweep.js'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { withSweepHeld } from './hold-sweep.js'
 
 const rowsMax = 1000
 /**

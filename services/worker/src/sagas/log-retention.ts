@@ -10,8 +10,8 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { withSweepHeld } from '../hold-sweep.js'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { withSweepHeld } from './hold-sweep.js'
 
 const dayMs = 86_400_000
 const budgetMs = 4 * 60_000

@@ -12,8 +12,8 @@ import {
   type SweepPosition,
   writeSweepPosition,
 } from '@switchyard/saga-store'
+import { withSweepHeld } from '../hold-sweep.js'
 import { type JobDependencies, jobType } from '../job-type.js'
-import { withSweepHeld } from './hold-sweep.js'
 
 const rowsMax = 500
 /** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */
