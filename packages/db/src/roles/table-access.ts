@@ -105,6 +105,8 @@ export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
   'analyze_new_saga_tables()': ['saga-reporter'],
   'ensure_saga_event_partitions(date, integer)': ['worker'],
   'drop_saga_event_partition(text)': ['worker'],
+  'erase_user_from_audit_log(integer, text)': ['git-api'],
+  'erase_user_from_sagas(integer, text[])': ['git-api'],
 }
 
 /** The services that may create temporary tables. The rebuild of sagas uses them. */
