@@ -254,13 +254,15 @@ describe('make-env', () => {
   const secret = (name: string) => read(`secrets/${name}`).trim()
   const names = Object.keys(compose.secrets)
 
+  const notRandom = /url|redis_users|jobqueue_sources|oidc_providers|otlp_headers/
+
   it('writes random secrets that fit the compose file, readable by the owner only, and never twice', () => {
     make()
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
     expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
     expect(new Set(names.map(secret)).size).toBe(names.length)
-    for (const name of names.filter((each) => !/url|redis_users|jobqueue_sources|oidc_providers/.test(each)))
+    for (const name of names.filter((each) => !notRandom.test(each)))
       expect(secret(name)).toMatch(/^[\w-]{32,}$/)
     for (const name of databaseServices) {
       const { username, password } = new URL(secret(urlSecretOf(name)))

@@ -49,7 +49,9 @@ export {
   WriteConflict,
   writeStatement,
 } from './pool-transaction.js'
+export { sequenceHorizon } from './sequence-horizon.js'
 export * from './stores/audit-events.js'
+export * from './stores/audit-exports.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/lfs.js'

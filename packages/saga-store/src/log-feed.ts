@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, statement } from '@switchyard/db'
+import { type Database, sequenceHorizon, statement } from '@switchyard/db'
 
 type Pool = Pick<Database, 'pool'>
 
@@ -108,37 +107,17 @@ export async function readLogPage(
   return { entries, readTo: last && entries.length === pageEntries ? last.sequence : end }
 }
 
-const lastDrawn = statement(
-  "SELECT COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::double precision AS position",
-  'saga-log-last-drawn',
-)
+// A position is an id of the log, drawn from this sequence.
+const horizon = sequenceHorizon('saga_events_id_seq', 'saga-log')
 
 /** The last position that was drawn, whether or not its entry is visible or ever will be. */
-export async function readLastPosition({ pool }: Pool): Promise<number> {
-  const { rows } = await pool.query<{ position: number }>(lastDrawn)
-  return rows[0]?.position ?? 0
-}
-
-// Drawing an id takes this lock first, and the transaction keeps it until its entries are visible or discarded.
-const writers = statement(
-  `SELECT virtualtransaction AS writer FROM pg_locks
-    WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
-      AND relation = 'saga_events_id_seq'::regclass
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-  'saga-log-writers',
-)
+export const readLastPosition = horizon.readLast
 
 /**
  * The transactions under way that may have drawn positions. When all transactions that were under way after a position
  * was drawn have ended, no entry at that position becomes visible any more.
  */
-export async function readLogWriters({ pool }: Pool): Promise<Set<string>> {
-  const { rows } = await pool.query<{ writer: string }>(writers)
-  return new Set(rows.map(({ writer }) => writer))
-}
-
-const horizonPollMs = 20
-const horizonMsMax = 2_000
+export const readLogWriters = horizon.readWriters
 
 /**
  * The last position that was drawn, once no further entry up to it becomes visible: who read on after it at once would miss the entries
@@ -146,19 +125,4 @@ const horizonMsMax = 2_000
  *
  * @returns null when such a transaction is still under way after two seconds
  */
-export async function findLogHorizon(database: Pool): Promise<number | null> {
-  const last = await readLastPosition(database)
-  const writers = await readLogWriters(database)
-  const untilMs = performance.now() + horizonMsMax
-  while (await isAnyUnderWay(database, writers)) {
-    if (performance.now() > untilMs) return null
-    await delay(horizonPollMs)
-  }
-  return last
-}
-
-async function isAnyUnderWay(database: Pool, transactions: ReadonlySet<string>): Promise<boolean> {
-  if (transactions.size === 0) return false
-  const now = await readLogWriters(database)
-  return [...transactions].some((transaction) => now.has(transaction))
-}
+export const findLogHorizon = horizon.find

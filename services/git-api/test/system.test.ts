@@ -102,3 +102,31 @@ it.each([
 ])('is refused to %s', async (who, status) => {
   expect((await harness.send(who, 'GET', '/system')).status).toBe(status)
 })
+
+it('says how far the destinations of the audit log have it, and why one fails', async () => {
+  const { pool } = harness.database
+  await pool.query(`INSERT INTO audit_events (author_name, event_name, entity_type, entity_id, details)
+    VALUES ('Ada', 'member_added', 'Project', '1', '{}');
+    INSERT INTO audit_exports (destination, position, exported_at, failing_since, last_error)
+    VALUES ('http', 9000000, now(), NULL, NULL), ('syslog', 0, NULL, now(), 'the connection was refused')`)
+  const { body } = await systemOf(await harness.start())
+  const at = expect.stringMatching(/^\d{4}-/)
+  expect(body.audit_exports).toEqual([
+    {
+      destination: 'http',
+      exported_at: at,
+      checked_at: at,
+      waiting_since: null,
+      failing_since: null,
+      last_error: null,
+    },
+    {
+      destination: 'syslog',
+      exported_at: null,
+      checked_at: at,
+      waiting_since: at,
+      failing_since: at,
+      last_error: 'the connection was refused',
+    },
+  ])
+})

@@ -3,6 +3,7 @@ import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/s
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { impactFields } from './impact-config.js'
+import { auditFields } from './audit-config.js'
 import { sagaFields } from './saga-config.js'
 
 export const configSchema = z.object({
@@ -35,6 +36,7 @@ export const configSchema = z.object({
     .describe('Name under which the job-queue metrics show this process'),
   ...sagaFields,
   ...impactFields,
+  ...auditFields,
   ...webhookTargetFields,
   ...webhookSecretFields,
 })

@@ -4,6 +4,7 @@ import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from './impact-config.js'
+import type { AuditTools } from './audit/destinations.js'
 import type { Producer } from './queues/producer.js'
 import type { SagaSettings } from './saga-config.js'
 import type { SagaMetrics } from './sagas/metrics.js'
@@ -25,6 +26,7 @@ export interface JobDependencies {
   impact: ImpactSettings
   sagaMetrics: SagaMetrics
   webhooks: WebhookTools
+  audit: AuditTools
 }
 
 export interface JobContext {

@@ -1,3 +1,5 @@
+import { auditExport } from './audit/audit-export.js'
+import { auditRetention } from './audit/audit-retention.js'
 import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
 import { deploymentImpact } from './deployments/impact.js'
 import type { JobDependencies, JobType } from './job-type.js'
@@ -30,4 +32,6 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   webhookDelivery(dependencies),
   webhookRetention(dependencies),
   webhookSecretEncryption(dependencies),
+  auditRetention(dependencies),
+  auditExport(dependencies),
 ]

@@ -6,6 +6,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
+import { createAuditTools } from './audit/destinations.js'
 import type { Config } from './config.js'
 import { impactSettingsOf } from './impact-config.js'
 import { queueOf } from './job-type.js'
@@ -72,6 +73,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     impact: impactSettingsOf(config),
     sagaMetrics,
     webhooks,
+    audit: createAuditTools(config, metrics, database),
   })
   keepSchedules(types, redis, logger)
   const heartbeat = createHeartbeat({

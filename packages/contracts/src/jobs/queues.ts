@@ -25,6 +25,8 @@ export const queueNames = {
   webhookDelivery: 'webhook-delivery',
   webhookRetention: 'webhook-retention',
   webhookSecretEncryption: 'webhook-secret-encryption',
+  auditRetention: 'audit-retention',
+  auditExport: 'audit-export',
 } as const
 
 export type QueueName = (typeof queueNames)[keyof typeof queueNames]
@@ -45,6 +47,8 @@ export const jobPayloads = {
   'webhook-delivery': z.object({ host: z.string().min(1) }),
   'webhook-retention': z.object({}),
   'webhook-secret-encryption': z.object({}),
+  'audit-retention': z.object({}),
+  'audit-export': z.object({}),
 } satisfies Record<QueueName, z.ZodObject>
 
 export type JobPayload<Name extends QueueName> = z.infer<(typeof jobPayloads)[Name]>

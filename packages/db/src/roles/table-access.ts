@@ -72,7 +72,10 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
     'admin-broadcast': 'append',
     'jobqueue-metrics': 'append',
     'saga-reporter': 'append',
+    worker: 'purge',
   },
+  // git-api shows it to administrators.
+  audit_exports: { worker: 'write', 'git-api': 'read' },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
   saga_events: ofSagas,
   saga_event_ids: ofSagas,
@@ -107,6 +110,8 @@ export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
   'analyze_new_saga_tables()': ['saga-reporter'],
   'ensure_saga_event_partitions(date, integer)': ['worker'],
   'drop_saga_event_partition(text)': ['worker'],
+  'erase_user_from_audit_log(integer, text)': ['git-api'],
+  'erase_user_from_sagas(integer, text[])': ['git-api'],
 }
 
 /** The services that may create temporary tables. The rebuild of sagas uses them. */

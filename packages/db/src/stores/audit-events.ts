@@ -128,3 +128,22 @@ function containing(search: string): Prisma.AuditEventWhereInput[] {
 
 export const findAuditEvent = ({ prisma }: DatabaseOrTransaction, id: bigint): Promise<AuditEvent | null> =>
   prisma.auditEvent.findUnique({ where: { id } })
+
+/** An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the author. */
+export const auditEntryOf = (event: AuditEvent) => ({
+  id: Number(event.id),
+  author_id: event.authorId,
+  entity_id: event.entityId,
+  entity_type: event.entityType,
+  event_name: event.eventName,
+  details: {
+    ...(event.details as Record<string, unknown>),
+    author_name: event.authorName,
+    token_id: event.tokenId,
+    ip_address: event.ipAddress,
+  },
+  request_id: event.requestId,
+  created_at: event.createdAt,
+})
+
+export type AuditEntry = ReturnType<typeof auditEntryOf>

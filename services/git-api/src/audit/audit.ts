@@ -8,7 +8,7 @@ import {
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 
-export { listAuditEvents, listAuditEventsBefore } from '@switchyard/db'
+export { auditEntryOf, listAuditEvents, listAuditEventsBefore } from '@switchyard/db'
 
 type Details = Parameters<typeof recordAuditEvent>[2]['details']
 

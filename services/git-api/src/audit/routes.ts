@@ -1,4 +1,4 @@
-import type { AuditEvent, Database } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import {
   administrator,
   endpoint,
@@ -36,23 +36,6 @@ const auditEventShape = z
     created_at: z.date(),
   })
   .meta({ id: 'AuditEvent', description: 'Who did what to users, tokens, members, branches and messages' })
-
-/** GitLab's shape; `details` repeats the author. */
-const presentAuditEvent = (event: AuditEvent): z.output<typeof auditEventShape> => ({
-  id: Number(event.id),
-  author_id: event.authorId,
-  entity_id: event.entityId,
-  entity_type: event.entityType,
-  event_name: event.eventName,
-  details: {
-    ...(event.details as Record<string, unknown>),
-    author_name: event.authorName,
-    token_id: event.tokenId,
-    ip_address: event.ipAddress,
-  },
-  request_id: event.requestId,
-  created_at: event.createdAt,
-})
 
 export const auditEventRoutes = ({ database }: { database: Database }): Route[] =>
   refusingUnknown([
@@ -95,10 +78,10 @@ const listAuditEvents = (database: Database) =>
         const found = await auditEvents.listAuditEventsBefore(database, filter, rows)
         const items = found.slice(0, given.per_page)
         const next = found.length > items.length ? String(items.at(-1)?.id) : null
-        return keysetReply(items.map(presentAuditEvent), next, call)
+        return keysetReply(items.map(auditEvents.auditEntryOf), next, call)
       }
       const { events, total } = await auditEvents.listAuditEvents(database, filter, rowsOf(given))
-      return pageReply(events.map(presentAuditEvent), given, total, call)
+      return pageReply(events.map(auditEvents.auditEntryOf), given, total, call)
     },
   })
 
@@ -107,5 +90,5 @@ const getAuditEvent = (database: Database) =>
     summary: 'One entry of the audit log',
     replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }) => ok(presentAuditEvent(await auditEvents.getAuditEvent(database, id))),
+    handle: async ({ id }) => ok(auditEvents.auditEntryOf(await auditEvents.getAuditEvent(database, id))),
   })

@@ -32,6 +32,17 @@ const bytes = () => z.number().int().nonnegative()
 
 const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estimate: z.int() })
 
+const auditExportShape = z.object({
+  destination: z.enum(['syslog', 'http', 'otlp']),
+  exported_at: timeText().nullable().meta({ description: 'When it got its last entry; null: it has none' }),
+  checked_at: timeText().meta({ description: 'When a worker looked for new entries last' }),
+  waiting_since: timeText()
+    .nullable()
+    .meta({ description: 'When the oldest entry was written that it does not have; null: it has all' }),
+  failing_since: timeText().nullable(),
+  last_error: z.string().nullable(),
+})
+
 const systemShape = z
   .object({
     version: z.string().meta({ description: 'Of Switchyard' }),
@@ -58,6 +69,10 @@ const systemShape = z
       .object({ total_bytes: bytes(), free_bytes: bytes() })
       .nullable()
       .meta({ description: 'The file system of the repositories' }),
+    audit_exports: z
+      .array(auditExportShape)
+      .nullable()
+      .meta({ description: 'Where the worker sends the audit log' }),
   })
   .meta({
     id: 'System',
@@ -68,6 +83,7 @@ export function presentSystem({
   database,
   redis,
   storage,
+  auditExports,
   ...state
 }: SystemState): z.output<typeof systemShape> {
   return {
@@ -94,6 +110,15 @@ export function presentSystem({
     },
     redis: redis && { version: redis.version, used_memory_bytes: redis.usedMemoryBytes },
     storage: storage && { total_bytes: storage.totalBytes, free_bytes: storage.freeBytes },
+    audit_exports:
+      auditExports?.map((each) => ({
+        destination: each.destination as z.output<typeof auditExportShape>['destination'],
+        exported_at: each.exportedAt?.toISOString() ?? null,
+        checked_at: each.checkedAt.toISOString(),
+        waiting_since: each.waitingSince?.toISOString() ?? null,
+        failing_since: each.failingSince?.toISOString() ?? null,
+        last_error: each.lastError,
+      })) ?? null,
   }
 }
 

@@ -1,4 +1,11 @@
-import { type Database, inPoolTransaction, sqlStateOf } from '@switchyard/db'
+import {
+  type AuditExport,
+  type Database,
+  findOldestWaiting,
+  inPoolTransaction,
+  listAuditExports,
+  sqlStateOf,
+} from '@switchyard/db'
 
 export interface DatabaseMetrics {
   /** Version of PostgreSQL. */
@@ -62,4 +69,18 @@ export async function readDatabaseMetrics({ pool }: Database): Promise<DatabaseM
     if (sqlStateOf(error) === queryCanceled) return null
     throw error
   }
+}
+
+/** A destination of the audit log, and when the oldest entry was written that it lacks; null: it has all. */
+export type ExportState = AuditExport & { waitingSince: Date | null }
+
+/** How far the destinations have the audit log, as the workers have stored it. */
+export async function readAuditExports(database: Database): Promise<ExportState[]> {
+  const exports = await listAuditExports(database)
+  return Promise.all(
+    exports.map(async (each) => ({
+      ...each,
+      waitingSince: await findOldestWaiting(database, each.position),
+    })),
+  )
 }

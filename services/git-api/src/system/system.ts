@@ -6,7 +6,7 @@ import type { StorageLimits } from '@switchyard/domain/access'
 import type { CountedRepository, Git } from '@switchyard/git-storage/git'
 import pTimeout from 'p-timeout'
 import type { Jobs, RedisInfo } from '../jobs.js'
-import { type DatabaseMetrics, readDatabaseMetrics } from './store.js'
+import { type DatabaseMetrics, type ExportState, readAuditExports, readDatabaseMetrics } from './store.js'
 
 /** The commit that this process was built from. */
 export interface Build {
@@ -29,6 +29,8 @@ export interface SystemState {
   redis: RedisInfo | null
   /** The file system of the repositories. */
   storage: DiskSpace | null
+  /** Where the audit log goes. */
+  auditExports: ExportState[] | null
 }
 
 export interface DiskSpace {
@@ -81,13 +83,14 @@ export function createSystemState({ build, ...parts }: Parts): () => Promise<Sys
 }
 
 async function readParts({ database, jobs, git, storageRoot }: Omit<Parts, 'build'>) {
-  const [gitVersion, databaseMetrics, redis, storage] = await Promise.all([
+  const [gitVersion, databaseMetrics, redis, storage, auditExports] = await Promise.all([
     inTime(git.readVersion()),
     readDatabaseMetrics(database),
     inTime(jobs.readRedisInfo()),
     readStorage(storageRoot),
+    inTime(readAuditExports(database)),
   ])
-  return { gitVersion, database: databaseMetrics, redis, storage }
+  return { gitVersion, database: databaseMetrics, redis, storage, auditExports }
 }
 
 /** @returns null when the file system does not answer in time */

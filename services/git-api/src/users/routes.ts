@@ -246,9 +246,13 @@ const deleteUser = (deps: RemoveUserDependencies) =>
       hard_delete: flag().default(false).meta({
         description: '`true`: the projects of the user are deleted, too. Else a user who has some is refused',
       }),
+      erase: flag().default(false).meta({
+        description:
+          '`true`: the audit log and sagas call the user `deleted user` with the id, without addresses. Works for a user who was deleted before, too',
+      }),
     }),
-    async handle({ id, hard_delete: withProjects }, administrator: Caller, call) {
-      const options = { withProjects, precondition: preconditionOf(call) }
+    async handle({ id, hard_delete: withProjects, erase }, administrator: Caller, call) {
+      const options = { withProjects, erase, precondition: preconditionOf(call) }
       await removeUser(deps, id, options, auditAuthor(administrator, call))
       return noContent()
     },

@@ -33,3 +33,22 @@ export async function deleteUser(
   })
   await prisma.user.delete({ where: { id } })
 }
+
+/**
+ * Writes `deleted user` and the id wherever the name of a user stands in the audit log and in sagas, and takes the addresses and the
+ * subjects at providers away.
+ *
+ * @param username the last one; null: the user is gone already
+ * @returns whether the audit log knew the user by name
+ */
+export async function eraseUserNames(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  username: string | null,
+): Promise<boolean> {
+  const rows = await prisma.$queryRaw<{ changed: bigint; usernames: string[] }[]>`
+    SELECT changed, usernames FROM erase_user_from_audit_log(${id}::int, ${username}::text)`
+  const { changed = 0n, usernames = [] } = rows[0] ?? {}
+  await prisma.$queryRaw`SELECT erase_user_from_sagas(${id}::int, ${usernames}::text[])::text`
+  return changed > 0n
+}

@@ -6,6 +6,7 @@ import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
 import { ByJob } from '../../components/by-job'
 import { type Column, DataTable } from '../../components/data-table'
+import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { TokenPager } from '../../components/pager'
@@ -27,6 +28,8 @@ const filters = [
   'created_after',
   'created_before',
 ] as const
+
+const entityTypes = ['User', 'Project', 'Webhook', 'BroadcastMessage', 'Saga', 'SagaBulkJob', 'Job']
 
 const searchedCharsMin = 3
 
@@ -88,6 +91,15 @@ function AuditFilters() {
         value={search.q}
         placeholder="Event, entity or author"
         onChange={(q) => void navigate({ search: { ...search, page_token: undefined, q } })}
+      />
+      <FilterSelect
+        label="Kind"
+        all="Every kind"
+        value={search.entity_type}
+        options={entityTypes}
+        onChange={(entity_type) =>
+          void navigate({ search: { ...search, page_token: undefined, entity_id: undefined, entity_type } })
+        }
       />
       {isShort && (
         <p role="status" className="text-sm text-quiet">

@@ -8,7 +8,7 @@ import { ActionDialog } from '../../components/action-dialog'
 import { Badge, State } from '../../components/badge'
 import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
-import { FilterSelect } from '../../components/fields'
+import { CheckboxField, FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
@@ -25,7 +25,7 @@ const route = getRouteApi('/admin/users')
 
 export const UsersPage = guarded('users', Users)
 
-type Dialog = { kind: 'new' } | { kind: 'edit' | 'sign-ins' | 'block'; user: User } | undefined
+type Dialog = { kind: 'new' } | { kind: 'edit' | 'sign-ins' | 'block' | 'delete'; user: User } | undefined
 
 function Users() {
   const search = route.useSearch()
@@ -142,9 +142,12 @@ function columnsFor({
           <Button onClick={() => open({ kind: 'sign-ins', user })}>Sign-ins…</Button>
         )}
         {user.id !== ownId && (
-          <Button onClick={() => open({ kind: 'block', user })}>
-            {user.state === 'blocked' ? 'Unblock' : 'Block'}
-          </Button>
+          <>
+            <Button onClick={() => open({ kind: 'block', user })}>
+              {user.state === 'blocked' ? 'Unblock' : 'Block'}
+            </Button>
+            <Button onClick={() => open({ kind: 'delete', user })}>Delete…</Button>
+          </>
         )}
       </span>
     ),
@@ -160,6 +163,7 @@ function UserDialog({ dialog, onClose }: { dialog: Dialog; onClose: () => void }
   }
   if (!dialog) return null
   if (dialog.kind === 'block') return <BlockDialog user={dialog.user} done={done} onClose={onClose} />
+  if (dialog.kind === 'delete') return <DeleteDialog user={dialog.user} done={done} onClose={onClose} />
   if (dialog.kind === 'sign-ins') return <IdentitiesDialog user={dialog.user} onClose={onClose} />
   if (dialog.kind === 'edit') return <EditDialog id={dialog.user.id} done={done} onClose={onClose} />
   return (
@@ -200,6 +204,42 @@ function BlockDialog({
           ? 'The tokens and sessions of this user work again.'
           : 'Every token and session of this user is refused from now on, and work under way is cut. Nothing is deleted.'}
       </p>
+    </ActionDialog>
+  )
+}
+
+function DeleteDialog({
+  user,
+  done,
+  onClose,
+}: {
+  user: User
+  done: () => Promise<void>
+  onClose: () => void
+}) {
+  return (
+    <ActionDialog
+      title={`Delete ${user.username}`}
+      action="Delete for good"
+      look="danger"
+      onClose={onClose}
+      run={async (form) => {
+        const options = new URLSearchParams()
+        if (form.has('hard_delete')) options.set('hard_delete', 'true')
+        if (form.has('erase')) options.set('erase', 'true')
+        await send('DELETE', `/users/${user.id}?${options}`)
+        await done()
+      }}
+    >
+      <p className="mb-3">
+        Tokens, sessions and memberships of this user are deleted. What the user wrote in projects stays and
+        names nobody; commits keep their authors. This cannot be undone.
+      </p>
+      <CheckboxField name="hard_delete" label="Delete the projects of this user, too" />
+      <CheckboxField
+        name="erase"
+        label={`Erase: call this user “deleted user ${user.id}” in the audit log and in sagas, and forget the addresses`}
+      />
     </ActionDialog>
   )
 }

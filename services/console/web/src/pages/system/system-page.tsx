@@ -121,6 +121,16 @@ function Figures({ system }: { system: System }) {
           />
         </Panel>
       )}
+      {system.audit_exports !== null && system.audit_exports.length > 0 && (
+        <Panel name="Audit log to other systems" flush>
+          <DataTable
+            label="Destinations of the audit log"
+            rows={system.audit_exports}
+            rowKey={({ destination }) => destination}
+            columns={exportColumns}
+          />
+        </Panel>
+      )}
       <p className="text-sm text-quiet">Up for {duration(system.uptime_seconds * 1000)}.</p>
     </>
   )
@@ -130,6 +140,27 @@ const tableColumns: Column<NonNullable<System['database']>['tables'][number]>[] 
   { header: 'Table', cell: ({ name }) => <code>{name}</code> },
   { header: 'Size', numeric: true, cell: ({ size_bytes }) => bytes(size_bytes) },
   { header: 'Rows, about', numeric: true, cell: ({ rows_estimate }) => count(Math.max(0, rows_estimate)) },
+]
+
+const exportColumns: Column<NonNullable<System['audit_exports']>[number]>[] = [
+  { header: 'Destination', cell: ({ destination }) => destination },
+  {
+    header: 'State',
+    cell: ({ failing_since, waiting_since }) =>
+      failing_since !== null ? (
+        <Badge tone="bad">fails</Badge>
+      ) : (
+        <Badge tone={waiting_since === null ? 'good' : 'plain'}>
+          {waiting_since === null ? 'has all' : 'under way'}
+        </Badge>
+      ),
+  },
+  { header: 'Last entry', cell: ({ exported_at }) => (exported_at ? <Time at={exported_at} /> : '–') },
+  {
+    header: 'Lacks entries since',
+    cell: ({ waiting_since }) => (waiting_since ? <Time at={waiting_since} /> : '–'),
+  },
+  { header: 'Why', cell: ({ last_error }) => last_error ?? '–' },
 ]
 
 const Facts = ({ facts }: { facts: [string, ReactNode][] }) => (

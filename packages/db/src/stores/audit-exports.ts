@@ -1,0 +1,91 @@
+import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { AuditEvent, AuditExport } from '../generated/client.js'
+import { sequenceHorizon } from '../sequence-horizon.js'
+
+export type { AuditExport }
+
+type Pool = Pick<Database, 'pool'>
+
+/** Destinations of the audit log, and how far each of them has it. */
+export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
+  prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
+
+/** How far a destination has the log. A new one has none of it. Notes that somebody looked. */
+export const checkAuditExport = (
+  { prisma }: DatabaseOrTransaction,
+  destination: string,
+  checkedAt: Date,
+): Promise<AuditExport> =>
+  prisma.auditExport.upsert({
+    where: { destination },
+    create: { destination, checkedAt },
+    update: { checkedAt },
+  })
+
+/** An entry is never written before one of these ids any more. Null: a writer of entries takes long. */
+export const findAuditHorizon = sequenceHorizon('audit_events_id_seq', 'audit-log').find
+
+/** The oldest entries of a range of ids. */
+export const listAuditEventsAfter = (
+  { prisma }: DatabaseOrTransaction,
+  { after, upTo, take }: { after: bigint; upTo: bigint; take: number },
+): Promise<AuditEvent[]> =>
+  prisma.auditEvent.findMany({ where: { id: { gt: after, lte: upTo } }, orderBy: { id: 'asc' }, take })
+
+/** Notes what a destination has. The position never goes back. @param entries whether it got some just now */
+export async function advanceAuditExport(
+  { pool }: Pool,
+  destination: string,
+  { position, entries }: { position: bigint; entries: boolean },
+): Promise<void> {
+  await pool.query(
+    `UPDATE audit_exports SET position = GREATEST(position, $2), failures = 0, failing_since = NULL, retry_at = NULL,
+       last_error = NULL, exported_at = CASE WHEN $3 THEN clock_timestamp() ELSE exported_at END
+     WHERE destination = $1`,
+    [destination, String(position), entries],
+  )
+}
+
+/** @returns the attempts that have failed since the last success */
+export async function noteAuditExportFailure(
+  { pool }: Pool,
+  destination: string,
+  error: string,
+): Promise<number> {
+  const { rows } = await pool.query<{ failures: number }>(
+    `UPDATE audit_exports SET failures = failures + 1, failing_since = COALESCE(failing_since, clock_timestamp()),
+       last_error = $2, retry_at = clock_timestamp() + LEAST(300, power(2, LEAST(failures, 10))) * interval '1 second'
+     WHERE destination = $1 RETURNING failures`,
+    [destination, error],
+  )
+  return rows[0]?.failures ?? 0
+}
+
+/** When the oldest entry was written that a destination does not have; null: it has all. */
+export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, position: bigint) {
+  const oldest = await prisma.auditEvent.findFirst({
+    where: { id: { gt: position } },
+    orderBy: { id: 'asc' },
+    select: { createdAt: true },
+  })
+  return oldest?.createdAt ?? null
+}
+
+/**
+ * Deletes some of the oldest entries.
+ *
+ * @param upTo id of the last entry that may be deleted; null: whichever is old enough
+ * @returns how many were deleted
+ */
+export async function deleteOldAuditEvents(
+  { pool }: Pool,
+  { before, upTo, take }: { before: Date; upTo: bigint | null; take: number },
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM audit_events WHERE id = ANY (ARRAY(
+       SELECT id FROM audit_events WHERE created_at < $1 AND ($2::bigint IS NULL OR id <= $2)
+       ORDER BY created_at LIMIT $3))`,
+    [before, upTo === null ? null : String(upTo), take],
+  )
+  return rowCount ?? 0
+}

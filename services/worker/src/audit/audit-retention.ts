@@ -1,0 +1,50 @@
+import { deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
+import { withSweepHeld } from '../hold-sweep.js'
+import { type JobDependencies, jobType } from '../job-type.js'
+
+const budgetMs = 4 * 60_000
+const leaseMs = 10 * 60_000
+const deletedAtOnce = 1000
+
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'audit'>
+
+/**
+ * Deletes entries of the audit log that are older than the settings keep them, but for those that a destination of the settings does not
+ * have yet. What a run does not reach, the next one deletes.
+ */
+export const auditRetention = ({ database, clock, audit: { keptMs, destinations } }: Dependencies) =>
+  jobType({
+    queue: 'audit-retention',
+    concurrency: 1,
+    timeoutMs: leaseMs,
+    ...(keptMs !== null && {
+      schedule: { pattern: '25 * * * *', atStart: true, attempts: 3, retryDelayMs: 10_000 },
+    }),
+    async run(_payload, { signal, logger }) {
+      if (keptMs === null) return
+      await withSweepHeld(database, 'audit-retention', leaseMs, async () => {
+        const untilMs = performance.now() + budgetMs
+        const before = new Date(clock().getTime() - keptMs)
+        const upTo = await lastExportedEverywhere(database, destinations)
+        let deleted = 0
+        let last: number
+        do {
+          last = await deleteOldAuditEvents(database, { before, upTo, take: deletedAtOnce })
+          deleted += last
+        } while (last === deletedAtOnce && performance.now() < untilMs && !signal.aborted)
+        if (deleted > 0) logger.info({ deleted }, 'deleted old entries of the audit log')
+      })
+    },
+  })
+
+/** The id up to which every destination has the log; null without destinations. */
+async function lastExportedEverywhere(
+  database: Dependencies['database'],
+  destinations: Dependencies['audit']['destinations'],
+): Promise<bigint | null> {
+  const exports = await listAuditExports(database)
+  const positions = destinations.map(
+    ({ name }) => exports.find(({ destination }) => destination === name)?.position ?? 0n,
+  )
+  return positions.toSorted((one, other) => Number(one - other))[0] ?? null
+}

@@ -1,0 +1,79 @@
+import { ExportResultCode } from '@opentelemetry/core'
+import type { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import type { AuditEntry } from '@switchyard/db'
+import { connectionError, type Destination, ExportError } from './destination.js'
+
+interface OtlpOptions {
+  url: string
+  /** `name=value`, separated by commas. */
+  headers: string | undefined
+}
+
+type LogRecord = Parameters<OTLPLogExporter['export']>[0][number]
+
+const timeoutMs = 10_000
+/** `SEVERITY_NUMBER_INFO` of OpenTelemetry. */
+const info = 9
+const resource = resourceFromAttributes({ 'service.name': 'switchyard', 'service.namespace': 'switchyard' })
+const scope = { name: 'switchyard.audit' }
+
+/** Log records of OpenTelemetry, which the collector has when it answers. The exporter is loaded with the first batch. */
+export function otlpDestination({ url, headers }: OtlpOptions): Destination {
+  let exporter: Promise<OTLPLogExporter> | undefined
+  return {
+    name: 'otlp',
+    async send(entries) {
+      exporter ??= openExporter(url, headersOf(headers))
+      const opened = await exporter
+      const records = entries.map(recordOf)
+      const { code, error } = await new Promise<{ code: ExportResultCode; error?: Error }>((resolve) =>
+        opened.export(records, resolve),
+      )
+      if (code === ExportResultCode.FAILED) throw reasonOf(error)
+    },
+  }
+}
+
+async function openExporter(url: string, headers: Record<string, string>): Promise<OTLPLogExporter> {
+  const { OTLPLogExporter } = await import('@opentelemetry/exporter-logs-otlp-proto')
+  return new OTLPLogExporter({ url, headers, timeoutMillis: timeoutMs })
+}
+
+const headersOf = (text = ''): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split(',')
+      .filter((each) => each.includes('='))
+      .map((each) => [each.slice(0, each.indexOf('=')).trim(), each.slice(each.indexOf('=') + 1).trim()]),
+  )
+
+/** The library's errors have the status of an answer, or the code of an error of the connection, as `code`. */
+function reasonOf(error: Error | undefined): ExportError {
+  const { code } = (error ?? {}) as { code?: unknown }
+  if (typeof code === 'number') return new ExportError(`the collector answered ${code}`, { cause: error })
+  return connectionError(error)
+}
+
+function recordOf(entry: AuditEntry): LogRecord {
+  const ms = entry.created_at.getTime()
+  const time: LogRecord['hrTime'] = [Math.floor(ms / 1000), (ms % 1000) * 1_000_000]
+  return {
+    hrTime: time,
+    hrTimeObserved: time,
+    severityNumber: info,
+    severityText: 'INFO',
+    eventName: `switchyard.audit.${entry.event_name}`,
+    body: JSON.stringify(entry),
+    attributes: {
+      'audit.id': entry.id,
+      'audit.event_name': entry.event_name,
+      'audit.entity_type': entry.entity_type,
+      'audit.entity_id': entry.entity_id,
+      'audit.author_name': entry.details.author_name,
+    },
+    droppedAttributesCount: 0,
+    resource,
+    instrumentationScope: scope,
+  }
+}
