@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { createServiceContext } from '../../../packages/service-kit/src/lifecycle/index.js'
-import { rules } from '../../deploy/test/support/alert-rules.js'
+import { ruleFiles, rules } from '../../deploy/test/support/alert-rules.js'
 import { dashboards } from '../../deploy/test/support/dashboards.js'
 import { exporterMetrics } from '../../deploy/test/support/exporter-metrics.js'
 import { metricOf, selectorsOf } from '../../deploy/test/support/selectors.js'
@@ -56,6 +57,18 @@ describe('what rules and dashboards ask for', () => {
       'http_request_total',
     ])
   })
+})
+
+it('the rules of the component monitoring in Kubernetes are those of Prometheus; `vitest -u` writes them', async () => {
+  const groups = ruleFiles.flatMap((file) => parse(readFileSync(file, 'utf8')).groups)
+  const manifest = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'switchyard' },
+    spec: { groups },
+  }
+  const text = `# Written from ops/deploy/prometheus.\n${stringify(manifest, { lineWidth: 0 })}`
+  await expect(text).toMatchFileSnapshot('../../deploy/kubernetes/components/monitoring/rules.yaml')
 })
 
 describe('docker-compose.monitoring.yml', () => {
