@@ -92,6 +92,16 @@ export default defineConfig({
         },
       },
       {
+        // Prometheus and exporters of Debian, in a network that trials/monitoring/run.mjs makes; as root, and not part of `npm test`.
+        test: {
+          name: 'monitoring',
+          include: ['trials/monitoring/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          expect: { poll: { timeout: 120_000, interval: 500 } },
+        },
+      },
+      {
         // Real clients against what `npm start` runs; as root on Debian 12, and not part of `npm test`.
         test: {
           name: 'compat',

@@ -63,6 +63,9 @@ for (const service of services) {
   const ofService = secret(`postgres_password_${service}`, password)
   writeDerived(`database_url_${service}`, databaseUrl(`switchyard_${service}`, ofService))
 }
+// With docker-compose.monitoring.yml.
+secret('postgres_password_monitoring', password)
+secret('grafana_password', password)
 
 /**
  * The file of the users of Redis: `default`, with `redis_password`, may do everything; each service has the rights of
@@ -75,7 +78,13 @@ function redisUsers() {
   const users = rules.map((line) => {
     const user = line.split(' ')[1]
     const ofService = createHmac('sha256', administrator).update(user).digest('base64url')
-    writeDerived(`redis_url_${user.replace('switchyard_', '')}`, `redis://${user}:${ofService}@redis:6379/0`)
+    if (user === 'switchyard_monitoring')
+      writeDerived('redis_exporter_passwords', JSON.stringify({ [`redis://${user}@redis:6379`]: ofService }))
+    else
+      writeDerived(
+        `redis_url_${user.replace('switchyard_', '')}`,
+        `redis://${user}:${ofService}@redis:6379/0`,
+      )
     return `${line} ${hashed(ofService)}`
   })
   return [`user default ${hashed(administrator)} ~* &* +@all`, ...users].join('\n')

@@ -1,32 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { serviceNames } from '../../docker/test/support/service-configs.js'
-
-interface Area {
-  x: number
-  y: number
-  w: number
-  h: number
-}
-
-interface Panel {
-  id: number
-  gridPos: Area
-  datasource: { uid: string }
-  targets: { refId: string }[]
-}
-
-interface Dashboard {
-  uid: string
-  templating: { list: { name: string }[] }
-  panels: Panel[]
-}
-
-const folder = resolve(import.meta.dirname, '../grafana')
-const dashboards = readdirSync(folder).map(
-  (name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard] as const,
-)
+import { type Area, dashboards } from './support/dashboards.js'
 
 const areUnique = (values: unknown[]) => new Set(values).size === values.length
 const overlap = (a: Area, b: Area) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h

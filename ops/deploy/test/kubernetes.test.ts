@@ -34,6 +34,7 @@ const unreached = new Map([
   ['OIDC_PROVIDERS', 'as OIDC_CLIENT_SECRET'],
   ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is in a secret'],
   ['MIGRATION_LOCK_TIMEOUT_MS', 'a patch of the Job sets it'],
+  ['POSTGRES_PASSWORD_MONITORING', 'as MIGRATION_LOCK_TIMEOUT_MS'],
 ])
 
 const folder = (path: string) => resolve(import.meta.dirname, '../kubernetes', path)

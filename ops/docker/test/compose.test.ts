@@ -22,6 +22,10 @@ const redisUrlSecretOf = (service: DatabaseService) => `redis_url_${service.repl
 const urlSecretOf = (service: DatabaseService) => `database_url_${service.replaceAll('-', '_')}`
 const compose = readCompose({ SECRETS_FOLDER: './secrets' })
 const services = Object.entries(compose.services)
+const monitoring = readCompose({ SECRETS_FOLDER: './secrets' }, 'docker-compose.monitoring.yml')
+const secrets = { ...compose.secrets, ...monitoring.secrets }
+/** With the containers that docker-compose.monitoring.yml adds. */
+const containers = [...services, ...Object.entries(monitoring.services).filter(([, { image }]) => image)]
 
 /** What the official schema says against a file; formats such as durations are known to Docker only. */
 function validateCompose(file: unknown): string[] {
@@ -56,7 +60,7 @@ describe('docker-compose.yml', () => {
     expect(read).toThrow('run node ops/docker/make-env.mjs first')
   })
 
-  it.each(services)('%s cannot change itself or gain rights', (_name, service) => {
+  it.each(containers)('%s cannot change itself or gain rights', (_name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -66,7 +70,7 @@ describe('docker-compose.yml', () => {
     expect(Boolean(service.user) || service.image.startsWith('switchyard/')).toBe(true)
   })
 
-  it.each(services)('%s has limits and comes back', (name, service) => {
+  it.each(containers)('%s has limits and comes back', (name, service) => {
     const { limits } = service.deploy.resources
     expect(limits.pids).toBeGreaterThan(0)
     expect(limits.memory).toMatch(/^\d+[mg]$/)
@@ -87,18 +91,22 @@ describe('docker-compose.yml', () => {
   })
 
   it('names images by a version and a digest, and only its own by "latest"', () => {
-    for (const [name, { image, build }] of services) {
-      const pinned = /:\d+[\w.-]*@sha256:[0-9a-f]{64}$/
+    for (const [name, { image, build }] of containers) {
+      const pinned = /:v?\d+[\w.-]*@sha256:[0-9a-f]{64}$/
       expect(image, name).toMatch(build ? /^switchyard\/[a-z-]+:latest$/ : pinned)
       if (build) expect(image, name).toContain(`/${build.args.SERVICE}:`)
     }
   })
 
   it('mounts files that exist, and volumes that are declared', () => {
-    for (const volume of services.flatMap(([, service]) => service.volumes ?? [])) {
+    const folders = ['./ops/deploy/prometheus', './ops/deploy/grafana']
+    const volumes = { ...compose.volumes, ...monitoring.volumes }
+    for (const volume of containers.flatMap(([, service]) => service.volumes ?? [])) {
       const source = volume.split(':')[0] ?? ''
-      if (source.startsWith('./')) expect(statSync(join(repository, source)).isFile(), volume).toBe(true)
-      else expect(compose.volumes).toHaveProperty(source)
+      const isFolder = folders.some((folder) => source.startsWith(folder)) && !source.endsWith('.yml')
+      if (source.startsWith('./'))
+        expect(statSync(join(repository, source)).isDirectory(), volume).toBe(isFolder)
+      else expect(volumes).toHaveProperty(source)
     }
   })
 
@@ -147,10 +155,11 @@ describe('docker-compose.yml', () => {
   })
 
   it('keeps every secret in a file of its own, and none in an environment or a command', () => {
-    for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
-    for (const [name, { environment = {} }] of services) {
+    for (const [name, { file }] of Object.entries(secrets)) expect(file).toBe(`./secrets/${name}`)
+    for (const [name, { environment = {} }] of [...services, ...Object.entries(monitoring.services)]) {
       const secretly = Object.entries(environment).filter(
-        ([variable, value]) => /PASSWORD|TOKEN|KEYS|SECRET|SOURCES|_URL/.test(variable) && value !== null,
+        ([variable, value]) =>
+          /PASSWORD|_PASS|TOKEN|KEYS|SECRET|SOURCES|_URL/.test(variable) && value !== null,
       )
       for (const [variable, value] of secretly)
         expect(`${name}: ${variable}=${value}`).toMatch(/_FILE=\/run\/secrets\/\w+$/)
@@ -187,6 +196,7 @@ describe('docker-compose.tls.yml', () => {
 
 describe('the files that are added to docker-compose.yml', () => {
   const needed = {
+    SECRETS_FOLDER: './secrets',
     TLS_FOLDER: '/etc/certificates',
     CLIENT_CA_FILE: '/etc/ca.pem',
     CA_FILE: '/etc/ca.pem',
@@ -199,7 +209,9 @@ describe('the files that are added to docker-compose.yml', () => {
   it.each(added)('%s fits the schema, adds to services that there are, and says what it needs', (file) => {
     const { services: changed } = readCompose(needed, file)
     expect(validateCompose(readCompose(needed, file))).toEqual([])
-    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(Object.keys(changed)))
+    const known = Object.keys(compose.services)
+    if (file !== 'docker-compose.monitoring.yml')
+      expect(known).toEqual(expect.arrayContaining(Object.keys(changed)))
     const [name = '', service] = Object.entries(changed)[0] ?? []
     expect(validateCompose({ services: { [name]: { ...service, volume: [] } } })).toHaveLength(1)
     expect(() => readCompose({}, file)).toThrow(MissingVariable)
@@ -252,9 +264,9 @@ describe('make-env', () => {
   const make = () => execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), folder]).stdout
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const secret = (name: string) => read(`secrets/${name}`).trim()
-  const names = Object.keys(compose.secrets)
+  const names = Object.keys(secrets)
 
-  const notRandom = /url|redis_users|jobqueue_sources|oidc_providers|otlp_headers/
+  const notRandom = /url|redis_users|redis_exporter|jobqueue_sources|oidc_providers|otlp_headers/
 
   it('writes random secrets that fit the compose file, readable by the owner only, and never twice', () => {
     make()
@@ -269,8 +281,13 @@ describe('make-env', () => {
       expect([username, password]).toEqual([roleOf(name), secret(passwordVariableOf(name).toLowerCase())])
     }
     const [administrator, ...users] = secret('redis_users').split('\n')
+    const monitor = users.pop()
     const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
     expect(administrator).toBe(`user default on #${hashOf(secret('redis_password'))} ~* &* +@all`)
+    const exporter = JSON.parse(secret('redis_exporter_passwords'))[
+      'redis://switchyard_monitoring@redis:6379'
+    ]
+    expect(monitor).toMatch(new RegExp(`^user switchyard_monitoring reset -@all .* on #${hashOf(exporter)}$`))
     expect(users).toEqual(
       databaseServices.map((name) => {
         const { username, password } = new URL(secret(redisUrlSecretOf(name)))

@@ -124,6 +124,7 @@ describe('docker-compose.yml', () => {
     ['SWITCHYARD_REVISION_TIME', 'set by the image'],
     ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is a secret in a file'],
     ['SWITCHYARD_DATA', 'of npm start'],
+    ['POSTGRES_PASSWORD_MONITORING', 'docker-compose.monitoring.yml hands it on'],
   ])
 
   it.each(processes)('reaches every variable of %s: by `.env`, or as a secret in a file', (name, schema) => {

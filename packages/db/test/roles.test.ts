@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
 import { applyMigrations } from '../src/migrations/index.js'
 import {
+  applyMonitoringRole,
   applyRoles,
   type DatabaseService,
   databaseServices,
   derivePasswords,
+  monitoringRole,
   type RolePasswords,
   roleOf,
   serviceUrl,
@@ -204,6 +206,20 @@ describe('the worker', () => {
     const { rows } = await owner.query("SELECT to_regclass('saga_events_20310101') AS table")
     expect(rows).toEqual([{ table: null }])
   })
+})
+
+it('the role of an exporter reads the statistics of the server, and no table', async () => {
+  await applyMonitoringRole(scratch.url, 'first')
+  await applyMonitoringRole(scratch.url, 'second')
+  const url = new URL(scratch.url)
+  Object.assign(url, { username: monitoringRole, password: 'second' })
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  expect((await client.query("SELECT pg_has_role('pg_monitor', 'usage') AS may")).rows).toEqual([
+    { may: true },
+  ])
+  await expect(client.query('SELECT FROM users')).rejects.toMatchObject({ code: refused })
+  await client.end()
 })
 
 it('a wrong password is refused, and PostgreSQL keeps none in plain text', async () => {

@@ -1,4 +1,4 @@
-import { type RedisService, redisServices, redisUserLine, redisUserOf } from '@switchyard/contracts/redis'
+import { type RedisService, redisUserLines, redisUserOf } from '@switchyard/contracts/redis'
 
 export type { RedisService }
 
@@ -8,7 +8,7 @@ export type { RedisService }
  */
 export const redisUsers: string = [
   'user default on nopass ~* &* +@all\n',
-  ...redisServices.map((service) => `${redisUserLine(service)} on nopass\n`),
+  ...redisUserLines.map((line) => `${line} on nopass\n`),
 ].join('')
 
 /** The URL of such a Redis for the user of a service. */

@@ -84,3 +84,22 @@ it.each([
 ] as const)('%s, %s %s: %s', async (service, command, args, answer) => {
   expect(await attempt(service, command, ...args)).toBe(answer)
 })
+
+it('the user of an exporter reads the figures of Redis, and neither keys nor settings', async () => {
+  const options = {
+    path: redis.path,
+    username: 'switchyard_monitoring',
+    password: '',
+    retryStrategy: () => null,
+  }
+  const client = new Redis({ ...options, enableReadyCheck: false })
+  expect(await client.info('memory')).toContain('maxmemory:')
+  for (const [command = '', ...args] of [
+    ['GET', delivery],
+    ['KEYS', '*'],
+    ['CONFIG', 'GET', 'dir'],
+    ['FLUSHALL'],
+  ])
+    await expect(client.call(command, ...args)).rejects.toThrow('NOPERM')
+  client.disconnect()
+})

@@ -71,7 +71,6 @@ export async function createService(config: Config, { logger, metrics, health, l
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
   const git = openGit(config, storageSpace, withoutMove, { lifecycle })
-  const guards = createGuards(database, git, storages.own)
   const transfers = transfersOf(config)
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
@@ -89,7 +88,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({
       ...authenticator,
       database,
-      guards,
+      guards: createGuards(database, git, storages.own),
       sessions,
       deviceCodeLimiter: createLimiter(deviceCodeLimit),
       ...bySettings,

@@ -2,8 +2,8 @@ import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { impactFields } from './impact-config.js'
 import { auditFields } from './audit-config.js'
+import { impactFields } from './impact-config.js'
 import { sagaFields } from './saga-config.js'
 
 export const configSchema = z.object({

@@ -49,7 +49,6 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
-
   const sagas = sagaSettingsOf(config)
   const sagaMetrics = createSagaMetrics(metrics.registry, config.SAGA_METRIC_SERVICES_MAX)
   const kept = keepMetrics({ database, metrics: sagaMetrics, logger, everyMs: sagas.sweepEveryMs })

@@ -78,7 +78,10 @@ function renderFolder(kubectl: string, folder: string): Manifest[] {
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
 }
 
-const moduleOf = ({ apiVersion }: Manifest) => `kubernetes-models/${apiVersion}`
+const moduleOf = ({ apiVersion }: Manifest) =>
+  apiVersion.startsWith('monitoring.coreos.com/')
+    ? `@kubernetes-models/prometheus-operator/${apiVersion}`
+    : `kubernetes-models/${apiVersion}`
 
 /** What the schemas of the Kubernetes API say against manifests. They accept fields that they do not know. */
 export async function schemaErrors(manifests: Manifest[]): Promise<string[]> {

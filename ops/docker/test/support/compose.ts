@@ -5,6 +5,7 @@ import { repository } from './build-stages.js'
 
 export interface ComposeService {
   image: string
+  command?: string | string[]
   build?: { context: string; dockerfile: string; args: { SERVICE: string } }
   /** Null: the value is that of `.env`. */
   environment?: Record<string, string | null>

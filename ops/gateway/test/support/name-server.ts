@@ -1,11 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** A name server on loopback. It answers each name that `addresses` has with its IPv4 address, every other with NXDOMAIN. */
-export async function startNameServer(addresses: Map<string, string>) {
+/** A name server on loopback, at a free port unless one is given. It answers each name that `addresses` has with its IPv4 address, every other with NXDOMAIN. */
+export async function startNameServer(addresses: Map<string, string>, port = 0) {
   const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => socket.send(answerTo(query, addresses), port, address))
-  socket.bind(0, '127.0.0.1')
+  socket.on('message', (query, sender) =>
+    socket.send(answerTo(query, addresses), sender.port, sender.address),
+  )
+  socket.bind(port, '127.0.0.1')
   await once(socket, 'listening')
   return { port: socket.address().port, close: () => socket.close() }
 }

@@ -88,7 +88,7 @@ const commands = [
 export const redisUserOf = (service: RedisService): string => `switchyard_${service.replaceAll('-', '_')}`
 
 /** The line of a service in an ACL file of Redis, without `on` and a password. */
-export function redisUserLine(service: RedisService): string {
+function userLine(service: RedisService): string {
   const { keys, readKeys = [], channels, commands: further = [] } = redisAccess[service]
   const rules = [
     'reset',
@@ -100,3 +100,9 @@ export function redisUserLine(service: RedisService): string {
   ]
   return `user ${redisUserOf(service)} ${rules.join(' ')}`
 }
+
+/** An exporter of figures, which reads no key and no setting. */
+const monitoringLine = 'user switchyard_monitoring reset -@all +ping +info +latency|latest +latency|histogram'
+
+/** The lines of all users in an ACL file of Redis, without `on` and a password. */
+export const redisUserLines: readonly string[] = [...redisServices.map(userLine), monitoringLine]

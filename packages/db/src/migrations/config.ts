@@ -23,6 +23,11 @@ export const configSchema = z
         'How long a change of a table waits for those who use it, while writers wait behind it. Then it is tried again, 30 times',
       ),
     ...passwordFields,
+    POSTGRES_PASSWORD_MONITORING: secretField(z.string())
+      .optional()
+      .describe(
+        'Password of the role `switchyard_monitoring`, which an exporter of figures logs in as. Unset: it is not made',
+      ),
   })
   .superRefine((config, context) => {
     const missing = Object.keys(passwordFields).filter((name) => !(name in config))

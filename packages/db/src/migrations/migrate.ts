@@ -3,7 +3,7 @@
 // when another such process has applied the migrations.
 import { parseArgs } from 'node:util'
 import { commandLineProblem, loadConfig } from '@switchyard/config'
-import { applyRoles, databaseServices } from '../roles/index.js'
+import { applyMonitoringRole, applyRoles, databaseServices, monitoringRole } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
 import { type Config, configSchema, rolePasswordsOf } from './config.js'
 import { waitForDatabase } from './wait-for-database.js'
@@ -23,9 +23,13 @@ async function migrate(config: Config): Promise<void> {
   for (const name of migrations) process.stdout.write(`applied ${name}\n`)
   for (const name of partitions) process.stdout.write(`created partition ${name}\n`)
   if (migrations.length === 0) process.stdout.write('the database is up to date\n')
-  if (!passwords) return
-  await applyRoles(url, passwords)
-  process.stdout.write(`granted the roles of ${databaseServices.join(', ')}\n`)
+  if (passwords) {
+    await applyRoles(url, passwords)
+    process.stdout.write(`granted the roles of ${databaseServices.join(', ')}\n`)
+  }
+  if (!config.POSTGRES_PASSWORD_MONITORING) return
+  await applyMonitoringRole(url, config.POSTGRES_PASSWORD_MONITORING.reveal())
+  process.stdout.write(`granted the role ${monitoringRole}\n`)
 }
 
 async function wait(config: Config): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type DatabaseService,
   databaseServices,
   lockedWhenPurged,
+  monitoringRole,
   ownerFunctions,
   roleOf,
   tableAccess,
@@ -31,20 +32,37 @@ const duplicates = new Set(['42710', '23505'])
  * @param passwords consist of ASCII letters, digits, `-` and `_`
  */
 export async function applyRoles(url: string, passwords: RolePasswords): Promise<void> {
+  await withMigrationLock(url, async (client) => {
+    for (const service of databaseServices) await ensureRole(client, roleOf(service), passwords[service])
+    await client.query(`BEGIN;\n${(await grants(client)).join(';\n')};\nCOMMIT`)
+  })
+}
+
+/**
+ * Creates the role of an exporter of figures or changes its password. The role reads the statistics of the server and no table.
+ *
+ * @param url the database, with a superuser, or a role that may grant `pg_monitor`
+ */
+export async function applyMonitoringRole(url: string, password: string): Promise<void> {
+  await withMigrationLock(url, async (client) => {
+    await ensureRole(client, monitoringRole, password)
+    await client.query(`GRANT pg_monitor TO ${monitoringRole}`)
+  })
+}
+
+async function withMigrationLock(url: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
   client.on('error', () => {})
   await client.connect()
   try {
     await holdSchemaLock(client)
-    for (const service of databaseServices) await ensureRole(client, service, passwords[service])
-    await client.query(`BEGIN;\n${(await grants(client)).join(';\n')};\nCOMMIT`)
+    await use(client)
   } finally {
     await client.end()
   }
 }
 
-async function ensureRole(client: pg.Client, service: DatabaseService, password: string): Promise<void> {
-  const role = roleOf(service)
+async function ensureRole(client: pg.Client, role: string, password: string): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
   if (rowCount === 0) {
     await client.query(`CREATE ROLE ${role}`).catch((error: { code?: string }) => {

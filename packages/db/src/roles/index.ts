@@ -1,8 +1,9 @@
-export { applyRoles, type RolePasswords } from './apply-roles.js'
+export { applyMonitoringRole, applyRoles, type RolePasswords } from './apply-roles.js'
 export { derivePasswords, serviceUrl } from './derive-passwords.js'
 export {
   type DatabaseService,
   databaseServices,
+  monitoringRole,
   passwordVariableOf,
   roleOf,
   tableAccess,

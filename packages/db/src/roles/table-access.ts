@@ -123,3 +123,6 @@ export const passwordVariableOf = (service: DatabaseService): string =>
 
 /** The name of a service's role, e.g. `switchyard_git_api`. */
 export const roleOf = (service: DatabaseService): string => `switchyard_${service.replaceAll('-', '_')}`
+
+/** The role of an exporter of PostgreSQL's figures. */
+export const monitoringRole = 'switchyard_monitoring'

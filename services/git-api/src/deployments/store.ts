@@ -147,6 +147,22 @@ export const findDeployment = (
 ): Promise<DeploymentView | null> =>
   prisma.deployment.findUnique({ where: { projectId_id: { projectId, id } }, include: parts })
 
+/**
+ * The same, and keeps others from changing and deleting deployments of the project until the transaction ends.
+ *
+ * @throws DomainError not-found
+ */
+export async function lockDeployment(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<DeploymentView> {
+  await lockProjectRow(transaction, projectId)
+  const deployment = await findDeployment(transaction, projectId, id)
+  if (!deployment) throw notFound()
+  return deployment
+}
+
 export const findNewestDeployment = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,

@@ -1,0 +1,213 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findPostgres } from '@switchyard/dev-env'
+import { execa } from 'execa'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { alerts, rules } from '../../ops/deploy/test/support/alert-rules.js'
+import { dashboards } from '../../ops/deploy/test/support/dashboards.js'
+import { exporterMetrics } from '../../ops/deploy/test/support/exporter-metrics.js'
+import { metricOf, selectorsOf } from '../../ops/deploy/test/support/selectors.js'
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { serviceNames } from '../../ops/docker/test/support/service-configs.js'
+import { listDescendants } from '../support/processes.js'
+import { startTree, type Tree } from '../support/tree.js'
+import { type Containers, makeContainers } from './containers.js'
+import { serveNames } from './names.js'
+import { breakDatabase, settings, startTraffic } from './traffic.js'
+
+/** Of Kubernetes only. */
+const isElsewhere = (name: string) => /^(kube-|the kubelet)/.test(exporterMetrics.get(name) ?? '')
+/** Panels that are empty while all is well. */
+const onlyInTrouble = ['Parts that fail', 'Attempts that failed']
+/** A figure that is there with several storages only. */
+const ofSeveralStorages = /\bgit_api_forwarded_requests_total\b/
+
+const folder = mkdtempSync(join(tmpdir(), 'switchyard-monitoring-'))
+const prometheusUrl = 'http://127.0.0.1:9090'
+const gatewayAddress = 'https://switchyard.example.com/-/gateway/liveness'
+let tree: Tree
+let containers: Containers
+let names: Awaited<ReturnType<typeof serveNames>>
+let traffic: Awaited<ReturnType<typeof startTraffic>>
+let standby: pg.Client
+/** Alerts that were sent, by their name. */
+const received = new Map<string, { annotations: Record<string, string> }>()
+const alertmanager = createServer(async (request, response) => {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  for (const alert of JSON.parse(Buffer.concat(parts).toString())) received.set(alert.labels.alertname, alert)
+  response.end()
+})
+
+async function ask<Answer>(path: string, parameters: Record<string, string> = {}): Promise<Answer> {
+  const answer = await fetch(`${prometheusUrl}/api/v1/${path}?${new URLSearchParams(parameters)}`)
+  const { status, data, error } = (await answer.json()) as { status: string; data: Answer; error?: string }
+  if (status !== 'success') throw new Error(`${path} ${JSON.stringify(parameters)}: ${error}`)
+  return data
+}
+
+interface Sample {
+  metric: Record<string, string>
+  value: [number, string]
+}
+const query = async (expression: string) =>
+  (await ask<{ result: Sample[] }>('query', { query: expression })).result
+const hasData = async (expression: string) =>
+  (await query(expression)).some(({ value }) => value[1] !== 'NaN')
+
+/** Where a service of the tree listens: its own port, which it has in its environment. */
+function portOf(service: string): number {
+  const found = listDescendants(tree.pid).find(({ command }) =>
+    command.includes(`services/${service}/dist/bundle/main.js`),
+  )
+  const environment = readFileSync(`/proc/${found?.pid}/environ`, 'utf8').split('\0')
+  return Number(environment.find((line) => line.startsWith('PORT='))?.slice('PORT='.length))
+}
+
+async function serveTree(): Promise<void> {
+  const database = new URL(findPostgres(join(tree.dataDir, 'postgres')) ?? '')
+  const redis = listDescendants(tree.pid).map(({ command }) => /unixsocket:(\S+)/.exec(command)?.[1])
+  const here = { host: '127.0.0.1' }
+  const gateway = { ...here, port: tree.httpPort }
+  names = await serveNames(
+    folder,
+    new Map([
+      ...serviceNames.map((name) => [name, { port: 8080, to: { ...here, port: portOf(name) } }] as const),
+      ['postgres', { port: 5432, to: { ...here, port: Number(database.port) } }],
+      ['redis', { port: 6379, to: { path: redis.find((path) => path !== undefined) ?? '' } }],
+      ['gateway', { port: 8080, to: gateway }],
+      [new URL(gatewayAddress).hostname, { port: 443, to: gateway, tls: true }],
+    ]),
+    ['blackbox-exporter', 'node-exporter', 'postgres-exporter', 'redis-exporter', 'alertmanager'],
+  )
+  standby = new pg.Client({ connectionString: database.href, replication: 'true' } as pg.ClientConfig)
+  standby.on('error', () => {})
+}
+
+/** What the operator says: where alerts go, and the address that clients use. */
+function nameTargets(): void {
+  const targets = containers.folderOf('prometheus', '/etc/prometheus/targets')
+  const write = (name: string, address: string) =>
+    writeFileSync(join(targets, `${name}.yml`), JSON.stringify([{ targets: [address] }]))
+  write('alertmanagers', 'alertmanager:9093')
+  const file = join(targets, 'gateways.yml')
+  writeFileSync(file, `${readFileSync(file, 'utf8')}- targets: ["${gatewayAddress}"]\n`)
+}
+
+const disks = ['postgres', 'redis']
+const watched = (name: string) => containers.folderOf('node-exporter', `/watched/${name}`)
+
+/** What Compose's node exporter has mounted, and the backup that writes about itself. */
+async function makeDisks(): Promise<void> {
+  for (const name of disks) execFileSync('mount', ['--bind', join(tree.dataDir, name), watched(name)])
+  const metrics = join(containers.folderOf('node-exporter', '/metrics'), 'switchyard.prom')
+  const env = { SWITCHYARD_DATA: tree.dataDir, BACKUP_METRICS_FILE: metrics, DATABASE_URL: '' }
+  await execa('node', ['ops/backup.mjs', join(folder, 'backup')], { cwd: repository, env })
+}
+
+beforeAll(async () => {
+  tree = await startTree({ env: { ...settings, SAGA_AUTH: 'token' } })
+  containers = await makeContainers(folder, tree.url)
+  await serveTree()
+  const role = {
+    DATABASE_URL: findPostgres(join(tree.dataDir, 'postgres')) ?? '',
+    POSTGRES_PASSWORD_MONITORING_FILE: containers.secretPath('postgres_password_monitoring'),
+  }
+  await execa('node', ['packages/db/dist/bundle/migrate.js'], { cwd: repository, env: role })
+  await makeDisks()
+  nameTargets()
+  await new Promise<void>((resolve) => alertmanager.listen(9093, '127.0.0.1', resolve))
+  await containers.start({ SSL_CERT_FILE: names.authority })
+  await standby.connect()
+  standby.query('START_REPLICATION PHYSICAL 0/1000000').catch(() => {})
+  traffic = await startTraffic(tree)
+  // A rate needs two scrapes, and a panel asks for that of the last minute.
+  await sleep(75_000)
+  await traffic.stop()
+})
+afterAll(async () => {
+  containers?.stop()
+  standby?.end().catch(() => {})
+  names?.close()
+  alertmanager.close()
+  await tree?.stop()
+  for (const name of disks) execFileSync('umount', [watched(name)])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('every target is up, with every service among them', async () => {
+  const up = await query('up')
+  expect(up.filter(({ value }) => value[1] !== '1')).toEqual([])
+  const { activeTargets, droppedTargets } =
+    await ask<Record<'activeTargets' | 'droppedTargets', unknown[]>>('targets')
+  expect(droppedTargets).toEqual([])
+  expect(activeTargets).toHaveLength(serviceNames.length + 3 + 2)
+})
+
+it('every rule is evaluated without an error', async () => {
+  const { groups } = await ask<{
+    groups: { rules: { name: string; health: string; lastError?: string }[] }[]
+  }>('rules')
+  const evaluated = groups.flatMap((group) => group.rules)
+  expect(evaluated).toHaveLength(rules.length)
+  expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([])
+})
+
+describe.each(dashboards)('the dashboard %s', (_name, { panels }) => {
+  const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
+  it.each(shown.filter(([, expr]) => !ofSeveralStorages.test(expr)))(
+    'has data in %s: %s',
+    async (title, expression) => {
+      const chosen = expression.replaceAll('$__rate_interval', '2m').replaceAll(/\$(source|queue)/g, '.*')
+      if (!onlyInTrouble.includes(title)) expect(await hasData(chosen)).toBe(true)
+      // The figure is there, although nothing of it is shown now.
+      else
+        for (const name of selectorsOf(chosen).map(metricOf))
+          expect(await query(`count(${name})`)).toHaveLength(1)
+    },
+  )
+})
+
+describe('the rules', () => {
+  beforeAll(async () => {
+    await breakDatabase(tree)
+    // Until it has been scraped.
+    await sleep(20_000)
+  })
+
+  it.each(rules.map(({ alert, record, expr }) => [alert ?? record, expr] as const))(
+    '%s asks for series that exist',
+    async (_name, expr) => {
+      for (const selector of selectorsOf(expr).filter((each) => !isElsewhere(metricOf(each))))
+        expect([selector, (await query(`count(last_over_time(${selector}[10m]))`)).length]).toEqual([
+          selector,
+          1,
+        ])
+    },
+  )
+})
+
+it('an alert is sent, and its address is a page of the console', async () => {
+  // The console starts three times within half an hour: ServiceRestarts.
+  for (let restart = 0; restart < 3; restart += 1) {
+    const before = (await query('max(process_start_time_seconds{service="console"})'))[0]?.value[1]
+    const { pid = 0 } =
+      listDescendants(tree.pid).find(({ command }) =>
+        command.includes('services/console/dist/bundle/main.js'),
+      ) ?? {}
+    process.kill(pid, 'SIGKILL')
+    await expect
+      .poll(async () => (await query('max(process_start_time_seconds{service="console"})'))[0]?.value[1])
+      .not.toBe(before)
+  }
+  await expect.poll(() => [...received.keys()]).toContain('ServiceRestarts')
+  const address = received.get('ServiceRestarts')?.annotations.runbook_url ?? ''
+  expect(address).toBe(`${tree.url}/console/runbooks/services#servicerestarts`)
+  expect(await fetch(address)).toMatchObject({ status: 200 })
+  expect(alerts.map(({ alert }) => alert)).toEqual(expect.arrayContaining([...received.keys()]))
+})

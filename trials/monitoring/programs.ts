@@ -1,0 +1,35 @@
+import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
+import { fetchFromRelease, type ReleaseTool } from '../../packages/dev-env/src/tools/debian-release.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+
+/** Debian's programs by the container of docker-compose.monitoring.yml that runs the same one. */
+const packages: Record<string, string> = {
+  prometheus: 'prometheus',
+  'blackbox-exporter': 'prometheus-blackbox-exporter',
+  'node-exporter': 'prometheus-node-exporter',
+  'postgres-exporter': 'prometheus-postgres-exporter',
+  'redis-exporter': 'prometheus-redis-exporter',
+}
+
+export const containers = Object.keys(packages)
+
+/** Of Debian 14, whose Prometheus has the version of the image; it runs on older Debian systems too. */
+function toolOf(container: string): ReleaseTool {
+  const name = packages[container] ?? container
+  return {
+    name,
+    release: 'forky',
+    packages: [name, 'libc6'],
+    binary: `usr/bin/${name}`,
+    check: ['--version'],
+  }
+}
+
+async function find(tool: ReleaseTool): Promise<string> {
+  const toolsDir = toolsFolder(repository)
+  return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
+}
+
+/** The program of a container. It is fetched when it is not there yet. */
+export const findProgram = (container: string): Promise<string> => find(toolOf(container))
