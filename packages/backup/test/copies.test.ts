@@ -84,7 +84,7 @@ describe.skipIf(!hasRestic)('copies in a bucket', () => {
       port: 0,
       silent: true,
       directory: join(base, 'buckets'),
-      configureBuckets: [{ name: 'backups' }],
+      configureBuckets: [{ name: 'backups', configs: [] }],
       key: readFileSync(key),
       cert: readFileSync(cert),
     })

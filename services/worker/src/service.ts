@@ -31,12 +31,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool })
 
-  const report = reportRedis(logger, 'no connection to Redis: no jobs are run')
-  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: report.disconnected })
-  redis.on('ready', report.connected)
-  lifecycle.onClose('redis', () => redis.disconnect())
-  health.addCheck('redis', () => checkRedis(redis))
-
+  const { redis, report } = openRedis(config, { logger, health, lifecycle })
   const app = createHttpApp({
     logger,
     metrics,
@@ -49,6 +44,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
+
   const sagas = sagaSettingsOf(config)
   const sagaMetrics = createSagaMetrics(metrics.registry, config.SAGA_METRIC_SERVICES_MAX)
   const kept = keepMetrics({ database, metrics: sagaMetrics, logger, everyMs: sagas.sweepEveryMs })
@@ -93,4 +89,16 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('heartbeat', () => heartbeat.stop())
   lifecycle.onClose('workers', () => workers.close())
   return { port: server.port }
+}
+
+function openRedis(
+  config: Config,
+  { logger, health, lifecycle }: Pick<ServiceContext, 'logger' | 'health' | 'lifecycle'>,
+) {
+  const report = reportRedis(logger, 'no connection to Redis: no jobs are run')
+  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: report.disconnected })
+  redis.on('ready', report.connected)
+  lifecycle.onClose('redis', () => redis.disconnect())
+  health.addCheck('redis', () => checkRedis(redis))
+  return { redis, report }
 }
