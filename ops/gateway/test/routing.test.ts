@@ -60,6 +60,8 @@ describe('every path reaches its service', () => {
     ['/root/demo/uploads/0123/a%20b.png', 'git-api'],
     ['/-/project/1/uploads/0123/a.png', 'git-api'],
     ['/root/demo/sub/folder?go-get=1', 'git-api'],
+    ['/oauth/authorize_device', 'git-api'],
+    ['/oauth/token', 'git-api'],
     ['/', 'git-api'],
     ['/console', 'console'],
     ['/console/assets/index.js', 'console'],

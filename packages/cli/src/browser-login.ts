@@ -3,7 +3,6 @@ import {
   allowInsecureRequests,
   Configuration,
   customFetch,
-  type DeviceAuthorizationResponse,
   initiateDeviceAuthorization,
   None,
   pollDeviceAuthorizationGrant,
@@ -67,14 +66,12 @@ function configurationOf(url: string): Configuration {
 }
 
 async function begin(config: Configuration, url: string, scopes: readonly string[]) {
-  let device: DeviceAuthorizationResponse
   try {
-    device = await initiateDeviceAuthorization(config, { scope: scopes.join(' ') })
+    return await initiateDeviceAuthorization(config, { scope: scopes.join(' ') })
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw failureOf(error, url)
   }
-  return device
 }
 
 /** The status of an answer that is none of the protocol, or an error of it. */
@@ -84,9 +81,12 @@ function statusOf(error: unknown): number | undefined {
   return cause instanceof Response ? cause.status : undefined
 }
 
+const tooLate = new Failure('nobody has allowed it in time: sign in again', exitCodes.notSignedIn)
+
 const refusals: Record<string, Failure> = {
   access_denied: new Failure('it was denied in the browser', exitCodes.forbidden),
-  expired_token: new Failure('nobody has allowed it in time: sign in again', exitCodes.notSignedIn),
+  expired_token: tooLate,
+  invalid_grant: tooLate,
 }
 
 function failureOf(error: unknown, url: string): Failure {
@@ -102,7 +102,7 @@ function failureOf(error: unknown, url: string): Failure {
     if (status === 429) return new Failure(`${told}: wait a minute and try again`, exitCodes.rateLimited)
     return refusals[error.error] ?? usageFailure(told)
   }
-  if (causesOf(error).some(({ name }) => name === 'TimeoutError')) return refusals.expired_token as Failure
+  if (causesOf(error).some(({ name }) => name === 'TimeoutError')) return tooLate
   if (statusOf(error) !== undefined) return noSwitchyard(url)
   return networkFailure(error, url)
 }

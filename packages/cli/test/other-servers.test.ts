@@ -1,23 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { RequestListener } from 'node:http'
+import { describe, expect, it, vi } from 'vitest'
 import { createApi, dataOf } from '../src/api.js'
 import { createProgram } from '../src/main.js'
-
-const closing: (() => Promise<unknown>)[] = []
-afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
-
-/** The address of a server that answers as what stands before an instance, or instead of it, may answer. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    return new Promise((done) => server.close(done))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+import { serve } from './serve.js'
 
 const said: string[] = []
 const version = (url: string) =>

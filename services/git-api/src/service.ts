@@ -15,6 +15,7 @@ import {
   createAuthenticator,
   createHttpApp,
   type FindCaller,
+  limitersOfProcess,
   limitersOfReplicas,
   limitUnknownTokens,
   listen,
@@ -90,7 +91,8 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards: createGuards(database, git, storages.own),
       sessions,
-      deviceCodeLimiter: createLimiter(deviceCodeLimit),
+      // Without these tokens nothing is counted, and nothing connects to Redis for it.
+      deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
       jobs,
       ...threads,

@@ -208,16 +208,23 @@ describe('who decides', () => {
     expect((await look(blocked.cookie, one.user_code)).status).toBe(401)
   })
 
-  it('cannot go on guessing codes, also not many at once', async () => {
+  it('cannot go on guessing codes: not many at once, and not as many people of one address', async () => {
     const other = await startHarness({ env: { DEVICE_TOKEN_LIFETIME_DAYS: '30' } })
     try {
       const browser = openBrowser(() => other)
-      const headers = { ...own, Cookie: await browser.signIn(other.tokens.user) }
-      const guess = async (code: string) =>
-        (await browser.api(`/user/device_authorization?user_code=${code}`, { headers })).status
-      const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => guess(`BBBB-BBB${index}`)))
+      const guess = async (Cookie: string, code: string) =>
+        (await browser.api(`/user/device_authorization?user_code=${code}`, { headers: { ...own, Cookie } }))
+          .status
+      const guesses = (cookie: string, count: number) =>
+        Promise.all(Array.from({ length: count }, (_, index) => guess(cookie, `BBBB-BBB${index}`)))
+      const answers = await guesses(await browser.signIn(other.tokens.user), 30)
       expect(answers.filter((status) => status === 404)).toHaveLength(10)
       expect(answers.filter((status) => status === 429)).toHaveLength(20)
+      for (const username of ['a', 'b', 'c', 'd', 'e']) {
+        const user = await createUser(other.database, { username })
+        const found = await guesses(await browser.signIn(await other.secretOf(user)), 10)
+        expect(new Set(found)).toEqual(new Set([username === 'e' ? 429 : 404]))
+      }
     } finally {
       await other.close()
     }

@@ -26,6 +26,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   queues: '/queues',
   queue: '/queues/switchyard/repository-housekeeping',
   account: '/account',
+  device: '/device',
   users: '/admin/users',
   tokens: '/admin/tokens',
   audit: '/admin/audit',
