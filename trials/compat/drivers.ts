@@ -26,6 +26,7 @@ import {
   infracost,
   pipelinesExporter,
   pythonGitlab8,
+  pythonSemanticRelease,
   teamCity,
 } from './drivers/known-calls.js'
 import { lerna } from './drivers/lerna.js'
@@ -58,6 +59,7 @@ export const drivers: Driver[] = [
   semanticRelease,
   releaseIt,
   goreleaser,
+  pythonSemanticRelease,
   lerna,
   changesetsGitlab,
   gitCliff,

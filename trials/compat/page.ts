@@ -6,8 +6,10 @@ const isChallenge = (call: string) => call.endsWith('/info/refs 401')
 /** The refused calls, without those. */
 const refusedOf = ({ refused }: Result) => refused.filter((call) => !isChallenge(call))
 
+const outcomes = ['works', 'with a setting', 'no', 'not run'] as const
+
 /** How a task went, in the words of the page. */
-function outcomeOf({ notRun, error, task }: Result): string {
+function outcomeOf({ notRun, error, task }: Result): (typeof outcomes)[number] {
   if (notRun !== undefined) return 'not run'
   if (error !== undefined) return 'no'
   return task.setting ? 'with a setting' : 'works'
@@ -25,6 +27,29 @@ function reasonOf(result: Result): string {
 
 const nameOf = ({ driver, version }: Result) => (version === '' ? driver.tool : `${driver.tool} ${version}`)
 
+/** A link to the section of a tool, as GitHub and GitLab name it. */
+function linkTo(name: string): string {
+  const anchor = name
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+  return `[${name}](#${anchor})`
+}
+
+/** How many tasks of a tool went how. */
+const overviewRow = (name: string, results: Result[]) => [
+  linkTo(name),
+  ...outcomes.map((outcome) => String(results.filter((each) => outcomeOf(each) === outcome).length || '')),
+]
+
+function section(name: string, results: Result[]): string {
+  const lines = results.map((result) => {
+    const reason = reasonOf(result)
+    return `- **${outcomeOf(result)}**: ${result.task.title}${reason && ` (${reason})`}`
+  })
+  return `### ${name}\n\n${lines.join('\n')}\n`
+}
+
 function table(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: string[]) =>
@@ -40,8 +65,8 @@ forwarder that notes every call. This page is what \`pnpm test:compat\` has writ
 \`trials/compat\`.
 
 - \`works\`: the tool is as it is published. It was given the address and a token, and nothing else.
-- \`with a setting\`: it works, and needs what is named [below](#settings-and-reasons).
-- \`no\`: it does not work, for the reason below.
+- \`with a setting\`: it works, and needs what is named behind it.
+- \`no\`: it does not work, for the reason behind it.
 - \`not run\`: the tool could not be had where this was tried.
 
 \`by its calls\` stands for a tool that could not be had, whose calls were made in its place. \`in bounded memory\` means that git-api
@@ -50,10 +75,9 @@ and the processes that it starts take less than 100 MB more while the task runs.
 
 /** The page of a whole run. */
 export function renderPage(results: Result[]): string {
-  const rows = results.map((result) => [nameOf(result), result.task.title, outcomeOf(result)])
-  const reasons = results
-    .filter((result) => reasonOf(result) !== '')
-    .map((result) => `- **${result.driver.tool}**, ${result.task.title}: ${reasonOf(result)}.`)
+  const names = [...new Set(results.map(nameOf))]
+  const tools = names.map((name) => [name, results.filter((each) => nameOf(each) === name)] as const)
+  const rows = tools.map(([name, tried]) => overviewRow(name, tried))
   const refused = results
     .filter((result) => result.error === undefined && refusedOf(result).length > 0)
     .map((result) => {
@@ -61,12 +85,11 @@ export function renderPage(results: Result[]): string {
       return `- **${result.driver.tool}**, ${result.task.title}: ${calls.join(', ')}.`
     })
   return `${introduction}
-${table([['tool', 'task', 'result'], ...rows])}
+${table([['tool', ...outcomes], ...rows])}
 
-## Settings and reasons
+## Tasks
 
-${reasons.join('\n') || 'Everything works as it is.'}
-
+${tools.map(([name, tried]) => section(name, tried)).join('\n')}
 ## Refused calls
 
 Answers of 4xx and 5xx that tools expect, or go on from: most ask whether something is there. The 401 that has git send its

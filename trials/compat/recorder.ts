@@ -22,7 +22,8 @@ export async function startRecorder(port: number, targetPort: number): Promise<R
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
   proxy.on('error', (_error, _request, response) => response.destroy())
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  // It closes no connection that the installation would keep: a tool that is sending on it would fail.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 600_000 }, (request, response) => {
     const { method = '', url = '' } = request
     response.once('close', () => calls.push({ method, url, status: response.statusCode }))
     proxy.web(request, response, { target: { host: '127.0.0.1', port: targetPort } })

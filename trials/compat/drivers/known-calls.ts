@@ -72,6 +72,26 @@ export const goreleaser: Driver = {
   ],
 }
 
+export const pythonSemanticRelease: Driver = {
+  tool: 'python-semantic-release',
+  version: async () => 'by its calls',
+  tasks: [
+    {
+      title: 'makes a release of its tag, and edits the notes',
+      run: async (work) => {
+        const { id, path } = await work.project()
+        await work.api('POST', `/projects/${id}/repository/tags`, { tag_name: 'v1.0.0', ref: 'main' })
+        const releases = `/projects/${encodeURIComponent(path)}/releases`
+        const given = { name: 'v1.0.0', tag_name: 'v1.0.0', description: 'First' }
+        await call(work, 'POST', releases, { ...given, tag_message: 'v1.0.0' })
+        expect(await call(work, 'GET', `${releases}/v1.0.0`)).toMatchObject(given)
+        await call(work, 'PUT', `${releases}/v1.0.0`, { description: 'Edited' })
+        expect((await call(work, 'GET', `${releases}/v1.0.0`)).description).toBe('Edited')
+      },
+    },
+  ],
+}
+
 const marker = '[//]: <> (of-the-cost-report)'
 
 export const infracost: Driver = {

@@ -8,13 +8,12 @@ const notHad = (tool: string, title: string, reason: string): Driver => ({
 })
 
 const nowhere = 'neither npm nor Debian 12 has it'
-const signIn = "it signs people in by GitLab's OAuth, which is not here"
-const mergeRequests = 'it begins with a merge request, and there are none'
+const signIn = "people sign in by GitLab's OAuth, which is not here"
+const mergeRequests = 'the first call is about a merge request, and there are none'
 
 export const notHadDrivers: Driver[] = [
   notHad('Terraform provider gitlab', 'applies twice', nowhere),
   notHad('Jenkins, with gitlab-plugin', 'builds what was pushed, and posts the status', nowhere),
-  notHad('python-semantic-release', 'tags and releases', nowhere),
   notHad('Flux bootstrap', 'makes a project and its first commit', nowhere),
   notHad('Woodpecker, Drone', 'sign in and build', signIn),
   notHad('Codecov, Sentry', 'sign in and find commits', signIn),
