@@ -98,6 +98,11 @@ it.each(['7', 'owner', 'a%2Fb'])(
   },
 )
 
+it('a user has no events', async () => {
+  expect(await get('user', '/events')).toEqual({ status: 200, body: [] })
+  expect(await get('guest', '/events')).toEqual(unauthorized)
+})
+
 it('a project has no events and no languages, for those who may see it', async () => {
   for (const [name, empty] of [
     ['events', []],

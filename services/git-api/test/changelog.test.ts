@@ -81,6 +81,43 @@ describe('notes', () => {
     expect(await get(query)).toMatchObject({ status: 400, body: { error: expect.stringContaining(error) } })
   })
 
+  it('have the date, the layout and the tags that the configuration says', async () => {
+    const layout = [
+      '{% if categories %}',
+      '{% each categories %}',
+      '*{{ title }}* {{ count }}',
+      '{% each entries %}',
+      '- {{ title }} {{ commit.reference }}{% if commit.trailers.Issue %} #{{ commit.trailers.Issue }}{% end %}',
+      '{% if author.credit %}never{% end %}{% if merge_request %}never{% end %}',
+      '{% end %}',
+      '{% end %}',
+      '{% else %}',
+      'Nothing.',
+      '{% end %}',
+    ]
+    const own = {
+      date_format: '%-d %B %Y',
+      tag_regex: '^rel-(?P<major>\\d+)-(?P<minor>\\d+)-(?P<patch>\\d+)(?P<pre>-rc)?$',
+      template: layout.join('\n'),
+    }
+    await work.git('tag', 'rel-1-0-9', shas.fixed)
+    await work.git('tag', 'rel-1-1-0-rc', shas.added)
+    const content = JSON.stringify(own)
+    await work.commit({ branch: 'own', files: { 'own.yml': content, none: '' } })
+    await work.git('switch', '--quiet', 'main')
+    await work.git('push', '--quiet', harness.remote('owner', project), 'own')
+    await work.git('push', '--quiet', harness.remote('owner', project), '--tags')
+    const query = { config_file: 'own.yml', config_file_ref: 'own', date: '2026-03-01' }
+    const reference = (sha: string) => `${project.pathWithNamespace}@${sha}`
+    expect((await get({ ...query, version: '1.2.0' })).body.notes).toBe(
+      `## 1.2.0 (1 March 2026)\n\n*added* 1\n- Add ${reference(shas.added)}\n`,
+    )
+    const fixed = await get({ ...query, version: '1.0.9', from: shas.root, to: shas.fixed })
+    expect(fixed.body.notes).toContain(`- Fix ${reference(shas.fixed)} #7\n`)
+    const empty = await get({ ...query, version: '1.2.0', from: 'main' })
+    expect(empty.body.notes).toBe('## 1.2.0 (1 March 2026)\n\nNothing.\n')
+  })
+
   it('take a trailer as a name, whatever git would make of it', async () => {
     const { body } = await get({ version: '1.0.0', trailer: '--all' })
     expect(body.notes).toContain('No changes.')
@@ -107,6 +144,12 @@ describe('notes', () => {
       'a: [',
       'categories: [a]',
       'categories: { a: 1 }',
+      'date_format: [a]',
+      `date_format: ${'%B'.repeat(60)}`,
+      'template: "{% if a %}"',
+      'template: [a]',
+      'tag_regex: "("',
+      `tag_regex: "${'a{900}'.repeat(9)}"`,
       aliases,
       '['.repeat(20_000),
       'x'.repeat(70_000),

@@ -14,6 +14,7 @@ export async function callAbsentFeatures(api: DocumentedApi, path: { id: number 
   await api.call('GET /groups/{id}', { path: { id: 'ada' } })
   await api.call('GET /merge_requests')
   await api.call('GET /issues')
+  await api.call('GET /events')
 }
 
 export async function callDiscussions(api: DocumentedApi, path: { id: number; sha: string }) {

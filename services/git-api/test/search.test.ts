@@ -106,6 +106,13 @@ test('commits are found by their message', async () => {
   expect((await search('reporter', { ...query, ref: 'v1.0' })).body).toEqual([])
 })
 
+test('members are found by their names', async () => {
+  const found = await search('reporter', { scope: 'users', search: 'DEVELOPER' })
+  expect(found.body).toMatchObject([{ username: 'dora', name: 'Dora Developer' }])
+  expect(found.body[0]).not.toHaveProperty('email')
+  expect((await search('reporter', { scope: 'users', search: 'stan' })).body).toEqual([])
+})
+
 test('what only GitLab has is empty, in an empty project everything is', async () => {
   const issues = await search('reporter', { scope: 'issues', search: 'x' })
   expect([issues.body, issues.headers.get('x-total')]).toEqual([[], '0'])
@@ -148,5 +155,6 @@ test('nobody finds what they may not see', async () => {
   expect((await all('stranger', 'projects')).body).toEqual([])
   expect((await all('anonymous', 'projects')).status).toBe(401)
   expect((await all('reporter', 'issues')).body).toEqual([])
-  for (const scope of ['blobs', 'commits', 'nothing']) expect((await all('reporter', scope)).status).toBe(400)
+  for (const scope of ['blobs', 'commits', 'users', 'nothing'])
+    expect((await all('reporter', scope)).status).toBe(400)
 })

@@ -220,6 +220,19 @@ describe('reading and changing', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
   })
 
+  it('deletes the version that was read alone', async () => {
+    const { id } = await added()
+    const version = async () => (await send('GET', `/${id}`)).headers.get('ETag') ?? ''
+    const remove = async (etag: string) => {
+      const headers = { 'PRIVATE-TOKEN': tokens.administrator, 'If-Match': etag }
+      const url = `${harness.baseUrl}/api/v4/sagas/webhooks/${id}`
+      return (await fetch(url, { method: 'DELETE', headers })).status
+    }
+    const before = await version()
+    await send('PUT', `/${id}`, { enabled: 'false' })
+    expect([await remove(before), await remove(await version())]).toEqual([412, 204])
+  })
+
   it('changes what is given and nothing else', async () => {
     const { id } = await added({ service_name: 'booking' })
     const changes = { url: 'https://other.example.com/', secret: 'whsec-another-secret', enabled: 'false' }

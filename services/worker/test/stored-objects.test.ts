@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findLfsObject } from '@switchyard/git-storage/lfs-objects'
 import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -115,4 +116,35 @@ it('keeps an object as long as a package or an upload has it', async () => {
   expect(await collected()).toEqual([uploaded.oid])
   await prisma.project.delete({ where: { id: project.id } })
   expect(await prisma.upload.count({ where: ofProject })).toBe(0)
+})
+
+it('removes the bytes of deleted files after an hour, and counts again what a pointer names', async () => {
+  const pushed = await pushedProject(harness)
+  const { project, bare } = pushed
+  const { prisma } = harness.database
+  const ofProject = { projectId: project.id }
+  const hoursAgo = (hours: number) => daysAgo(hours / 24)
+  const gone = await storedObject(pushed, hoursAgo(2))
+  const named = await storedObject(pushed, hoursAgo(2))
+  const young = await storedObject(pushed, hoursAgo(0.5))
+  await prisma.lfsObject.updateMany({ where: ofProject, data: { releasedAt: new Date() } })
+  await prisma.storageUse.create({ data: { ...ofProject, releasedBytes: 15 } })
+  const source = await createGitRepository()
+  await source.commit({ files: { 'a.bin': named.pointer } })
+  await source.git('push', '--quiet', bare, 'HEAD:refs/heads/lfs')
+  await source.close()
+
+  await tidied(harness, project.id)
+  const rows = await prisma.lfsObject.findMany({ where: ofProject })
+  const released = new Map(rows.map(({ oid, releasedAt }) => [oid, releasedAt !== null]))
+  expect(released).toEqual(
+    new Map([
+      [named.oid, false],
+      [young.oid, true],
+    ]),
+  )
+  expect(await findLfsObject({ path: bare }, gone.oid)).toBeNull()
+  expect(await findLfsObject({ path: bare }, young.oid)).toBe(5)
+  const use = await prisma.storageUse.findUniqueOrThrow({ where: ofProject })
+  expect(use).toMatchObject({ lfsBytes: 5n, releasedBytes: 5n })
 })

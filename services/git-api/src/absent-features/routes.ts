@@ -61,6 +61,7 @@ export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Rout
       route('GET', each.path, each.readers, emptyList(each.things)),
       route('POST', each.path, each.writers, refusal(each)),
     ]),
+    route('GET', '/events', signedIn, emptyList('events of users')),
     route('GET', '/projects/:id/events', readProject, emptyList('events of projects')),
     route('GET', '/projects/:id/languages', readPipelines, getLanguages),
     route('GET', '/groups/:id', anyone, getGroup),

@@ -1,21 +1,20 @@
 import { isUtf8 } from 'node:buffer'
-import { excerpt, unprocessable } from '@switchyard/domain'
+import { excerpt } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import { listMentions } from '@switchyard/git-storage/commit-range'
 import { findBranchTip } from '@switchyard/git-storage/find-refs'
 import { isTooHard } from '@switchyard/git-storage/git-process'
 import { fullName, listReferences } from '@switchyard/git-storage/list-refs'
-import { findCommitId } from '@switchyard/git-storage/read-commits'
 import { readFile } from '@switchyard/git-storage/read-file'
 import { findLastCommitOf } from '@switchyard/git-storage/read-last-commit'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { parse } from 'yaml'
-import { z } from 'zod'
 import type { CommitDescription } from '../commits/commits.js'
 import { commitFile, type FileDependencies } from '../files/files.js'
 import type { ProjectCall } from '../guards.js'
+import { visitInSlices } from '../shapes/name-regex.js'
+import { type ChangelogConfig, getEnd, readConfig, refusal } from './config.js'
 import { addSection, findEntries, findPreviousTag, formatSection, revertText } from './notes.js'
 
 export interface NotesQuery {
@@ -49,32 +48,35 @@ export async function writeNotes(
 ): Promise<string> {
   const defaultBranch = fullName('branch', project.defaultBranch)
   const to = await getEnd(repository, 'to', query.to ?? defaultBranch)
-  const start = query.from ?? (await findPreviousRelease(repository, version))
+  const config = await readConfig(repository, {
+    file: query.configFile,
+    ref: query.configRef,
+    defaultBranch: project.defaultBranch,
+  })
+  const start = query.from ?? (await findPreviousRelease(repository, version, config))
   const from = start === null ? null : await getEnd(repository, 'from', start)
-  const titles = await readTitles(repository, query, defaultBranch)
   const commits = await listRange(repository, { from, to }, trailer)
   return formatSection({
     version,
-    date: date ?? new Date(),
+    date: config.formatDate(date ?? new Date()),
     entries: findEntries(commits, trailer),
-    titles,
+    titles: config.titles,
+    template: config.template,
     addressOf: ({ id }) => `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,
+    referenceOf: ({ id }) => `${project.pathWithNamespace}@${id}`,
   })
 }
 
-const refusal = (reason: string, cause?: unknown) =>
-  unprocessable(`Failed to generate the changelog: ${reason}`, { cause })
-
-async function getEnd(repository: Repository, name: string, revision: string): Promise<string> {
-  const id = await findCommitId(repository, revision)
-  if (id === null) throw refusal(`${name} names no commit: ${excerpt(revision)}`)
-  return id
-}
-
-async function findPreviousRelease(repository: Repository, version: string): Promise<string | null> {
+async function findPreviousRelease(
+  repository: Repository,
+  version: string,
+  { versionOf }: ChangelogConfig,
+): Promise<string | null> {
   const tags = await listReferences(repository, { kind: 'tag', order: 'name', descending: false })
   const names = tags.map(({ name }) => name)
-  const tag = findPreviousTag(names, version)
+  const versions = new Map<string, bigint[] | null>()
+  await visitInSlices(names, (name) => versions.set(name, versionOf(name)))
+  const tag = findPreviousTag(names, version, (name) => versions.get(name) ?? null)
   return tag && fullName('tag', tag)
 }
 
@@ -92,36 +94,6 @@ async function listRange(
     throw refusal('the range is too large', error)
   }
   throw refusal(`the range has more than ${commitsMax} changes`)
-}
-
-const usualConfigFile = '.gitlab/changelog_config.yml'
-const configBytesMax = 64 * 1024
-
-const configSchema = z.object({ categories: z.record(z.string(), z.string()).nullish() })
-
-/** The titles of categories that the configuration has. */
-async function readTitles(
-  repository: Repository,
-  { configFile, configRef }: Pick<NotesQuery, 'configFile' | 'configRef'>,
-  defaultBranch: string,
-): Promise<Map<string, string>> {
-  const commitId = await getEnd(repository, 'config_file_ref', configRef ?? defaultBranch)
-  const content = await readFile(repository, commitId, configFile ?? usualConfigFile)
-  if (!content && configFile === undefined) return new Map()
-  if (!content) throw refusal(`there is no file ${excerpt(configFile ?? '')}`)
-  if (content.length > configBytesMax)
-    throw refusal(`the configuration has more than ${configBytesMax} bytes`)
-  const { data } = configSchema.safeParse(parsed(content.toString()))
-  if (!data) throw refusal('categories of the configuration must be a map of titles')
-  return new Map(Object.entries(data.categories ?? {}))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parse(text, { logLevel: 'error' }) ?? {}
-  } catch (error) {
-    throw refusal('the configuration is not YAML', error)
-  }
 }
 
 const fileBytesMax = 4 * 1024 * 1024

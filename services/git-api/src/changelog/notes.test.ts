@@ -58,7 +58,7 @@ describe('the entries of a range', () => {
 const section = (entries: Parameters<typeof formatSection>[0]['entries'], titles = {}) =>
   formatSection({
     version: '1.2.0',
-    date: new Date('2026-02-03T23:00:00Z'),
+    date: '2026-02-03',
     entries,
     titles: new Map(Object.entries(titles)),
     addressOf: ({ id }) => `https://forge/${id.slice(0, 3)}`,

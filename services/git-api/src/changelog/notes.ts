@@ -1,5 +1,6 @@
 import { excerpt, unprocessable } from '@switchyard/domain'
 import { type Commit, titleOf, trailersOf } from '@switchyard/domain/commit'
+import { renderTemplate, type Template } from './template.js'
 
 /** `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`, with or without `v` in front. */
 const semanticVersion =
@@ -8,20 +9,27 @@ const semanticVersion =
 export const isVersion = (text: string): boolean => semanticVersion.test(text)
 
 /** Major, minor and patch; null for a text that is no version. */
-function numbersOf(version: string): bigint[] | null {
+export function numbersOf(version: string): bigint[] | null {
   const found = semanticVersion.exec(version)
   return found?.slice(1, 4).map(BigInt) ?? null
 }
 
 const isStable = (version: string) => semanticVersion.exec(version)?.[4] === undefined
 
+/** The numbers of the stable version that a tag is called after; null for another tag. */
+export const stableNumbersOf = (tag: string): bigint[] | null => (isStable(tag) ? numbersOf(tag) : null)
+
 /** The tag of the last stable version below a version; null when there is none. */
-export function findPreviousTag(tags: readonly string[], version: string): string | null {
+export function findPreviousTag(
+  tags: readonly string[],
+  version: string,
+  versionOf: (tag: string) => bigint[] | null = stableNumbersOf,
+): string | null {
   const below = numbersOf(version)
   let previous: { tag: string; numbers: bigint[] } | null = null
   for (const tag of tags) {
-    const numbers = numbersOf(tag)
-    if (!numbers || !below || !isStable(tag) || !isLess(numbers, below)) continue
+    const numbers = versionOf(tag)
+    if (!numbers || !below || !isLess(numbers, below)) continue
     if (!previous || isLess(previous.numbers, numbers)) previous = { tag, numbers }
   }
   return previous?.tag ?? null
@@ -60,34 +68,64 @@ const trailerValue = ({ message }: Commit, trailer: string) =>
 
 interface Section {
   version: string
-  date: Date
+  /** As it is shown. */
+  date: string
   entries: readonly { commit: Commit; value: string }[]
   /** Titles by value of the trailer, in the order in which they are shown. */
   titles: ReadonlyMap<string, string>
+  /** Undefined: the usual layout. */
+  template?: Template | undefined
   /** Where the page of a commit is. */
   addressOf: (commit: Commit) => string
+  /** How a commit is named in texts. Unset: by its address. */
+  referenceOf?: (commit: Commit) => string
 }
 
-/** The section of a version, as Markdown that ends with a line break. */
-export function formatSection({ version, date, entries, titles, addressOf }: Section): string {
-  const heading = `## ${version} (${date.toISOString().slice(0, 10)})\n\n`
-  if (entries.length === 0) return `${heading}No changes.\n`
-  const linesOf = new Map<string, string[]>([...titles.values()].map((title) => [title, []]))
+/** The section of a version, as Markdown that ends with a line break. @throws DomainError unprocessable for one that is too large */
+export function formatSection(section: Section): string {
+  const heading = `## ${section.version} (${section.date})\n\n`
+  const categories = categoriesOf(section)
+  if (section.template) return `${heading}${renderTemplate(section.template, { categories }).trim()}\n`
+  if (categories.length === 0) return `${heading}No changes.\n`
+  const shown = categories.map(({ title, count, entries }) => {
+    const lines = entries.map((entry) => `- [${entry.title}](${entry.commit.web_url})\n`)
+    return `${categoryHeading(title, count)}${lines.join('')}`
+  })
+  return heading + shown.join('\n')
+}
+
+/** What templates read. */
+function categoriesOf({ entries, titles, addressOf, referenceOf = addressOf }: Section) {
+  const byTitle = new Map<string, ReturnType<typeof shownEntry>[]>()
+  for (const title of titles.values()) byTitle.set(title, [])
+  const shownEntry = (commit: Commit) => ({
+    title: escaped(excerpt(titleOf(commit.message))),
+    commit: {
+      reference: referenceOf(commit),
+      web_url: addressOf(commit),
+      trailers: Object.fromEntries(
+        Object.entries(trailersOf(commit.message)).map(([name, text]) => [name, escaped(excerpt(text))]),
+      ),
+    },
+  })
   for (const { commit, value } of entries) {
     const title = titles.get(value) ?? escaped(excerpt(value))
-    const lines = linesOf.get(title) ?? []
-    lines.push(`- [${escaped(excerpt(titleOf(commit.message)))}](${addressOf(commit)})\n`)
-    linesOf.set(title, lines)
+    const shown = byTitle.get(title) ?? []
+    shown.push(shownEntry(commit))
+    byTitle.set(title, shown)
   }
-  const categories = [...linesOf].filter(([, lines]) => lines.length > 0)
-  return (
-    heading +
-    categories.map(([title, lines]) => `${categoryHeading(title, lines)}${lines.join('')}`).join('\n')
-  )
+  return [...byTitle]
+    .filter(([, shown]) => shown.length > 0)
+    .map(([title, shown]) => ({
+      title,
+      count: shown.length,
+      single_change: shown.length === 1,
+      entries: shown,
+    }))
 }
 
-const categoryHeading = (title: string, { length }: string[]) =>
-  `### ${title} (${length} ${length === 1 ? 'change' : 'changes'})\n\n`
+const categoryHeading = (title: string, count: number) =>
+  `### ${title} (${count} ${count === 1 ? 'change' : 'changes'})\n\n`
 
 /** Text of a commit that stays text on one line in Markdown, also inside a link. */
 const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\[\]<]/g, '\\$&')

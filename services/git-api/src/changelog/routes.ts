@@ -41,7 +41,8 @@ const notesFields = {
     .refine((name) => name === undefined || /^[A-Za-z0-9-]+$/.test(name), { error: 'is invalid' })
     .meta({ description: '`Changelog` by default' }),
   config_file: optionalText(text(pathCharsMax)).meta({
-    description: 'Has the titles of `categories`; `.gitlab/changelog_config.yml` by default',
+    description:
+      'Has `categories`, `date_format`, `tag_regex` and `template`; `.gitlab/changelog_config.yml` by default',
   }),
   config_file_ref: optionalText(text()).meta({ description: 'Where `config_file` is read' }),
 }

@@ -16,20 +16,23 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { listMembers } from '../members/members.js'
 import { listBasicProjects } from '../projects/projects.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { optionalText } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject } from '../shapes/project.js'
+import { presentUser, userShape } from '../shapes/user.js'
 import { requireOneLine, searchBlobs, searchCommits } from './search.js'
 
 export const searchRoutes = ({ database, guards }: ProjectResourceDependencies): Route[] => [
   route('GET', '/search', signedIn, searchAll(database)),
   // As with GitLab, nobody searches without signing in, also where everybody reads the code.
-  route('GET', '/projects/:id/search', guards.readStatuses, searchProject),
+  route('GET', '/projects/:id/search', guards.readStatuses, searchProject(database)),
 ]
 
 const searchCharsMax = 1024
 
+const projectScopes = ['commits', 'blobs', 'users'] as const
 /** What only GitLab has: nothing is found there. */
 const emptyScopes = ['issues', 'merge_requests', 'milestones', 'snippet_titles', 'wiki_blobs'] as const
 
@@ -57,11 +60,11 @@ const searchAll = (database: Database) =>
     input: z.object({
       ...parameters,
       scope: z
-        .enum(['projects', 'commits', 'blobs', ...emptyScopes])
-        .meta({ description: '`commits` and `blobs` are searched in one project' }),
+        .enum(['projects', ...projectScopes, ...emptyScopes])
+        .meta({ description: '`commits`, `blobs` and `users` are searched in one project' }),
     }),
     async handle({ scope, search, ...page }, caller: Caller, call) {
-      if (scope === 'commits' || scope === 'blobs') {
+      if (projectScopes.some((each) => each === scope)) {
         throw invalidParameters([`scope ${scope} is searched in one project: GET /projects/:id/search`])
       }
       if (scope !== 'projects') return pageReply([], page, 0, call)
@@ -102,27 +105,36 @@ const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, p
 })
 
 /** `GET /projects/:id/search` */
-const searchProject = endpoint({
-  summary: 'Search the commits and the files of a project',
-  replies: { 200: z.union([z.array(commitShape), z.array(blobShape)]) },
-  refusals: [404, 422],
-  input: z.object({
-    ...parameters,
-    scope: z.enum(['commits', 'blobs', ...emptyScopes]),
-    ref: optionalText(text()).meta({ description: 'Branch, tag or commit; without it, the default branch' }),
-  }),
-  async handle({ scope, search, ref, ...page }, access: ProjectCall<Caller>, call) {
-    requireOneLine(search)
-    const { project } = access
-    const query = { text: search, ref, ...rowsOf(page) }
-    if (scope === 'commits') {
-      const { items, total } = await searchCommits(access, query)
-      const shown = items.map((commit) => presentCommit(commit, project, call.baseUrl))
+const searchProject = (database: Database) =>
+  endpoint({
+    summary: 'Search the commits, the files and the members of a project',
+    replies: { 200: z.union([z.array(commitShape), z.array(blobShape), z.array(userShape)]) },
+    refusals: [404, 422],
+    input: z.object({
+      ...parameters,
+      scope: z.enum([...projectScopes, ...emptyScopes]),
+      ref: optionalText(text()).meta({
+        description: 'Branch, tag or commit; without it, the default branch',
+      }),
+    }),
+    async handle({ scope, search, ref, ...page }, access: ProjectCall<Caller>, call) {
+      requireOneLine(search)
+      const { project } = access
+      const query = { text: search, ref, ...rowsOf(page) }
+      if (scope === 'commits') {
+        const { items, total } = await searchCommits(access, query)
+        const shown = items.map((commit) => presentCommit(commit, project, call.baseUrl))
+        return pageReply(shown, page, total, call)
+      }
+      if (scope === 'users') {
+        const filter = { projectId: project.id, search, only: undefined, skipped: undefined }
+        const found = await listMembers(database, filter, rowsOf(page))
+        const shown = found.members.map(({ user }) => presentUser(user, call.baseUrl))
+        return pageReply(shown, page, found.total, call)
+      }
+      if (scope !== 'blobs') return pageReply([], page, 0, call)
+      const { items, total } = await searchBlobs(access, query)
+      const shown = items.map((found) => presentBlob(found, ref ?? project.defaultBranch, project.id))
       return pageReply(shown, page, total, call)
-    }
-    if (scope !== 'blobs') return pageReply([], page, 0, call)
-    const { items, total } = await searchBlobs(access, query)
-    const shown = items.map((found) => presentBlob(found, ref ?? project.defaultBranch, project.id))
-    return pageReply(shown, page, total, call)
-  },
-})
+    },
+  })

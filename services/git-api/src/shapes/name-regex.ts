@@ -21,22 +21,33 @@ export async function matchingNames<Item extends { name: string }>(
   items: readonly Item[],
   regex: string,
 ): Promise<Item[]> {
-  const expression = compile(regex)
+  const expression = compileRegex(regex)
   const found: Item[] = []
+  await visitInSlices(items, (item) => {
+    if (expression.test(item.name)) found.push(item)
+  })
+  return found
+}
+
+/** Visits one item after the other, and lets other requests have their turn between them. @throws DomainError invalid when it takes too long */
+export async function visitInSlices<Item>(
+  items: readonly Item[],
+  visit: (item: Item) => void,
+): Promise<void> {
   const startedMs = performance.now()
   let sliceEndsMs = startedMs + sliceMs
   for (const item of items) {
-    if (expression.test(item.name)) found.push(item)
+    visit(item)
     if (performance.now() < sliceEndsMs) continue
     await yieldToEventLoop()
     const nowMs = performance.now()
     if (nowMs - startedMs > matchingMsMax) throw invalid('Regex takes too long')
     sliceEndsMs = nowMs + sliceMs
   }
-  return found
 }
 
-function compile(regex: string): RE2JS {
+/** @throws DomainError invalid for an expression that is malformed or too large */
+export function compileRegex(regex: string): RE2JS {
   let expression: RE2JS
   try {
     expression = RE2JS.compile(regex)
