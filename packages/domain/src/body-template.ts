@@ -6,7 +6,7 @@ export const bodyTemplateLengthMax = 4096
 const addedLengthMax = 1024 * 1024
 /** Sections within sections. */
 const depthMax = 8
-/** Parts of a template that are written, those of lists once for each entry. Lists end there. */
+/** Parts of a template that are written, and entries of lists that are gone through. Lists end there. */
 const partsMax = 50_000
 
 /** Parts of a template, as the parser of mustache gives them: kind, text or name, begin, end, and parts within. */
@@ -142,6 +142,7 @@ class Body {
     if (isEmpty(value)) return
     for (const entry of Array.isArray(value) ? value : [value]) {
       if (this.#parts <= 0 || this.#room <= 0) return
+      this.#parts -= 1
       this.write(within, [...stack, entry])
     }
   }
