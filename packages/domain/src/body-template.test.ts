@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bodyTemplateProblem, renderBody } from './body-template.js'
 
@@ -38,4 +39,94 @@ test('a body stays bounded, however often a template names a large value', () =>
   const body = renderBody(template, large)
   expect(JSON.parse(body)).toHaveLength(200)
   expect(body.length).toBeLessThan(1_100_000)
+})
+
+const list = JSON.stringify({
+  ref: 'main',
+  commits: [
+    { title: 'a "b"', author: { name: 'Ada' } },
+    { title: 'c', author: { name: 'Bo' } },
+  ],
+  none: [],
+  zero: 0,
+  words: ['x', 'y'],
+})
+
+test.each([
+  [
+    '{"t": "{{#commits}}{{title}} by {{author.name}} on {{ref}}; {{/commits}}"}',
+    { t: 'a "b" by Ada on main; c by Bo on main; ' },
+  ],
+  ['[{{#commits}}{"t": {{title}}},{{/commits}}null]', [{ t: 'a "b"' }, { t: 'c' }, null]],
+  [
+    '{"t": "{{#none}}some{{/none}}{{^none}}none{{/none}}{{^zero}} zero{{/zero}}{{^missing}} missing{{/missing}}"}',
+    { t: 'none zero missing' },
+  ],
+  ['["{{#words}}{{.}},{{/words}}", "{{words.length}}"]', ['x,y,', '2']],
+  ['{"t": "{{! a comment }}{{#ref}}{{.}}{{/ref}}"}', { t: 'main' }],
+  ['{"t": "{{ two words }}"}', { t: '{{ two words }}' }],
+  [
+    '{"t": "{{#words.constructor}}x{{/words.constructor}}{{words.map.name}}{{ref.length}}{{ref.at.name}}"}',
+    { t: '' },
+  ],
+])('%s writes sections', (template, body) => {
+  expect(bodyTemplateProblem(template)).toBeNull()
+  expect(JSON.parse(renderBody(template, list))).toEqual(body)
+})
+
+test.each([
+  ['{"t": "{{#a}}"}', /end of each/],
+  ['{"t": "{{/a}}"}', /end of each/],
+  ['{"t": "{{#a}}{{#b}}{{/a}}{{/b}}"}', /end of each/],
+  ['{"t": "{{{a}}}"}', /always escaped/],
+  ['{"t": "{{&a}}"}', /always escaped/],
+  ['{"t": "{{>a}}"}', /no other templates/],
+  ['{"t": "{{=<% %>=}}<%a%>"}', /delimiters/],
+  [`{"t": "${'{{#a}}'.repeat(9)}${'{{/a}}'.repeat(9)}"}`, /more than 8 sections/],
+  ['[{{#a}}1,{{/a}}]', /sections are written or not/],
+  ['{"t": {{#a}}1{{/a}}}', /sections are written or not/],
+])('%s is refused with its reason', (template, problem) => {
+  expect(bodyTemplateProblem(template)).toMatch(problem)
+})
+
+test('lists within lists end, whatever the template multiplies them to', () => {
+  const many = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x'.repeat(10)) })
+  const depth = 8
+  const empty = `{"t": "${'{{#a}}'.repeat(depth)}${'{{/a}}'.repeat(depth)}"}`
+  const full = `{"t": "${'{{#a}}'.repeat(depth)}{{.}}{{/a}}${'{{/a}}'.repeat(depth - 1)}"}`
+  for (const template of [empty, full]) {
+    expect(bodyTemplateProblem(template)).toBeNull()
+    const body = renderBody(template, many)
+    expect(JSON.parse(body)).toHaveProperty('t')
+    expect(body.length).toBeLessThan(1_100_000)
+  }
+})
+
+test('a template with half a section, which nobody could store, is a text', () => {
+  expect(renderBody('{"t": "{{#a"}', '{}')).toBe('{"t": "{{#a"}')
+})
+
+test('any template that is taken makes JSON of bounded length, of any event', () => {
+  const name = fc.constantFrom('a', 'b', 'a.b', '.', 'a.0', 'constructor', '__proto__', 'a.length')
+  const text = fc.stringMatching(/^[a-z ,]{0,5}$/)
+  const template = fc.letrec<{ part: string }>((tie) => ({
+    part: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      text,
+      name.map((each) => `{{${each}}}`),
+      fc
+        .tuple(fc.constantFrom('#', '^'), name, tie('part'), tie('part'))
+        .map(([kind, each, one, other]) => `{{${kind}${each}}}${one}${other}{{/${each}}}`),
+    ),
+  })).part
+  fc.assert(
+    fc.property(template, fc.json({ maxDepth: 3 }), fc.json({ maxDepth: 3 }), (part, a, b) => {
+      const whole = `{"t": "${part}", "u": "${part}"}`
+      fc.pre(bodyTemplateProblem(whole) === null)
+      const body = renderBody(whole, `{"a": ${a}, "b": ${b}}`)
+      const { t, u } = JSON.parse(body) as { t: string; u: string }
+      expect(u).toBe(t)
+    }),
+    { numRuns: 200 },
+  )
 })

@@ -1,68 +1,199 @@
+import Mustache from 'mustache'
+
 /** Longest template, in characters. */
 export const bodyTemplateLengthMax = 4096
-/** Values may make a body this much longer than its template, in characters; those beyond become null. */
-const valuesLengthMax = 1024 * 1024
+/** A body is at most this much longer than its template, in characters; values beyond become null, and lists end. */
+const addedLengthMax = 1024 * 1024
+/** Sections within sections. */
+const depthMax = 8
+/** Parts of a template that are written, and entries of lists that are gone through. Lists end there. */
+const partsMax = 50_000
 
-/** A path into the event: `{{project.name}}`, `{{commits.0.id}}`. */
-const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g
+/** Parts of a template, as the parser of mustache gives them: kind, text or name, begin, end, and parts within. */
+type Part = [kind: string, text: string, begin: number, end: number, within?: Part[]]
+
+/** A path into the event: `project.name`, `commits.0.id`, or `.` for the entry of a list. */
+const path = /^[\w.-]+$/
+
+/** How a body is written. */
+export interface BodyForm {
+  /** JSON, or text as it stands. */
+  json: boolean
+  /** Changes a text of the event, or an address, so that the receiver does not read it as markup. Unset: it stays. */
+  escape?: (text: string, kind: 'text' | 'url') => string
+  /** Unset: a MiB. */
+  addedLengthMax?: number
+}
 
 /** What is wrong with a template; null when it makes JSON of every event. */
 export function bodyTemplateProblem(template: string): string | null {
   if (template.length > bodyTemplateLengthMax) {
     return `is too long (maximum is ${bodyTemplateLengthMax} characters)`
   }
+  let parts: Part[]
   try {
-    JSON.parse(template.replace(placeholder, '0'))
-    return null
+    parts = parse(template)
   } catch {
-    return 'must be JSON once every {{path}} is replaced by a value'
+    return 'must be JSON, with an end of each {{path}} and each {{#section}}'
+  }
+  const all = partsOf(parts)
+  if (all.some(({ part: [kind] }) => kind === '&'))
+    return 'must not have {{{path}}} or {{&path}}: values are always escaped'
+  if (all.some(({ part: [kind] }) => kind === '>'))
+    return 'must not have {{>name}}: there are no other templates'
+  if (all.some(({ part: [kind] }) => kind === '=')) return 'must not change the delimiters'
+  if (all.some(({ depth }) => depth > depthMax))
+    return `must not have more than ${depthMax} sections within each other`
+  // With each section left out, written once, and written twice.
+  if ([0, 1, 2].every((times) => isJson(sample(parts, template, times)))) return null
+  return 'must be JSON once every {{path}} is replaced by a value, whether its sections are written or not'
+}
+
+const partsOf = (parts: readonly Part[], depth = 0): { part: Part; depth: number }[] =>
+  parts.flatMap((part) => [
+    { part, depth },
+    ...(isSection(part) ? [{ part, depth: depth + 1 }, ...partsOf(part[4] ?? [], depth + 1)] : []),
+  ])
+
+const isSection = ([kind]: Part) => kind === '#' || kind === '^'
+
+function sample(parts: readonly Part[], template: string, times: number): string {
+  return parts
+    .map((part) => {
+      const [kind, text, begin, end, within = []] = part
+      if (kind === 'text') return text
+      if (kind === 'name') return path.test(text) ? '0' : template.slice(begin, end)
+      const count = kind === '#' ? times : Number(times === 0)
+      return sample(within, template, times).repeat(isSection(part) ? count : 0)
+    })
+    .join('')
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
+/** The parser keeps every template that it has seen, so it is a new one each time. @throws Error for an open section */
+const parse = (template: string): Part[] => new Mustache.Writer().parse(template) as Part[]
+
 /**
- * The body of a webhook by a template: each `{{path}}` becomes the value that the event has there. Within a text it is written
- * as text, elsewhere as JSON; what the event lacks is null, and within a text nothing.
+ * The body of a webhook by a template of mustache: each `{{path}}` becomes the value that the event has there. Within a text it is
+ * written as text, elsewhere as JSON; what the event lacks is null, and within a text nothing. `{{#path}}…{{/path}}` is written for
+ * each entry of a list, and once for another value but false, null, 0 and an empty text; `{{^path}}…{{/path}}` otherwise.
+ *
+ * Only the own fields of the event can be reached, and size and work are bounded, whatever the template is.
  *
  * @param template one without a {@link bodyTemplateProblem}
  * @param event JSON
  */
-export function renderBody(template: string, event: string): string {
-  const fields: unknown = JSON.parse(event)
-  let room = valuesLengthMax
-  let seen = 0
-  let inText = false
-  const written = new Map<string, string>()
-  return template.replace(placeholder, (_match, path: string, at: number) => {
-    inText = endsInText(template.slice(seen, at), inText)
-    seen = at
-    const key = `${inText} ${path}`
-    const known = written.get(key) ?? write(valueAt(fields, path), inText)
-    written.set(key, known)
-    if (known.length > room) return write(undefined, inText)
-    room -= known.length
-    return known
-  })
+export function renderBody(template: string, event: string, form: BodyForm = { json: true }): string {
+  const body = new Body(template, form)
+  body.write(partsOrText(template), [JSON.parse(event)])
+  return body.text()
 }
 
-/** Whether JSON is within a text at the end of this piece of it. Paths have no quotes. */
+/** A template that was stored before there were sections stays a text when it has half of one. */
+function partsOrText(template: string): Part[] {
+  try {
+    return parse(template)
+  } catch {
+    return [['text', template, 0, template.length]]
+  }
+}
+
+type Mode = 'json' | 'text' | 'url'
+
+class Body {
+  readonly #pieces: string[] = []
+  readonly #written: Record<Mode, Map<unknown, string>> = { json: new Map(), text: new Map(), url: new Map() }
+  #inText = false
+  #room: number
+  #parts = partsMax
+
+  constructor(
+    private readonly template: string,
+    private readonly form: BodyForm,
+  ) {
+    this.#room = template.length + (form.addedLengthMax ?? addedLengthMax)
+  }
+
+  text(): string {
+    return this.#pieces.join('')
+  }
+
+  /** @param stack the event, and the values of the sections around, the innermost last */
+  write(parts: readonly Part[], stack: readonly unknown[]): void {
+    for (const [kind, text, begin, end, within = []] of parts) {
+      this.#parts -= 1
+      if (kind === 'text') this.#add(text)
+      else if (kind === '#') this.#writeSection(within, find(text, stack), stack)
+      else if (kind === '^' && isEmpty(find(text, stack))) this.write(within, stack)
+      else if (kind === 'name' && path.test(text)) this.#writeValue(find(text, stack), text)
+      else if (kind === 'name') this.#add(this.template.slice(begin, end))
+    }
+  }
+
+  #writeSection(within: readonly Part[], value: unknown, stack: readonly unknown[]): void {
+    if (isEmpty(value)) return
+    for (const entry of Array.isArray(value) ? value : [value]) {
+      if (this.#parts <= 0 || this.#room <= 0) return
+      this.#parts -= 1
+      this.write(within, [...stack, entry])
+    }
+  }
+
+  #writeValue(value: unknown, name: string): void {
+    const inText = this.#inText || !this.form.json
+    const mode = inText ? (/(^|[._])url$/.test(name) ? 'url' : 'text') : 'json'
+    const written = this.#known(mode, value)
+    const kept = written.length > this.#room ? this.#known(mode, undefined) : written
+    this.#pieces.push(kept)
+    this.#room -= kept.length
+  }
+
+  #add(piece: string): void {
+    this.#pieces.push(piece)
+    this.#room -= piece.length
+    this.#inText = endsInText(piece, this.#inText)
+  }
+
+  /** Each value is written once, however often the template names it. */
+  #known(mode: Mode, value: unknown): string {
+    const written = this.#written[mode].get(value) ?? this.#write(mode, value)
+    this.#written[mode].set(value, written)
+    return written
+  }
+
+  #write(mode: Mode, value: unknown): string {
+    if (mode === 'json') return JSON.stringify(value ?? null)
+    const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+    const escaped = this.form.escape?.(text, mode) ?? text
+    return this.form.json ? JSON.stringify(escaped).slice(1, -1) : escaped
+  }
+}
+
+const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0)
+
+/** Whether JSON is within a text at the end of this piece of it. */
 function endsInText(piece: string, begins: boolean): boolean {
   const quotes = piece.replace(/\\./g, '').split('"').length - 1
   return quotes % 2 === 1 ? !begins : begins
 }
 
-function write(value: unknown, inText: boolean): string {
-  if (!inText) return JSON.stringify(value ?? null)
-  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
-  return JSON.stringify(text).slice(1, -1)
+/** The first name of a path is looked for from the innermost section outwards, the others below it. */
+function find(names: string, stack: readonly unknown[]): unknown {
+  if (names === '.') return stack.at(-1)
+  const [first = '', ...further] = names.split('.')
+  const holder = stack.findLast((value) => ownField(value, first) !== undefined)
+  return further.reduce(ownField, ownField(holder, first))
 }
 
-const valueAt = (fields: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>(
-      (value, key) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-          ? (value as Record<string, unknown>)[key]
-          : undefined,
-      fields,
-    )
+const ownField = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined

@@ -1,5 +1,6 @@
 export * from './body-template.js'
 export * from './clock.js'
 export * from './errors.js'
+export * from './message-format.js'
 export * from './texts.js'
 export * from './wildcard.js'

@@ -1,4 +1,4 @@
-import { bodyTemplateProblem, type FieldProblems, invalid } from '@switchyard/domain'
+import { bodyTemplateProblem, type FieldProblems, invalid, messageFormats } from '@switchyard/domain'
 import { branchFilterProblem } from './branch-filter.js'
 import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
 import type { SecretBox } from './secret-box.js'
@@ -19,6 +19,7 @@ export interface HookFields {
   branchFilter?: string | null | undefined
   branchFilterStrategy?: string | undefined
   bodyTemplate?: string | null | undefined
+  messageFormat?: string | null | undefined
   headers?: readonly CustomHeader[] | undefined
 }
 
@@ -48,9 +49,18 @@ export async function checkHook(fields: HookFields, rules: HookRules): Promise<v
   if (typeof fields.bodyTemplate === 'string') {
     note('custom_webhook_template', bodyTemplateProblem(fields.bodyTemplate))
   }
+  note('message_format', formatProblem(fields))
   const { branchFilter = null, branchFilterStrategy = 'wildcard' } = fields
   note('push_events_branch_filter', await branchFilterProblem({ branchFilter, branchFilterStrategy }))
   if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
+function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields): string | null {
+  if (messageFormat === null) return null
+  if (bodyTemplate !== null) return 'cannot be set together with custom_webhook_template'
+  return messageFormats.some((name) => name === messageFormat)
+    ? null
+    : `must be among ${messageFormats.join(', ')}`
 }
 
 const lengthProblem = (text: string | null | undefined, max: number): string | null =>

@@ -4,12 +4,20 @@ export { changeWebhookHeader } from './change-header.js'
 export type { CustomHeader } from './custom-headers.js'
 export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export type { HookRules } from './hook-rules.js'
-export { addWebhook, changeWebhook, redeliverWebhook, removeWebhook, testWebhook } from './manage.js'
+export {
+  addWebhook,
+  changeWebhook,
+  previewBody,
+  redeliverWebhook,
+  removeWebhook,
+  testWebhook,
+} from './manage.js'
 export {
   deliveryShape,
   listedDeliveryShape,
   presentDelivery,
   presentListedDelivery,
+  previewShape,
 } from './present-delivery.js'
 export {
   type ProjectWebhookEvent,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import {
-  bodyOf,
   createWebhook,
   type Database,
   type DatabaseOrTransaction,
@@ -18,10 +17,13 @@ import {
   type WebhookChanges,
   type WebhookDelivery,
   type WebhookOwner,
+  writtenFor,
 } from '@switchyard/db'
 import { conflict, type Precondition } from '@switchyard/domain'
+import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
+import type { previewShape } from './present-delivery.js'
 import { testEvent } from './saga-events.js'
 import { UnreadableSecret } from './secret-box.js'
 import { readSecret } from './stored-secrets.js'
@@ -64,9 +66,11 @@ export async function changeWebhook(
   { id, changes, precondition }: WebhookChange,
   rules: HookRules,
 ): Promise<Webhook> {
-  const { branchFilter, branchFilterStrategy } = await getWebhook(database, owner, id)
+  const before = await getWebhook(database, owner, id)
+  const { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat } = before
   await requireUnchanged(database, 'webhooks', { id }, precondition)
-  await checkHook({ branchFilter, branchFilterStrategy, ...changes }, rules)
+  const kept = { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat }
+  await checkHook({ ...kept, ...changes }, rules)
   const isSame = await hasSecret(database, id, changes.secret, rules)
   const secret = isSame ? undefined : encrypted(changes.secret, rules)
   const headers = sealed(changes.headers, rules)
@@ -122,11 +126,26 @@ export async function testWebhook(
   const webhook = await getWebhook(database, owner, id)
   refuseDisabled(webhook)
   const message = await make()
-  const payload = bodyOf(webhook, message)
   const [deliveryId = ''] = await enqueueDeliveries(database.pool, [
-    { ...message, payload, webhookId: id, dedupeKey: `test-${randomUUID()}` },
+    { ...writtenFor(webhook, message), webhookId: id, dedupeKey: `test-${randomUUID()}` },
   ])
   return getDelivery(database, id, deliveryId)
+}
+
+/**
+ * What a webhook with these settings would send of an event.
+ *
+ * @throws DomainError invalid, with the problems by field
+ */
+export async function previewBody(
+  choice: { bodyTemplate: string | null; messageFormat: string | null },
+  message: TestMessage,
+  rules: HookRules,
+): Promise<z.output<typeof previewShape>> {
+  await checkHook(choice, rules)
+  const { payload, requestHeaders } = writtenFor(choice, message)
+  const { 'Content-Type': contentType = 'application/json' } = requestHeaders ?? {}
+  return { event: message.event, content_type: contentType, body: payload }
 }
 
 type TestMessage = Omit<NewDelivery, 'webhookId' | 'dedupeKey'>

@@ -23,8 +23,8 @@ export function messageOf(
     verifyTls: delivery.verifyTls,
     headers: {
       ...headers,
-      ...requestHeaders,
       'Content-Type': 'application/json',
+      ...requestHeaders,
       'User-Agent': 'Switchyard-Webhooks',
       'X-Switchyard-Event': delivery.event,
       'X-Switchyard-Delivery': delivery.id,

@@ -27,6 +27,11 @@ export const deliveryShape = z
   })
   .meta({ id: 'Delivery', description: 'A delivery of a webhook, with its request and the last response' })
 
+/** What a request would be like. */
+export const previewShape = z
+  .object({ event: z.string(), content_type: z.string(), body: z.string() })
+  .meta({ id: 'WebhookPreview', description: 'The body that a webhook would send of an event' })
+
 export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({
   id: delivery.id,
   webhook_id: delivery.webhookId,

@@ -267,6 +267,22 @@ test('a template is the body of jobs and pipelines, too', async () => {
   expect(kinds).toEqual(expect.arrayContaining([{ what: 'build' }, { what: 'pipeline' }]))
 })
 
+test('a message for people is the body, and the signature is over it', async () => {
+  const token = 'shared-with-the-receiver'
+  const hook = await added({ message_format: 'mattermost', token })
+  expect(hook).toMatchObject({ message_format: 'mattermost', custom_webhook_template: null })
+  await push('spoken')
+  await waitFor(async () => receiver.received.length > 0, { what: 'a delivery' })
+  const [hit] = receiver.received
+  expect(hit?.json).toEqual({ text: expect.stringContaining('pushed 0 commits to refs/heads/spoken of [') })
+  const signature = String(hit?.headers['x-switchyard-signature'])
+  expect(verify({ secret: token, signature, body: hit?.body ?? '' })).toBe(true)
+  const change = (fields: object) => ask('PUT', hooks(String(hook.id)), fields)
+  expect(await change({ custom_webhook_template: '[]' })).toMatchObject({ status: 400 })
+  const custom = { custom_webhook_template: '[]', message_format: null }
+  expect(await change(custom)).toMatchObject({ status: 200, body: custom })
+})
+
 test('a certificate that nobody vouches for is taken only where the webhook says so', async () => {
   const server = await startTlsReceiver()
   try {
@@ -318,6 +334,8 @@ test.each([
   [{ push_events_branch_filter: '(?=x)', branch_filter_strategy: 'regex' }, 'push_events_branch_filter'],
   [{ push_events_branch_filter: 'x'.repeat(256) }, 'push_events_branch_filter'],
   [{ custom_webhook_template: '{"a": ' }, 'custom_webhook_template'],
+  [{ message_format: 'pigeon' }, 'message_format'],
+  [{ message_format: 'slack', custom_webhook_template: '[]' }, 'message_format'],
   [{ custom_headers: [{ key: 'a b', value: 'x' }] }, 'custom_headers'],
   [{ custom_headers: [{ key: 'A', value: 'x\r\nB: y' }] }, 'custom_headers'],
   [{ custom_headers: [{ key: 'Content-Length', value: '1' }] }, 'custom_headers'],

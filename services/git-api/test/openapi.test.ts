@@ -290,6 +290,7 @@ async function callHooks(path: { id: number }) {
   const body = { url: 'https://hooks.example.com/', note_events: true }
   const hook = { ...path, hook_id: idOf(await api.call(`POST ${hooks}`, { path, body })) }
   await api.call(`GET ${hooks}`, { path })
+  await api.call(`POST ${hooks}/preview`, { path, body: { trigger: 'push_events', message_format: 'plain' } })
   await api.call(`GET ${hooks}/{hook_id}`, { path: hook })
   await api.call(`PUT ${hooks}/{hook_id}`, { path: hook, body: { job_events: true } })
   const header = { ...hook, key: 'X-Key' }

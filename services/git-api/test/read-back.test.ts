@@ -329,7 +329,7 @@ test('no call that makes or changes something is missing among these tests', asy
   ]
   const refused = /\/(?:merge_requests|issues|labels|milestones|variables|deploy_keys|groups)$/
   const actions =
-    /\/(?:rotate|block|unblock|archive|unarchive|stop|stop_stale|approval|allow|deny|protect|unprotect|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|changelog|repository_storage_moves|uploads|backchannel_logout|exchange)$|\/test\/|\/files\/|\/submodules\/|\/packages\/generic\//
+    /\/(?:rotate|block|unblock|archive|unarchive|stop|stop_stale|approval|allow|deny|protect|unprotect|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|changelog|repository_storage_moves|uploads|backchannel_logout|exchange|preview)$|\/test\/|\/files\/|\/submodules\/|\/packages\/generic\//
   const known = new Set([
     ...tested,
     ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),

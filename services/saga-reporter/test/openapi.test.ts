@@ -30,6 +30,7 @@ async function callWebhooks() {
   const created = await api.call(`POST ${base}`, { body: given })
   const path = { id: (created.body as { id: number }).id }
   await api.call(`GET ${base}`)
+  await api.call(`POST ${base}/preview`, { body: { event: 'saga.error', message_format: 'slack' } })
   await api.call(`GET ${base}/{id}`, { path })
   await api.call(`PUT ${base}/{id}`, { path, body: { service_name: 'booking' } })
   const test = await api.call(`POST ${base}/{id}/test`, { path })

@@ -128,6 +128,8 @@ describe('creating', () => {
       url: given.url,
       events: given.events,
       service_name: 'booking',
+      custom_webhook_template: null,
+      message_format: null,
       enabled: true,
       disabled_reason: null,
       disabled_at: null,
@@ -163,6 +165,11 @@ describe('creating', () => {
       { secret: 'has a space in the middle' },
       { secret: ['must be printable ASCII characters without spaces'] },
     ],
+    [{ message_format: 'pigeon' }, { message_format: ['must be among slack, teams, mattermost, plain'] }],
+    [
+      { custom_webhook_template: '[{{{event}}}]' },
+      { custom_webhook_template: [expect.stringContaining('always escaped')] },
+    ],
     [{ events: [] }, { events: ['must name at least one event'] }],
     [{ events: ['push'] }, { events: [expect.stringContaining('must be among saga.error, saga.ended, ')] }],
   ])('refuses %j', async (fields, problems) => {
@@ -184,6 +191,42 @@ describe('creating', () => {
       status: 400,
       error: 'url is missing, secret is missing, events is missing',
     })
+  })
+})
+
+describe('the body of requests', () => {
+  const template = '{"text": "{{event}}{{#saga}} of {{saga_id}}{{/saga}}"}'
+
+  it('is a template or a message, for a test, too', async () => {
+    const { id } = await added({ custom_webhook_template: template })
+    const tried = await send('POST', `/${id}/test`)
+    expect(JSON.parse(tried.body.request_body)).toEqual({ text: 'test' })
+    expect((await send('PUT', `/${id}`, { message_format: 'slack' })).status).toBe(400)
+    const changes = { custom_webhook_template: null, message_format: 'slack' }
+    expect((await send('PUT', `/${id}`, changes)).body).toMatchObject(changes)
+    const message = await send('POST', `/${id}/test`)
+    expect(JSON.parse(message.body.request_body)).toEqual({ text: 'A test of Switchyard' })
+  })
+
+  it('is previewed for administrators, by an event of sagas', async () => {
+    const preview = (body: object, token: string | null = tokens.administrator) =>
+      send('POST', '/preview', body, token)
+    const event = 'saga.error'
+    expect((await preview({ event, custom_webhook_template: template })).body).toEqual({
+      event,
+      content_type: 'application/json',
+      body: '{"text": "saga.error of example"}',
+    })
+    expect((await preview({ event, message_format: 'plain' })).body).toMatchObject({
+      content_type: 'text/plain; charset=utf-8',
+      body: expect.stringContaining(
+        'saga.error: saga example of booking, Error\n- example-hotel: CompensateAborted',
+      ),
+    })
+    expect((await preview({ event: 'push' })).status).toBe(400)
+    expect((await preview({ event, message_format: 'pigeon' })).status).toBe(400)
+    expect((await preview({ event }, null)).status).toBe(401)
+    expect((await preview({ event }, tokens.user)).status).toBe(403)
   })
 })
 

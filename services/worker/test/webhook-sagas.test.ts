@@ -67,6 +67,21 @@ it('tell of sagas that ended, and not of those that go on', async () => {
   expect(await follow()).toBe(0)
 })
 
+it('are told in the words that they have chosen', async () => {
+  const { id } = await hook({ messageFormat: 'slack' })
+  const { id: custom } = await hook({ bodyTemplate: '{"of": {{saga.saga_id}}}' })
+  await report(harness.database, [
+    [started('w1'), 5],
+    [executing('w1', 'w1-a'), 4],
+    [executed('w1-a', 'w1'), 3],
+    [ended('w1'), 2],
+  ])
+  expect(await follow()).toBe(2)
+  const link = '<https://switchyard.example.com/api/v4/sagas/w1?tenant=default|w1>'
+  expect(await told(id)).toEqual([{ event: 'saga.ended', text: `saga.ended: saga ${link} of orders, Ended` }])
+  expect(await told(custom)).toEqual([{ event: 'saga.ended', of: 'w1' }])
+})
+
 it('tell of an error with the errors of its activities, once, and of the end when it was compensated after all', async () => {
   const { id } = await hook()
   await report(harness.database, [

@@ -26,7 +26,8 @@ const lockNumber = (key: string): bigint => createHash('sha256').update(key).dig
 
 function webhooksOf(event: string): string {
   return `(
-      SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'bodyTemplate', w.body_template)), '[]')
+      SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'bodyTemplate', w.body_template,
+        'messageFormat', w.message_format)), '[]')
       FROM webhooks w
       WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND ${event} = ANY (w.events)
     )`

@@ -1,4 +1,5 @@
 import type { Webhook } from '@switchyard/db'
+import { messageFormats } from '@switchyard/domain'
 import { oneOf } from '@switchyard/service-kit/http'
 import {
   branchFilterStrategies,
@@ -28,6 +29,7 @@ export const hookShape = z
     branch_filter_strategy: oneOf(branchFilterStrategies),
     enable_ssl_verification: z.boolean(),
     custom_webhook_template: z.string().nullable(),
+    message_format: oneOf(messageFormats).nullable(),
     custom_headers: z
       .array(z.object({ key: z.string() }))
       .meta({ description: 'Names alone: values are never shown' }),
@@ -59,6 +61,7 @@ export const presentHook = (webhook: Webhook): z.output<typeof hookShape> => ({
   branch_filter_strategy: webhook.branchFilterStrategy,
   enable_ssl_verification: webhook.verifyTls,
   custom_webhook_template: webhook.bodyTemplate,
+  message_format: webhook.messageFormat,
   custom_headers: webhook.headerNames.map((key) => ({ key })),
   url_variables: [],
   alert_status: webhook.enabled ? 'executable' : 'disabled',

@@ -27,6 +27,7 @@ import {
   type ProjectWebhookEvent,
   presentDelivery,
   presentListedDelivery,
+  previewShape,
   type SilentProjectEvent,
   silentProjectEvents,
 } from '@switchyard/webhooks'
@@ -46,6 +47,7 @@ export function hookRoutes(deps: WebhookDependencies): Route[] {
   return [
     route('GET', path, maintain, listHooks(deps.database)),
     route('POST', path, maintain, createHook(deps)),
+    route('POST', `${path}/preview`, maintain, previewHook(deps), { refusesUnknown: true }),
     route('GET', `${path}/:hook_id`, maintain, getHook(deps.database)),
     route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
     route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps.database)),
@@ -93,7 +95,10 @@ const optionalHookParameters = {
   enable_ssl_verification: optional(flag()),
   custom_webhook_template: text()
     .nullish()
-    .meta({ description: 'JSON with `{{path.of.a.field}}` for values of the event' }),
+    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
+  message_format: text()
+    .nullish()
+    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
   custom_headers: optional(list(z.object({ key: filledText(), value: text() }), 20)).meta({
     description: 'Take the place of all of them. Values are never shown',
   }),
@@ -128,6 +133,7 @@ const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>)
   branchFilterStrategy: given.branch_filter_strategy,
   verifyTls: given.enable_ssl_verification,
   bodyTemplate: textOrNull(given.custom_webhook_template),
+  messageFormat: textOrNull(given.message_format),
   headers: given.custom_headers,
 })
 
@@ -238,6 +244,25 @@ const testHook = (database: Database) =>
     async handle({ hook_id: hookId, trigger }, access: ProjectCall<Caller>, call) {
       const delivery = await testing.testHook(database, access, { hookId, event: eventOf(trigger) }, call)
       return created({ message: '201 Created', ...presentDelivery(delivery) })
+    },
+  })
+
+const previewHook = (deps: WebhookDependencies) =>
+  endpoint({
+    summary: 'What a webhook would send of the newest event of a kind; nothing is sent',
+    replies: { 200: previewShape },
+    input: z.object({
+      trigger: z.enum(Object.keys(eventFlags) as [EventFlag]),
+      custom_webhook_template: optionalHookParameters.custom_webhook_template,
+      message_format: optionalHookParameters.message_format,
+    }),
+    async handle({ trigger, ...given }, access: ProjectCall<Caller>, call) {
+      const choice = {
+        event: eventOf(trigger),
+        bodyTemplate: textOrNull(given.custom_webhook_template) ?? null,
+        messageFormat: textOrNull(given.message_format) ?? null,
+      }
+      return ok(await testing.previewHook(deps, access, choice, call))
     },
   })
 

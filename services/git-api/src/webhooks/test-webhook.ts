@@ -5,7 +5,7 @@ import { fullName } from '@switchyard/git-storage/list-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
+import { type ProjectWebhookEvent, previewBody, testWebhook } from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
 import { getCommit } from '../commits/commits.js'
 import { findNewestDeployment } from '../deployments/store.js'
@@ -17,7 +17,7 @@ import { deploymentHook, noteHook, releaseHook } from '../shapes/hooks.js'
 import { pushHook } from '../shapes/push-hook.js'
 import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
 import { findNewestStatus } from '../statuses/store.js'
-import { ownerOf } from './webhooks.js'
+import { ownerOf, rulesOf, type WebhookDependencies } from './webhooks.js'
 
 /**
  * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker sends it soon.
@@ -33,6 +33,24 @@ export const testHook = (
   testWebhook(database, ownerOf(project), hookId, () =>
     newestEvent(database, repository, event, { project, user: caller.user, baseUrl }),
   )
+
+/**
+ * What a webhook with these settings would send of the newest event of a kind.
+ *
+ * @throws DomainError invalid, by field, or when there is no such event yet
+ */
+export async function previewHook(
+  deps: WebhookDependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  {
+    event,
+    ...choice
+  }: { event: ProjectWebhookEvent; bodyTemplate: string | null; messageFormat: string | null },
+  { baseUrl }: Call,
+) {
+  const change = { project, user: caller.user, baseUrl }
+  return previewBody(choice, await newestEvent(deps.database, repository, event, change), rulesOf(deps))
+}
 
 /**
  * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last

@@ -57,6 +57,7 @@ interface HookFields {
   branchFilterStrategy: string
   verifyTls: boolean
   bodyTemplate: string | null
+  messageFormat: string | null
   headers: CustomHeader[]
 }
 
@@ -72,7 +73,7 @@ export const ownerOf = ({ id }: Pick<Project, 'id'>) =>
   ({ scope: 'project', projectId: id }) as const satisfies WebhookOwner
 
 /** Like GitLab, whose clients rely on it, this takes secrets of any length and webhooks without events. */
-const rulesOf = ({ webhookTargets, secretBox }: WebhookDependencies): HookRules => ({
+export const rulesOf = ({ webhookTargets, secretBox }: WebhookDependencies): HookRules => ({
   policy: webhookTargets,
   knownEvents,
   eventsMin: 0,

@@ -25,14 +25,18 @@ import {
   listedDeliveryShape,
   presentDelivery,
   presentListedDelivery,
+  previewBody,
+  previewShape,
   redeliverWebhook,
   removeWebhook,
+  sagaWebhookEvents,
   testWebhook as sendTest,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
+  bodyFields,
   getDelivery as findDelivery,
   getWebhook as findWebhook,
   ofSagas,
@@ -42,6 +46,7 @@ import {
   presentWebhook,
   requiredWebhookParameters,
   rulesOf,
+  sampleOf,
   type WebhookDependencies,
   webhookShape,
   webhooksFor,
@@ -71,12 +76,15 @@ const createWebhook = (dependencies: WebhookDependencies) =>
       tenant: filledText(identifierCharsMax).default(defaultTenant),
     }),
     async handle(
-      { tenant, service_name: serviceName = null, enabled = true, ...given },
+      { tenant, service_name: serviceName = null, enabled = true, url, secret, events, ...given },
       caller: Caller,
       call,
     ) {
       const fields = {
-        ...given,
+        ...bodyFields(given),
+        url,
+        secret,
+        events,
         serviceName,
         enabled,
         createdBy: caller.user.id,
@@ -87,6 +95,23 @@ const createWebhook = (dependencies: WebhookDependencies) =>
         addWebhook(transaction, owner, fields, rulesOf(dependencies)),
       )
       return created(presentWebhook(webhook))
+    },
+  })
+
+/** `POST /sagas/webhooks/preview` */
+const previewWebhook = (dependencies: WebhookDependencies) =>
+  endpoint({
+    summary: 'What a webhook would send of an event, of a saga that there is not; nothing is sent',
+    replies: { 200: previewShape },
+    input: z.object({
+      ...tenantParameter,
+      event: z.enum(sagaWebhookEvents),
+      custom_webhook_template: optionalWebhookParameters.custom_webhook_template,
+      message_format: optionalWebhookParameters.message_format,
+    }),
+    async handle({ event, tenant, ...given }) {
+      const choice = { bodyTemplate: null, messageFormat: null, ...bodyFields(given) }
+      return ok(await previewBody(choice, sampleOf(event, tenant), rulesOf(dependencies)))
     },
   })
 
@@ -109,8 +134,13 @@ const updateWebhook = (dependencies: WebhookDependencies) =>
     replies: { 200: webhookShape },
     refusals: [412],
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
-    async handle({ id, tenant, service_name: serviceName, ...given }, caller: Caller, call) {
-      const change = { id, changes: { ...given, serviceName }, precondition: preconditionOf(call) }
+    async handle(
+      { id, tenant, service_name: serviceName, url, secret, events, enabled, ...given },
+      caller: Caller,
+      call,
+    ) {
+      const changes = { ...bodyFields(given), url, secret, events, enabled, serviceName }
+      const change = { id, changes, precondition: preconditionOf(call) }
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
         changeWebhook(transaction, webhooksFor(caller, tenant), change, rulesOf(dependencies)),
@@ -200,6 +230,7 @@ const base = '/sagas/webhooks'
 export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
   tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
   tenantRoute('POST', base, administrator, createWebhook(dependencies)),
+  tenantRoute('POST', `${base}/preview`, administrator, previewWebhook(dependencies)),
   tenantRoute('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
   tenantRoute('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
   tenantRoute('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),

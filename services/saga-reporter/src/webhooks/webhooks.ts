@@ -7,6 +7,7 @@ import {
   type Webhook,
   type WebhookOwner,
 } from '@switchyard/db'
+import { messageFormats } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { filledText, flag, list, oneOf, text } from '@switchyard/service-kit/http'
 import { type HookRules, type SecretBox, sagaWebhookEvents, type TargetPolicy } from '@switchyard/webhooks'
@@ -48,6 +49,32 @@ export const optionalWebhookParameters = {
   events: events().optional(),
   service_name: serviceName().optional(),
   enabled: flag().optional(),
+  custom_webhook_template: text()
+    .nullish()
+    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
+  message_format: text()
+    .nullish()
+    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
+}
+
+/** Undefined stays so. Null and the empty text: none. */
+const textOrNull = (given: string | null | undefined) => (given === '' ? null : given)
+
+/** How the body is written, by the names of the rows. */
+export const bodyFields = ({
+  custom_webhook_template,
+  message_format,
+}: {
+  custom_webhook_template?: string | null | undefined
+  message_format?: string | null | undefined
+}) => {
+  const fields = {
+    bodyTemplate: textOrNull(custom_webhook_template),
+    messageFormat: textOrNull(message_format),
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
+    Record<keyof typeof fields, string | null>
+  >
 }
 
 export const requiredWebhookParameters = {
@@ -63,6 +90,8 @@ export const webhookShape = z
     url: z.string(),
     events: z.array(oneOf(sagaWebhookEvents)),
     service_name: z.string().nullable(),
+    custom_webhook_template: z.string().nullable(),
+    message_format: oneOf(messageFormats).nullable(),
     enabled: z.boolean(),
     disabled_reason: z.string().nullable(),
     disabled_at: z.date().nullable(),
@@ -80,6 +109,8 @@ export const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> 
   url: webhook.url,
   events: webhook.events,
   service_name: webhook.serviceName,
+  custom_webhook_template: webhook.bodyTemplate,
+  message_format: webhook.messageFormat,
   enabled: webhook.enabled,
   disabled_reason: webhook.disabledReason,
   disabled_at: webhook.disabledAt,
@@ -127,4 +158,38 @@ export async function pageDeliveries(
 ) {
   await findWebhook(database, owner, wanted.webhookId)
   return findDeliveries(database, wanted, rows)
+}
+
+/** An event in the form that the worker sends, about a saga that nobody has. */
+export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: string) {
+  const at = new Date('2026-01-31T12:00:00Z')
+  const isEnd = event === 'saga.ended'
+  const flag = { kind: event.slice('saga.'.length), activity_id: 'example-hotel', since: at }
+  const isFlag = !['saga.error', 'saga.ended', 'saga.resolved'].includes(event)
+  const payload = {
+    event,
+    tenant,
+    saga: {
+      saga_id: 'example',
+      service_name: 'booking',
+      status: isEnd ? 'Ended' : isFlag ? 'Executing' : 'Error',
+      outcome: isEnd ? 'succeeded' : null,
+      first_seen_at: at,
+      started_at: at,
+      ended_at: isEnd ? at : null,
+      resolved_at: event === 'saga.resolved' ? at : null,
+      last_event_at: at,
+      url: null,
+    },
+    flag: isFlag ? flag : null,
+    activities: [
+      {
+        activity_id: 'example-hotel',
+        status: 'CompensateAborted',
+        execute_errors: null,
+        compensate_errors: 'no such booking',
+      },
+    ],
+  }
+  return { event, payload: JSON.stringify(payload) }
 }

@@ -1,4 +1,4 @@
-import type { NewDelivery } from '@switchyard/db'
+import { deliveriesTo, type NewDelivery } from '@switchyard/db'
 import type { FailedActivity, SagaFlagNews, SagaNews, SagaWebhook } from './saga-events-store.js'
 
 /** An event of a saga, or of an activity without a saga. */
@@ -49,7 +49,7 @@ export function sagaDeliveries(
   if (interested.length === 0) return []
   const payload = JSON.stringify(payloadOf(occurrence, externalUrl))
   const dedupeKey = dedupeKeyOf(occurrence)
-  return interested.map(({ id }) => ({ webhookId: id, event, dedupeKey, payload }))
+  return deliveriesTo(interested, { event, dedupeKey, payload })
 }
 
 /** Equal for the same event. A saga ends once, may fail again after it was resolved; a flag may be set again later. */

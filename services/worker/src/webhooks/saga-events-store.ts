@@ -41,6 +41,8 @@ export interface SagaWebhook {
   tenant: string
   events: string[]
   serviceName: string | null
+  bodyTemplate: string | null
+  messageFormat: string | null
 }
 
 /** The data of a saga in a webhook's payload. */
@@ -83,7 +85,9 @@ export type FlagKey = Pick<SagaFlagNews, 'setAt' | 'tenant' | 'kind' | 'sagaId' 
 
 export async function listSagaWebhooks({ pool }: Pooled): Promise<SagaWebhook[]> {
   const { rows } = await pool.query<SagaWebhook>(
-    `SELECT id, tenant, events, service_name AS "serviceName" FROM webhooks WHERE scope = 'saga' AND enabled`,
+    `SELECT id, tenant, events, service_name AS "serviceName", body_template AS "bodyTemplate",
+       message_format AS "messageFormat"
+     FROM webhooks WHERE scope = 'saga' AND enabled`,
   )
   return rows
 }

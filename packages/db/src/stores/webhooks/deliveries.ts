@@ -1,4 +1,4 @@
-import { notFound, renderBody } from '@switchyard/domain'
+import { notFound, writtenBody } from '@switchyard/domain'
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { Webhook, WebhookDelivery } from '../../generated/client.js'
 
@@ -69,7 +69,7 @@ export async function enqueueForProject(
   const { rows } = await client.query<SubscribedWebhook>({
     name: 'webhooks-of-project-event',
     text: `SELECT id, branch_filter AS "branchFilter", branch_filter_strategy AS "branchFilterStrategy",
-        body_template AS "bodyTemplate"
+        body_template AS "bodyTemplate", message_format AS "messageFormat"
       FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
     values: [projectId, event],
   })
@@ -80,22 +80,26 @@ export async function enqueueForProject(
   await enqueueDeliveries(client, deliveriesTo(subscribed, delivery))
 }
 
-/** A webhook that gets deliveries, and the template of their bodies. */
-export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate'>
+/** A webhook that gets deliveries, and how their bodies are written. */
+export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate' | 'messageFormat'>
 
 type SubscribedWebhook = Recipient & Pick<Webhook, 'branchFilter' | 'branchFilterStrategy'>
 
-/** One delivery for each webhook, with its body by the template of the webhook. */
+/** One delivery for each webhook, with its body as the webhook has it. */
 export const deliveriesTo = (
   webhooks: readonly Recipient[],
   delivery: Omit<NewDelivery, 'webhookId'>,
-): NewDelivery[] =>
-  webhooks.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) }))
+): NewDelivery[] => webhooks.map((webhook) => ({ ...writtenFor(webhook, delivery), webhookId: webhook.id }))
 
-export const bodyOf = (
-  { bodyTemplate }: Pick<Webhook, 'bodyTemplate'>,
-  { payload }: Pick<NewDelivery, 'payload'>,
-): string => (bodyTemplate === null ? payload : renderBody(bodyTemplate, payload))
+/** A delivery with its body as a webhook has it, and the type of the body when that is not JSON. */
+export function writtenFor<Delivery extends Pick<NewDelivery, 'event' | 'payload' | 'requestHeaders'>>(
+  webhook: Pick<Webhook, 'bodyTemplate' | 'messageFormat'>,
+  delivery: Delivery,
+): Delivery {
+  const { payload, contentType } = writtenBody(webhook, delivery)
+  const type = contentType === undefined ? {} : { 'Content-Type': contentType }
+  return { ...delivery, payload, requestHeaders: { ...delivery.requestHeaders, ...type } }
+}
 
 /** The plain SQL of a transaction of Prisma, to store deliveries within it. */
 export const sqlOf = ({ prisma }: DatabaseOrTransaction): SqlClient => ({

@@ -21,11 +21,17 @@ export type Webhook = Omit<WebhookRow, keyof typeof omit>
 /** The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every tenant. */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
-/** What webhooks of projects have in addition. What is left out is as at the beginning. */
+/** What a webhook may have in addition. What is left out is as at the beginning. */
 type ProjectHookFields = Partial<
   Pick<
     WebhookRow,
-    'name' | 'description' | 'branchFilter' | 'branchFilterStrategy' | 'verifyTls' | 'bodyTemplate'
+    | 'name'
+    | 'description'
+    | 'branchFilter'
+    | 'branchFilterStrategy'
+    | 'verifyTls'
+    | 'bodyTemplate'
+    | 'messageFormat'
   >
 >
 

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { textOf } from '../../../components/action-dialog'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
@@ -9,19 +10,7 @@ import type { ProjectHook } from '../../../generated/types.gen'
 import { changeShown } from '../../../lib/edit-version'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
-
-const events = {
-  push_events: 'push',
-  tag_push_events: 'tag',
-  note_events: 'comment',
-  job_events: 'job',
-  pipeline_events: 'pipeline',
-  deployment_events: 'deployment',
-  releases_events: 'release',
-} as const
-
-type EventName = keyof typeof events
-const eventNames = Object.keys(events) as EventName[]
+import { BodyFields, bodyChoice, eventNames, events, TestDialog } from './webhook-body'
 
 export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
@@ -30,9 +19,11 @@ export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
     mutationFn: (hook: ProjectHook) => changeShown(`${address}/${hook.id}`, hook, { enabled: !hook.enabled }),
     onSettled: () => client.invalidateQueries({ queryKey: [address] }),
   })
+  const [tested, setTested] = useState<ProjectHook>()
   return (
     <>
       {enable.isError && <Problem error={enable.error} />}
+      {tested && <TestDialog hook={tested} onClose={() => setTested(undefined)} />}
       <ResourcePanel<ProjectHook>
         name="Webhooks"
         address={address}
@@ -46,6 +37,11 @@ export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
         rowActions={(hook) => (
           <>
             <DeliveriesLink hook={hook} />
+            {mayChange && hook.enabled && (
+              <Button aria-label={`Test ${hook.url}`} onClick={() => setTested(hook)}>
+                Test…
+              </Button>
+            )}
             {mayChange && (
               <Button
                 aria-label={`${hook.enabled ? 'Pause' : 'Resume'} ${hook.url}`}
@@ -64,6 +60,7 @@ export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
                 bodyOf: (form) => ({
                   url: textOf(form, 'url'),
                   token: textOf(form, 'token') || null,
+                  ...bodyChoice(form),
                   ...Object.fromEntries(eventNames.map((name) => [name, form.get(name) !== null])),
                 }),
               }
@@ -150,5 +147,6 @@ const Fields = () => (
         <CheckboxField key={name} label={events[name]} name={name} defaultChecked={name === 'push_events'} />
       ))}
     </fieldset>
+    <BodyFields />
   </>
 )

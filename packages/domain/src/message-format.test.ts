@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { type MessageFormat, messageFormats, renderMessage, writtenBody } from './message-format.js'
+
+const project = { path_with_namespace: 'ada/engine', web_url: 'https://switchyard.example/ada/engine' }
+const push = {
+  user_name: '<!channel> & @all',
+  ref: 'refs/heads/main',
+  total_commits_count: 1,
+  project,
+  commits: [{ title: '*bold* [x](y) "q"', url: 'https://switchyard.example/c/1', author: { name: 'Ada' } }],
+}
+const events: Record<string, object> = {
+  push,
+  tag_push: { ...push, ref: 'refs/tags/v1', commits: [] },
+  note: {
+    user: { name: 'Ada' },
+    project,
+    commit: { title: 'Fix' },
+    object_attributes: { note: 'Good', url: 'https://s.example/n' },
+  },
+  job: { build_name: 'test', ref: 'main', project_name: 'ada / engine', build_status: 'failed' },
+  pipeline: {
+    project,
+    object_attributes: { id: 7, url: 'https://s.example/p', ref: 'main', status: 'success' },
+  },
+  deployment: {
+    project,
+    short_sha: '0123abcd',
+    commit_url: 'https://s.example/c',
+    environment: 'production',
+    status: 'success',
+    user: { name: 'Ada' },
+  },
+  releases: { project, name: 'One', url: 'https://s.example/r', action: 'create' },
+  'saga.error': {
+    event: 'saga.error',
+    saga: { saga_id: '42', service_name: 'booking', status: 'Error', url: null },
+    flag: null,
+    activities: [
+      {
+        activity_id: '42-hotel',
+        status: 'CompensateAborted',
+        execute_errors: null,
+        compensate_errors: 'no such booking',
+      },
+    ],
+  },
+  'saga.parked': {
+    event: 'saga.parked',
+    saga: null,
+    flag: { kind: 'parked', activity_id: 'a-1' },
+    activities: [],
+  },
+  test: { event: 'test' },
+}
+const message = (format: MessageFormat, event: string) =>
+  renderMessage(format, event, JSON.stringify(events[event]))
+const textOf = (format: MessageFormat, event: string): string => {
+  if (format === 'plain') return message(format, event)
+  const body = JSON.parse(message(format, event))
+  return format === 'teams' ? body.attachments[0].content.body[0].text : body.text
+}
+
+describe.each(messageFormats)('%s', (format) => {
+  it.each(Object.keys(events))(
+    'says something of %s in one body of its form, with every value filled in',
+    (event) => {
+      const text = textOf(format, event)
+      expect(text.length).toBeGreaterThan(5)
+      expect(text).not.toMatch(/\{\{|undefined|null|\(\)|<\||\[\]/)
+    },
+  )
+
+  it('stays short, whatever the event has', () => {
+    const many = {
+      ...push,
+      commits: Array.from({ length: 20 }, () => ({ ...push.commits[0], title: '<'.repeat(5000) })),
+    }
+    expect(renderMessage(format, 'push', JSON.stringify(many)).length).toBeLessThan(10_000)
+  })
+})
+
+describe('what people write', () => {
+  it('is no markup of Slack, and calls nobody', () => {
+    expect(textOf('slack', 'push')).toBe(
+      '&lt;!channel&gt; &amp; @all pushed 1 commits to refs/heads/main of <https://switchyard.example/ada/engine|ada/engine>\n' +
+        '- <https://switchyard.example/c/1|*bold* [x](y) "q"> (Ada)',
+    )
+  })
+
+  it('is no markup of Mattermost and Teams, and calls nobody', () => {
+    const text = textOf('mattermost', 'push')
+    expect(text).toContain('[\\*bold\\* \\[x\\](y) "q"](https://switchyard.example/c/1)')
+    expect(text).not.toMatch(/@all/)
+    expect(textOf('teams', 'push')).toBe(text)
+  })
+
+  it('stays as it is in plain text', () => {
+    expect(textOf('plain', 'push')).toContain('<!channel> & @all pushed')
+  })
+})
+
+describe('the body of a request', () => {
+  const event = { event: 'test', payload: '{"event":"test"}' }
+
+  it('is the event itself without a choice, and with one that nobody knows', () => {
+    expect(writtenBody({ bodyTemplate: null, messageFormat: null }, event)).toEqual({
+      payload: event.payload,
+    })
+    expect(writtenBody({ bodyTemplate: null, messageFormat: 'pigeon' }, event)).toEqual({
+      payload: event.payload,
+    })
+  })
+
+  it('is that of the template or of the format, plain text with its type', () => {
+    expect(writtenBody({ bodyTemplate: '["{{event}}"]', messageFormat: null }, event)).toEqual({
+      payload: '["test"]',
+    })
+    expect(writtenBody({ bodyTemplate: null, messageFormat: 'plain' }, event)).toEqual({
+      payload: 'A test of Switchyard',
+      contentType: 'text/plain; charset=utf-8',
+    })
+  })
+})

@@ -1,0 +1,117 @@
+import { type BodyForm, renderBody } from './body-template.js'
+
+/** Messages for people, which webhooks send instead of the event. */
+export const messageFormats = ['slack', 'teams', 'mattermost', 'plain'] as const
+
+export type MessageFormat = (typeof messageFormats)[number]
+
+/** Receivers cut or refuse longer messages: Teams takes 28 KB. */
+const addedLengthMax = 8_000
+
+type Link = (text: string, url: string) => string
+
+const markdownLink: Link = (text, url) => `[${text}](${url})`
+
+/** Slack reads three characters as markup, and no others in links. */
+const escapeSlack = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** A space without width keeps `@all` from calling everybody. */
+const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
+  kind === 'url'
+    ? text.replace(/[()<>\s]/g, encodeURIComponent)
+    : text.replace(/[\\`*_{}[\]<>#|~]/g, '\\$&').replaceAll('@', '@\u200b')
+
+interface Format {
+  link: Link
+  form: BodyForm
+  /** The body around a line, in which the line stands as a text of JSON. */
+  body: (line: string) => string
+}
+
+const textBody = (line: string) => JSON.stringify({ text: line })
+
+const formats: Record<MessageFormat, Format> = {
+  slack: {
+    link: (text, url) => `<${url}|${text}>`,
+    form: {
+      json: true,
+      escape: (text, kind) => escapeSlack(kind === 'url' ? text.replaceAll('|', '%7C') : text),
+    },
+    body: textBody,
+  },
+  mattermost: { link: markdownLink, form: { json: true, escape: escapeMarkdown }, body: textBody },
+  teams: {
+    link: markdownLink,
+    form: { json: true, escape: escapeMarkdown },
+    body: (line) =>
+      JSON.stringify({
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              body: [{ type: 'TextBlock', text: line, wrap: true }],
+            },
+          },
+        ],
+      }),
+  },
+  plain: { link: (text, url) => `${text} ${url}`, form: { json: false }, body: (line) => line },
+}
+
+const project = (link: Link) => link('{{project.path_with_namespace}}', '{{project.web_url}}')
+
+/** What is said of each event of projects. */
+const lines: Record<string, (link: Link) => string> = {
+  push: (link) =>
+    `{{user_name}} pushed {{total_commits_count}} commits to {{ref}} of ${project(link)}` +
+    `{{#commits}}\n- ${link('{{title}}', '{{url}}')} ({{author.name}}){{/commits}}`,
+  tag_push: (link) => `{{user_name}} pushed {{ref}} of ${project(link)}`,
+  note: (link) =>
+    `{{user.name}} commented on ${link('{{commit.title}}', '{{object_attributes.url}}')} of ${project(link)}:\n{{object_attributes.note}}`,
+  job: () => '{{build_name}} of {{ref}} in {{project_name}}: {{build_status}}',
+  pipeline: (link) =>
+    `${link('Pipeline {{object_attributes.id}}', '{{object_attributes.url}}')} of {{object_attributes.ref}} in ${project(link)}: {{object_attributes.status}}`,
+  deployment: (link) =>
+    `Deployment of ${link('{{short_sha}}', '{{commit_url}}')} of ${project(link)} to {{environment}}: {{status}} ({{user.name}})`,
+  releases: (link) => `Release ${link('{{name}}', '{{url}}')} of ${project(link)}: {{action}}`,
+  test: () => 'A test of Switchyard',
+}
+
+/** What is said of each event of sagas. */
+const sagaLine = (link: Link) =>
+  `{{event}}: {{#saga}}saga {{#url}}${link('{{saga_id}}', '{{url}}')}{{/url}}{{^url}}{{saga_id}}{{/url}}` +
+  `{{#service_name}} of {{.}}{{/service_name}}, {{status}}{{/saga}}{{#flag}}{{^saga}}activity {{activity_id}}{{/saga}}{{/flag}}` +
+  `{{#activities}}\n- {{activity_id}}: {{status}} {{#execute_errors}}{{execute_errors}}{{/execute_errors}}` +
+  '{{#compensate_errors}} {{compensate_errors}}{{/compensate_errors}}{{/activities}}'
+
+/** @param payload the event as JSON */
+export function renderMessage(name: MessageFormat, event: string, payload: string): string {
+  const { link, form, body } = formats[name]
+  const line = (lines[event] ?? sagaLine)(link)
+  return renderBody(body(line), payload, { ...form, addedLengthMax })
+}
+
+/** How a webhook writes the body of its requests. */
+export interface BodyChoice {
+  bodyTemplate: string | null
+  messageFormat: string | null
+}
+
+/** The body of a request, and its type when that is not JSON. */
+export function writtenBody(
+  { bodyTemplate, messageFormat }: BodyChoice,
+  { event, payload }: { event: string; payload: string },
+): { payload: string; contentType?: string } {
+  if (bodyTemplate !== null) return { payload: renderBody(bodyTemplate, payload) }
+  const format = messageFormats.find((name) => name === messageFormat)
+  if (format === undefined) return { payload }
+  const message = renderMessage(format, event, payload)
+  return format === 'plain'
+    ? { payload: message, contentType: 'text/plain; charset=utf-8' }
+    : { payload: message }
+}
