@@ -1,5 +1,15 @@
 /** Browsers resolve the first two, the others are addresses of the API beside those of sagas. */
-const wordsOfAddresses = ['.', '..', 'bulk', 'export', 'parked_activities', 'stats', 'stream', 'webhooks']
+const wordsOfAddresses = [
+  '.',
+  '..',
+  'bulk',
+  'commands',
+  'export',
+  'parked_activities',
+  'stats',
+  'stream',
+  'webhooks',
+]
 
 /** Whether the API has an address that shows the saga with this id. */
 export const hasAddress = (sagaId: string): boolean => !wordsOfAddresses.includes(sagaId)
