@@ -7,7 +7,7 @@ import { createWriter, type Writer } from './writer.js'
 
 export type Orchestrators = ReturnType<typeof startOrchestrators>
 
-const main = join(import.meta.dirname, 'orchestrator.ts')
+const main = join(import.meta.dirname, 'orchestrator-process.ts')
 
 /** Starts an orchestrator for each reporter; one that ends is started again. */
 export function startOrchestrators({ folder, servicesOf }: Installation) {
