@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { queryAll } from '../support/query-all.js'
 import type { Scene } from './faults.js'
+import { findWrongCommands } from './load/commands.js'
 import { blobId, git } from './load/project-writers.js'
 import { findLostEvents, verifyDerivedRows } from './saga-checks.js'
 
@@ -22,6 +23,9 @@ export async function findProblems(scene: Scene): Promise<string[]> {
   problems.push(...(await findRepositoryProblems(scene)))
   problems.push(...(await withinBound(() => untold(scene))))
   problems.push(...(await withinBound(() => stuckJobs(scene))))
+  problems.push(
+    ...(await withinBound(() => findWrongCommands(load.api('saga-reporter'), load.orchestrators))),
+  )
   return problems
 }
 

@@ -261,6 +261,16 @@ const disturbed: Fault = {
   },
 }
 
+const orchestratorsKilled: Fault = {
+  name: 'kill -9 of the orchestrators between a lease and its answer',
+  hits: 'orchestrators',
+  async begin({ load }) {
+    await waitFor(() => load.orchestrators.isAtWork(), { what: 'a command at work', intervalMs: 5 })
+    load.orchestrators.killHard()
+    return nothing
+  },
+}
+
 /** Every fault; those with `long` take part in long runs only. */
 export const faults: Fault[] = [
   ...ofMachines,
@@ -276,4 +286,5 @@ export const faults: Fault[] = [
   clockJumps,
   clockSkew,
   disturbed,
+  orchestratorsKilled,
 ]

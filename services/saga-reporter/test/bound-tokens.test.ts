@@ -249,6 +249,8 @@ describe('an administrator with a bound token', () => {
       '/sagas/bulk/preview': { filter },
       '/sagas/bulk/1/cancel': {},
       '/sagas/bulk/1/undo': {},
+      '/sagas/commands': { kind: 'cancel', reason: 'x', filter, expected_count: 1 },
+      '/sagas/commands/preview': { kind: 'cancel', filter },
       '/sagas/noted/commands': { kind: 'cancel', reason: 'x' },
       '/sagas/commands/6b7e1f3c-0000-4000-8000-000000000000/withdraw': {},
     }

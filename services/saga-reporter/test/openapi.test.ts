@@ -66,6 +66,11 @@ async function callBulk() {
 async function callCommands() {
   const saga = { path: { id: 'order/2' } }
   const body = { kind: 'cancel', reason: 'The customer has called' }
+  const filter = { service_name: 'booking', status: 'Error' }
+  const preview = await api.call('POST /sagas/commands/preview', { body: { kind: 'cancel', filter } })
+  const { matched } = preview.body as { matched: number }
+  const batch = { kind: 'cancel', reason: 'x', filter, expected_count: matched }
+  await api.call('POST /sagas/commands', { body: batch })
   const { id } = (await api.call('POST /sagas/{id}/commands', { ...saga, body })).body as { id: string }
   const path = { id }
   await api.call('GET /sagas/{id}/commands', saga)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { queryAll } from '../../support/query-all.js'
 import type { Installation } from '../installation/installation.js'
 import { Api } from './api.js'
+import { commands, startOrchestrators } from './commands.js'
 import {
   broadcasts,
   comments,
@@ -44,7 +45,9 @@ export async function startLoad(installation: Installation) {
     comments(gitApi, first),
     broadcasts(api('admin-broadcast')),
     sagaEventsOverHttp(sagaApi, databaseUrl),
+    commands(sagaApi),
   ]
+  const orchestrators = startOrchestrators(installation)
   const traffic = new Traffic({
     addresses: servicesOf('saga-reporter').map(({ grpcAddress }) => grpcAddress),
     callers: 8,
@@ -60,6 +63,7 @@ export async function startLoad(installation: Installation) {
     writers,
     traffic,
     receiver,
+    orchestrators,
     reported,
     counts,
     /** Acknowledged so far, by kind. */
@@ -77,6 +81,7 @@ export async function startLoad(installation: Installation) {
       stopped = true
       await traffic.abandon()
       await Promise.all(writing)
+      await orchestrators.stop()
       receiver.close()
     },
   }

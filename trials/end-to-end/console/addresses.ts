@@ -6,6 +6,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   saga: '/sagas/order-1002',
   failures: '/failures',
   'bulk-jobs': '/bulk-jobs',
+  commands: '/commands',
   projects: '/projects',
   commits: '/projects/root/shop',
   commit: `/projects/root/shop/commits/${sha}`,

@@ -343,6 +343,7 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
         ['/sagas?status=Error', 'Note on all…', /^Note on/],
         ['/sagas?status=Error', 'Save view…', /^Save view$/],
         [`/sagas/dialog-${theme}-0`, 'Resolve', /^Resolve saga$/],
+        [`/sagas/dialog-${theme}-0`, 'Retry step…', /^Retry step$/],
         [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
         [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
         [`${shopPage}/settings`, 'New access token', /^New access token$/],

@@ -85,6 +85,13 @@ const bulkJobs = createRoute({
   component: lazyRouteComponent(() => import('./pages/sagas/bulk-jobs-page'), 'BulkJobsPage'),
 })
 
+const commands = createRoute({
+  getParentRoute: () => root,
+  path: '/commands',
+  validateSearch: keep('tenant', 'state', 'page'),
+  component: lazyRouteComponent(() => import('./pages/sagas/commands-page'), 'CommandsPage'),
+})
+
 const projects = createRoute({
   getParentRoute: () => root,
   path: '/projects',
@@ -274,6 +281,7 @@ const routeTree = root.addChildren([
   saga,
   failures,
   bulkJobs,
+  commands,
   projects,
   project.addChildren([
     projectCommits,

@@ -21,12 +21,10 @@ import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import {
   bulkActionParameter,
   bulkItemStateParameter,
-  filterParameters,
   noteText,
   tenantParameter,
-  toOrder,
-  toSearch,
 } from '../shapes/parameters.js'
+import { filterParameter, searchOf } from '../shapes/saga-filter.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
   cancelBulkJob,
@@ -51,25 +49,6 @@ export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
   database: Readable
   runner: Pick<BulkRunner, 'wake'>
-}
-
-const filterNames = new Set(Object.keys(filterParameters))
-
-/**
- * The filter of a job. A name that is no filter is refused, because without it the filter would find more sagas than its
- * sender wants; for the same reason an empty filter is refused.
- */
-const filterParameter = z.looseObject(filterParameters).superRefine((filter, { addIssue }) => {
-  const unknown = Object.keys(filter).filter((name) => !filterNames.has(name))
-  for (const name of unknown) addIssue({ code: 'custom', path: [name], message: 'is not a filter' })
-  if (unknown.length === 0 && Object.values(filter).every((value) => value === undefined))
-    addIssue({ code: 'custom', message: 'is empty' })
-})
-
-/** The search of a filter, and the order in which its sagas are processed. */
-function bulkSearch(tenant: string, filter: z.output<typeof filterParameter>) {
-  const search = toSearch({ tenant, ...filter })
-  return { search, order: toOrder({}, search) }
 }
 
 const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
@@ -147,7 +126,7 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ...z.object(jobParameters).partial().shape,
     }),
     handle: async ({ tenant, filter }) =>
-      ok(presentBulkPreview(await previewBulkJob(database, bulkSearch(tenant, filter)))),
+      ok(presentBulkPreview(await previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
 /** `POST /sagas/bulk` */
@@ -164,7 +143,7 @@ const startBulk = (dependencies: BulkDependencies) =>
     async handle({ tenant, action, note, filter, expected_count }, caller: Caller, call) {
       const job = {
         ...{ action, note, filter, expectedCount: expected_count ?? null },
-        ...bulkSearch(tenant, filter),
+        ...searchOf(tenant, filter),
       }
       return created(presentBulkJob(await startBulkJob(dependencies, job, operatorOf(caller, call))))
     },

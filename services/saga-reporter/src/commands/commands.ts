@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { sqlStateOf } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, isAboutStep } from '@switchyard/domain/saga'
-import type { Readable } from '@switchyard/saga-store'
+import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
 import {
   answerCommand,
   type CommandAnswer,
@@ -13,18 +14,16 @@ import {
 import {
   type CommandFilter,
   type CommandKey,
-  type CommandTarget,
   type Decision,
   decideCommand,
   getCommand,
-  hasActivity,
   insertCommands,
   listCommands,
-  listCommandTargets,
   type Operator,
   type SagaCommand,
   settleCommands,
 } from './store.js'
+import { type CommandTarget, hasActivity, listCommandTargets, listSagaIds } from './targets.js'
 import type { CommandWaiting } from './waiting.js'
 
 export type { Decision, Operator } from './store.js'
@@ -86,6 +85,70 @@ function subjectOf(kind: CommandKind, { sagaId, serviceName, stepId, hasOpenComm
   if (hasOpenCommand) return 'busy'
   if (!isAboutStep(kind)) return { sagaId, serviceName, activityId: null }
   return stepId === null ? 'without_step' : { sagaId, serviceName, activityId: stepId }
+}
+
+/** Sagas for which one request may ask. */
+const batchMax = 500
+
+/** The sagas that a filter finds. */
+export interface Found {
+  tenant: string
+  search: SagaSearch
+  order: SagaOrder
+}
+
+/** Of the sagas of a filter, those that would get a command, and why the others would not. */
+export interface BatchPlan {
+  matched: number
+  leftOut: Record<keyof typeof problems, number>
+  sagas: { sagaId: string; serviceName: string; activityId: string | null }[]
+}
+
+/**
+ * What a request for all sagas of a filter would do.
+ *
+ * @throws DomainError invalid-parameters when the filter finds too many sagas
+ */
+export async function planBatch(
+  { database }: Pick<CommandDependencies, 'database'>,
+  found: Found,
+  kind: CommandKind,
+): Promise<BatchPlan> {
+  await settleCommands(database)
+  const ids = await listSagaIds(database, found, batchMax + 1)
+  if (ids.length > batchMax) throw invalidParameters([`filter finds more than ${batchMax} sagas: narrow it`])
+  const leftOut = { without_service: 0, without_step: 0, busy: 0 }
+  const subjects = (await listCommandTargets(database, found.tenant, ids)).map((target) =>
+    subjectOf(kind, target),
+  )
+  const sagas = subjects.filter((subject) => typeof subject !== 'string')
+  for (const subject of subjects) if (typeof subject === 'string') leftOut[subject] += 1
+  return { matched: subjects.length, leftOut, sagas }
+}
+
+/**
+ * Asks the orchestrators of all sagas of a filter for the same; sagas for which nothing can be asked are left out.
+ *
+ * @param expectedCount how many sagas the operator expects the filter to find
+ * @throws DomainError conflict when it finds another number | invalid-parameters when it finds too many
+ */
+export async function requestBatch(
+  dependencies: CommandDependencies,
+  found: Found,
+  wish: Wish,
+  expectedCount: number,
+  operator: Operator,
+): Promise<BatchPlan & { batchId: string; created: number }> {
+  const { database, waiting, needsApproval } = dependencies
+  const plan = await planBatch(dependencies, found, wish.kind)
+  if (plan.matched !== expectedCount)
+    throw conflict(`The filter finds ${plan.matched} sagas and not ${expectedCount}`)
+  const batchId = randomUUID()
+  const state = needsApproval ? 'waiting_for_approval' : 'pending'
+  const commands = { tenant: found.tenant, ...wish, state, batchId, sagas: plan.sagas } as const
+  const created = await insertCommands(database, commands, operator, openMax)
+  waiting.announce(created)
+  return { ...plan, batchId, created: created.length }
 }
 
 /** @throws DomainError not-found */

@@ -18,6 +18,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
+import { filterParameter, searchOf } from '../shapes/saga-filter.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
   type CommandDependencies,
@@ -26,9 +27,18 @@ import {
   findCommand,
   type Operator,
   pageCommands,
+  planBatch,
+  requestBatch,
   requestCommand,
 } from './commands.js'
-import { commandShape, presentCommand } from './shape.js'
+import {
+  batchPreviewShape,
+  batchShape,
+  commandShape,
+  presentBatch,
+  presentBatchPreview,
+  presentCommand,
+} from './shape.js'
 
 const operatorOf = (caller: Caller, call: Call): Operator => ({
   id: caller.user.id,
@@ -75,6 +85,38 @@ const createCommand = (dependencies: CommandDependencies) =>
       const wish = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
       const saga = { tenant, sagaId: id }
       return created(presentCommand(await requestCommand(dependencies, saga, wish, operatorOf(caller, call))))
+    },
+  })
+
+/** `POST /sagas/commands/preview` */
+const previewBatch = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Count the sagas of a filter that would get a command',
+    replies: { 200: batchPreviewShape },
+    input: z.object({ ...tenantParameter, kind: wishParameters.kind, filter: filterParameter }),
+    handle: async ({ tenant, kind, filter }) =>
+      ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
+  })
+
+/** `POST /sagas/commands` */
+const createBatch = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Ask the orchestrators of all sagas of a filter for the same',
+    replies: { 201: batchShape },
+    refusals: [409],
+    input: z.object({
+      ...tenantParameter,
+      ...wishParameters,
+      filter: filterParameter,
+      expected_count: integer()
+        .refine((value) => value >= 0, { error: 'does not have a valid value' })
+        .meta({ description: 'The `matched` of the preview: another number of sagas is refused' }),
+    }),
+    async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
+      const found = { tenant, ...searchOf(tenant, filter) }
+      const wish = { kind, reason, expiresInSeconds: expires_in }
+      const operator = operatorOf(caller, call)
+      return created(presentBatch(await requestBatch(dependencies, found, wish, expected_count, operator)))
     },
   })
 
@@ -157,6 +199,10 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
     tenantRoute('GET', base, reader, listAllCommands(dependencies)),
+    tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
+      refusesUnknown: true,
+    }),
     tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
     tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
     tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),

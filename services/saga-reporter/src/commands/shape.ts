@@ -1,6 +1,7 @@
 import { commandKinds, commandStates } from '@switchyard/domain/saga'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { BatchPlan } from './commands.js'
 import type { SagaCommand } from './store.js'
 
 export const commandShape = z
@@ -47,4 +48,34 @@ export const presentCommand = (command: SagaCommand): z.output<typeof commandSha
   deliveries: command.deliveries,
   message: command.message,
   ended_at: command.endedAt,
+})
+
+const planShape = z.object({
+  matched: z.int().meta({ description: 'Sagas that the filter finds' }),
+  left_out: z
+    .object({ without_service: z.int(), without_step: z.int(), busy: z.int() })
+    .meta({ description: 'Sagas that get no command: `busy` have one that has not ended' }),
+})
+
+export const batchPreviewShape = z
+  .object({ ...planShape.shape, commands: z.int().meta({ description: 'Sagas that would get a command' }) })
+  .meta({ id: 'SagaCommandBatchPreview', description: 'What a request for the sagas of a filter would do' })
+
+export const batchShape = z
+  .object({ ...planShape.shape, batch_id: z.string(), created: z.int() })
+  .meta({ id: 'SagaCommandBatch', description: 'Commands for the sagas of a filter' })
+
+const presentPlan = ({ matched, leftOut }: BatchPlan) => ({ matched, left_out: leftOut })
+
+export const presentBatchPreview = (plan: BatchPlan): z.output<typeof batchPreviewShape> => ({
+  ...presentPlan(plan),
+  commands: plan.sagas.length,
+})
+
+export const presentBatch = (
+  batch: BatchPlan & { batchId: string; created: number },
+): z.output<typeof batchShape> => ({
+  ...presentPlan(batch),
+  batch_id: batch.batchId,
+  created: batch.created,
 })

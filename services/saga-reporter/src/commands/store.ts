@@ -51,7 +51,7 @@ const textOfStates = (states: readonly CommandState[]): string =>
   states.map((state) => `'${state}'`).join(', ')
 
 /** SQL for a command that has not ended. */
-const isOpen = `c.state IN (${textOfStates(openCommandStates)})`
+export const isOpen = `c.state IN (${textOfStates(openCommandStates)})`
 
 /**
  * Each state that an event changes, and the SQL of the change, from the one table of states.
@@ -90,46 +90,6 @@ const settle = statement(
 /** Lets commands expire and leases end whose time is up. Whoever reads commands calls it first. */
 export async function settleCommands({ pool }: Readable): Promise<void> {
   await pool.query(settle)
-}
-
-/** What a command of a kind for a saga would be about. */
-export interface CommandTarget {
-  sagaId: string
-  /** Null when no event has named it. */
-  serviceName: string | null
-  /** The step that stands still: of those that have neither succeeded nor been undone the last one. */
-  stepId: string | null
-  hasOpenCommand: boolean
-}
-
-/** In the order of the ids; sagas that do not exist are left out. */
-export const listCommandTargets = (
-  database: Readable,
-  tenant: string,
-  sagaIds: readonly string[],
-): Promise<CommandTarget[]> =>
-  readRows<CommandTarget>(database, {
-    text: `SELECT s.id AS "sagaId", s.service_name AS "serviceName", step.id AS "stepId",
-        EXISTS (SELECT FROM saga_commands c WHERE c.tenant = s.tenant AND c.saga_id = s.id AND ${isOpen}) AS "hasOpenCommand"
-      FROM unnest($2::text[]) WITH ORDINALITY AS given(id, position)
-      JOIN sagas s ON s.tenant = $1 AND s.id = given.id
-      LEFT JOIN LATERAL (
-        SELECT a.id FROM saga_activities a WHERE a.tenant = s.tenant AND a.saga_id = s.id
-          AND a.status NOT IN ('NotStarted', 'Executed', 'Revoked', 'Compensated')
-        ORDER BY a."order" DESC NULLS LAST, a.first_seen_at DESC, a.id LIMIT 1) step ON true
-      ORDER BY given.position`,
-    values: [tenant, sagaIds],
-  })
-
-export async function hasActivity(
-  database: Readable,
-  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
-): Promise<boolean> {
-  const rows = await readRows(database, {
-    text: 'SELECT FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',
-    values: [tenant, activityId, sagaId],
-  })
-  return rows.length > 0
 }
 
 export interface NewCommands {

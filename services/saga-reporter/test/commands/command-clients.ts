@@ -6,6 +6,22 @@ import {
   type LeaseCommandsResponse,
   SagaCommandsClient,
 } from '@switchyard/contracts/saga-commands'
+import type { Grpc } from '../grpc-client.js'
+
+/** Reports a saga whose second step has failed; gives its id. */
+export async function reportFailedSaga(grpc: Grpc, token: string, serviceName: string, name: string) {
+  const sagaId = `${serviceName}-${name}`
+  const events = [
+    ['SagaStarted', { serviceName }],
+    ['ActivityExecuteStarted', { activityId: `${sagaId}-1`, order: 0 }],
+    ['ActivityEnded', { activityId: `${sagaId}-1` }],
+    ['ActivityExecuteStarted', { activityId: `${sagaId}-2`, order: 1 }],
+    ['ActivityExecuteAborted', { activityId: `${sagaId}-2`, errors: 'no' }],
+  ] as const
+  for (const [operation, fields] of events)
+    await grpc.report(operation, { sagaId, ...fields }, { metadata: { 'private-token': token } })
+  return sagaId
+}
 
 /** A command as the API shows it. */
 export interface Shown {

@@ -3,7 +3,7 @@ import { CommandKind, CommandResult } from '@switchyard/contracts/saga-commands'
 import { createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTokens, startHarness, startService } from '../harness.js'
-import { codeOf, openOperator, openOrchestrator, type Shown } from './command-clients.js'
+import { codeOf, openOperator, openOrchestrator, reportFailedSaga, type Shown } from './command-clients.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let replica: Awaited<ReturnType<typeof startService>>
@@ -33,24 +33,7 @@ beforeEach(() => {
 const first = () => orchestrators[0] as ReturnType<typeof openOrchestrator>
 const second = () => orchestrators[1] as ReturnType<typeof openOrchestrator>
 
-/** A saga whose second step has failed. */
-async function failedSaga(name = 'a') {
-  const sagaId = `${service}-${name}`
-  const events = [
-    ['SagaStarted', { serviceName: service }],
-    ['ActivityExecuteStarted', { activityId: `${sagaId}-1`, order: 0 }],
-    ['ActivityEnded', { activityId: `${sagaId}-1` }],
-    ['ActivityExecuteStarted', { activityId: `${sagaId}-2`, order: 1 }],
-    ['ActivityExecuteAborted', { activityId: `${sagaId}-2`, errors: 'no' }],
-  ] as const
-  for (const [operation, fields] of events)
-    await harness.grpc.report(
-      operation,
-      { sagaId, ...fields },
-      { metadata: { 'private-token': tokens.reporter } },
-    )
-  return sagaId
-}
+const failedSaga = (name = 'a') => reportFailedSaga(harness.grpc, tokens.reporter, service, name)
 
 const ask = (sagaId: string, body: object, token: string | null = tokens.administrator) =>
   call('POST', `${sagaId}/commands`, token, { reason: 'the bank is back', ...body })

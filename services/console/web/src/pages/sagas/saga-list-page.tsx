@@ -135,6 +135,9 @@ function Actions({
       <ButtonLink to="/bulk-jobs" search={{ tenant }}>
         Bulk jobs
       </ButtonLink>
+      <ButtonLink to="/commands" search={{ tenant }}>
+        Commands
+      </ButtonLink>
       {mayChange && (
         <>
           <Button

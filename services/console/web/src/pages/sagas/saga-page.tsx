@@ -19,6 +19,7 @@ import { oneOf } from '../../lib/search-params'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { hasAddress } from './saga-address'
+import { SagaCommands } from './saga-commands'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
 import { Children, countsText } from './saga-family'
@@ -34,6 +35,7 @@ const tabs = [
   { value: 'payloads', name: 'Payloads' },
   { value: 'errors', name: 'Errors' },
   { value: 'events', name: 'Events' },
+  { value: 'commands', name: 'Commands' },
   { value: 'notes', name: 'Notes' },
 ] as const
 type LogQuery = UseInfiniteQueryResult<SagaEvent[]>
@@ -137,6 +139,7 @@ function SagaParts({
       )}
       {isShown('events') && <Events query={events} onChoose={choose} />}
       {tab === undefined && <ChildrenPanel id={id} saga={saga} />}
+      {isShown('commands') && <SagaCommands id={id} saga={saga} />}
       {isShown('notes') && (
         <Panel name="Notes">
           <SagaNotes saga={id} notes={saga.notes} />

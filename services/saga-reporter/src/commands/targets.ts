@@ -1,0 +1,63 @@
+import {
+  type Readable,
+  readRows,
+  type SagaOrder,
+  type SagaSearch,
+  SqlParameters,
+  sagaSource,
+} from '@switchyard/saga-store'
+import { isOpen } from './store.js'
+
+/** What a command of a kind for a saga would be about. */
+export interface CommandTarget {
+  sagaId: string
+  /** Null when no event has named it. */
+  serviceName: string | null
+  /** The step that stands still: of those that have neither succeeded nor been undone the last one. */
+  stepId: string | null
+  hasOpenCommand: boolean
+}
+
+/** In the order of the ids; sagas that do not exist are left out. */
+export const listCommandTargets = (
+  database: Readable,
+  tenant: string,
+  sagaIds: readonly string[],
+): Promise<CommandTarget[]> =>
+  readRows<CommandTarget>(database, {
+    text: `SELECT s.id AS "sagaId", s.service_name AS "serviceName", step.id AS "stepId",
+        EXISTS (SELECT FROM saga_commands c WHERE c.tenant = s.tenant AND c.saga_id = s.id AND ${isOpen}) AS "hasOpenCommand"
+      FROM unnest($2::text[]) WITH ORDINALITY AS given(id, position)
+      JOIN sagas s ON s.tenant = $1 AND s.id = given.id
+      LEFT JOIN LATERAL (
+        SELECT a.id FROM saga_activities a WHERE a.tenant = s.tenant AND a.saga_id = s.id
+          AND a.status NOT IN ('NotStarted', 'Executed', 'Revoked', 'Compensated')
+        ORDER BY a."order" DESC NULLS LAST, a.first_seen_at DESC, a.id LIMIT 1) step ON true
+      ORDER BY given.position`,
+    values: [tenant, sagaIds],
+  })
+
+export async function hasActivity(
+  database: Readable,
+  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+): Promise<boolean> {
+  const rows = await readRows(database, {
+    text: 'SELECT FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',
+    values: [tenant, activityId, sagaId],
+  })
+  return rows.length > 0
+}
+
+/** The first sagas that a search finds. @throws DomainError unavailable when it takes too long */
+export async function listSagaIds(
+  database: Readable,
+  { search, order }: { search: SagaSearch; order: SagaOrder },
+  take: number,
+): Promise<string[]> {
+  const parameters = new SqlParameters()
+  const source = sagaSource({ search, order }, parameters)
+  const text = `SELECT s.id FROM ${source.from} WHERE ${source.where.join(' AND ')}
+    ORDER BY ${source.order} LIMIT ${parameters.add(take)}`
+  const rows = await readRows<{ id: string }>(database, { text, values: parameters.values })
+  return rows.map(({ id }) => id)
+}
