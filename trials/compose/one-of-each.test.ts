@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Compose, readCompose } from '../../ops/docker/test/support/compose.js'
@@ -9,6 +10,7 @@ import { type Api, apiOf } from '../end-to-end/console/example-data.js'
 import { grpcAddress, reportStart, url } from './calls.js'
 import { type Engine, startEngine } from './engine.js'
 import { type Installation, makeInstallation } from './installation.js'
+import { memoryOf, writeMemory } from './memory.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-compose-'))
 const described: Compose = readCompose({ SECRETS_FOLDER: './secrets' })
@@ -70,6 +72,15 @@ describe('docker compose up', () => {
     for (const name of running)
       expect(found.get(name), name).toMatchObject({ State: 'running', Health: 'healthy' })
     await expectReady()
+  })
+
+  it('takes the memory at rest that docs/operations.md says, which this writes', async () => {
+    // What starting has left is given back.
+    await sleep(120_000)
+    const figures = new Map<string, number>()
+    for (const name of running) figures.set(name, await memoryOf(installed, name))
+    expect([...figures.values()].filter((figure) => !(figure > 1))).toEqual([])
+    writeMemory(figures)
   })
 
   it('serves pushes, lists of commits, banners and queues through the gateway', async () => {

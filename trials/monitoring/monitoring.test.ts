@@ -176,8 +176,8 @@ describe.each(dashboards)('the dashboard %s', (_name, { panels }) => {
 describe('the rules', () => {
   beforeAll(async () => {
     await breakDatabase(tree)
-    // Until it has been scraped.
-    await sleep(20_000)
+    // Until it has been scraped twice, and the rules were evaluated after it.
+    await sleep(50_000)
   })
 
   it.each(rules.map(({ alert, record, expr }) => [alert ?? record, expr] as const))(

@@ -3,6 +3,8 @@ export const exporterMetrics = new Map([
   ['switchyard_backup_cut_timestamp_seconds', 'node_exporter, from the file of the backup'],
   ['node_filesystem_avail_bytes', 'node_exporter'],
   ['node_filesystem_size_bytes', 'node_exporter'],
+  ['up', 'Prometheus'],
+  ['redis_up', 'redis_exporter'],
   ['redis_memory_used_bytes', 'redis_exporter'],
   ['redis_memory_max_bytes', 'redis_exporter'],
   ['pg_up', 'postgres_exporter'],

@@ -10,6 +10,7 @@ export interface ComposeService {
   /** Null: the value is that of `.env`. */
   environment?: Record<string, string | null>
   ports?: string[]
+  /** `source:target:ro`, also where the file has it in the long form. */
   volumes?: string[]
   secrets?: string[]
   tmpfs?: string[]
@@ -43,7 +44,15 @@ export class MissingVariable extends Error {}
  */
 export function readCompose(variables: Record<string, string>, file = 'docker-compose.yml'): Compose {
   const source: unknown = parse(readRepositoryFile(file), { merge: true, logLevel: 'error' })
-  return replace(source, variables) as Compose
+  const compose = replace(source, variables) as Compose
+  for (const service of Object.values(compose.services)) {
+    const volumes: (string | { source: string; target: string })[] | undefined = service.volumes
+    if (volumes)
+      service.volumes = volumes.map((volume) =>
+        typeof volume === 'string' ? volume : `${volume.source}:${volume.target}:ro`,
+      )
+  }
+  return compose
 }
 
 function replace(value: unknown, variables: Record<string, string>): unknown {

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import { SetupProblem } from '../problem.js'
+import { findServiceManager, type ServiceManager } from '../process/service-manager.js'
 import { createProgress } from './progress.js'
 import { type ReleaseInfo, readSettings } from './settings.js'
 import { formatSummary } from './summary.js'
@@ -28,14 +29,17 @@ export async function runStart({ root, release, watch, startedAt, stop }: StartO
     stop.addEventListener('abort', () => resolve('stopped'), { once: true })
   })
   let tree: Tree | undefined
+  let manager: ServiceManager | undefined
   try {
     const settings = readSettings(root, process.env, watch, release)
+    manager = findServiceManager(settings.inherited, (line) => process.stderr.write(`${line}\n`))
     tree = new Tree(settings, progress)
     const started = tree.start()
     // When `stop` is aborted during the start, errors of the start are ignored.
     started.catch(() => {})
     if ((await Promise.race([started, stopped])) !== 'stopped') {
       process.stdout.write(formatSummary(settings, performance.now() - startedAt))
+      manager.ready()
       const stopWatching = watch ? watchSources(settings, tree.services, progress) : undefined
       await stopped
       await stopWatching?.()
@@ -46,6 +50,7 @@ export async function runStart({ root, release, watch, startedAt, stop }: StartO
     process.stderr.write(`${pc.red('✗')} ${error.message}\n`)
     return 1
   } finally {
+    manager?.stopping()
     await stopTree(tree)
   }
 }
