@@ -19,6 +19,7 @@ import { oneOf } from '../../lib/search-params'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { hasAddress } from './saga-address'
+import { SagaCause } from './saga-cause'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
 import { Children, countsText } from './saga-family'
@@ -114,6 +115,7 @@ function SagaParts({
     <Page title={saga.saga_id} actions={<Actions id={id} saga={saga} stream={stream} />}>
       {error !== null && <Problem error={error} />}
       <SagaFacts saga={saga} />
+      <SagaCause saga={saga} />
       <Tabs />
       {isShown('timeline') && (
         <Panel name="Timeline" flush>
