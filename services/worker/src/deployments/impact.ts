@@ -47,7 +47,7 @@ export const deploymentImpact = ({ database, clock, impact: settings }: Dependen
     queue: 'deployment-impact',
     concurrency: 1,
     timeoutMs,
-    schedule: { everyMs: 30_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
+    schedule: { everyMs: 10_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepHeld(database, 'deployment-impact', timeoutMs, async () => {
         for (const deployment of await listDueDeployments(database, settings, clock())) {
