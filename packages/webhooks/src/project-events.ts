@@ -1,4 +1,4 @@
-/** Events of project webhooks: the parameter names of GitLab without `_events`. */
+/** Events of project webhooks: the parameter names of GitLab without `_events`. It has no `deployment_impact`. */
 export const projectWebhookEvents = [
   'push',
   'tag_push',
@@ -6,6 +6,7 @@ export const projectWebhookEvents = [
   'job',
   'pipeline',
   'deployment',
+  'deployment_impact',
   'releases',
 ] as const
 

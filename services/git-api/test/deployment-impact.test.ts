@@ -227,6 +227,25 @@ describe('a deployment that a person does not blame', () => {
   })
 })
 
+it('a webhook is told of it when it is tested', async () => {
+  const hooks = `/projects/${project.id}/hooks`
+  const fields = { url: 'https://ci.example.com/hook', deployment_impact_events: true }
+  const { body: hook } = await harness.ask('owner', 'POST', hooks, fields)
+  expect(hook.deployment_impact_events).toBe(true)
+  const test = () => harness.ask('owner', 'POST', `${hooks}/${hook.id}/test/deployment_impact_events`)
+  expect((await test()).status).toBe(400)
+  const id = await deployed(30)
+  await compared(id, ['default'])
+  expect((await test()).status).toBe(201)
+  const [delivery] = await harness.database.prisma.webhookDelivery.findMany({ where: { webhookId: hook.id } })
+  expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
+    object_kind: 'deployment_impact',
+    deployment_id: id,
+    console_url: expect.stringMatching(new RegExp(`/deployments/${id}$`)),
+    findings: [{ measure: 'failures', samples_after: 120, chance: 1e-6 }, { fingerprint: 'f1' }],
+  })
+})
+
 describe('what began a failure', () => {
   const list = (query: string, who: Who = 'reporter') =>
     harness.ask(who, 'GET', `/deployment_impacts${query}`)

@@ -77,6 +77,22 @@ describe('POST', () => {
     expect((await deploy('services', { ...success, services: ['mail'] })).id).not.toBe(first.id)
   })
 
+  it('ships the services of the project unless it names its own', async () => {
+    const set = (default_services: unknown) =>
+      harness.ask('owner', 'PUT', `/projects/${project.id}`, { default_services })
+    expect(await set([' billing ', 'billing', 'mail'])).toMatchObject({
+      status: 200,
+      body: { default_services: ['billing', 'mail'] },
+    })
+    expect((await deploy('of-the-project')).services).toEqual(['billing', 'mail'])
+    expect((await deploy('of-the-project', { services: ['stock'] })).services).toEqual(['stock'])
+    expect((await deploy('of-the-project', { services: [] })).services).toEqual([])
+    expect((await set('stock, mail,')).body.default_services).toEqual(['stock', 'mail'])
+    expect((await set([' '])).status).toBe(400)
+    expect((await set('')).body.default_services).toEqual([])
+    expect((await deploy('of-the-project')).services).toEqual([])
+  })
+
   it('takes tags, short hashes, and commits that are not on the branch', async () => {
     const tagged = await deploy('tags', { ref: 'v1.0', tag: true, sha: commits.side.slice(0, 10) })
     expect(tagged).toMatchObject({ ref: 'v1.0', tag: true, sha: commits.side })

@@ -148,6 +148,12 @@ it('passes over other tiers, deployments without services and those that did not
 
 it('two workers compare each deployment, until its window is full', async () => {
   await sagas('billing', { failEvery: 4, failSince: 65 })
+  const { id: hookId } = await harness.database.prisma.webhook.create({
+    data: {
+      ...{ scope: 'project', projectId, url: 'https://ci.example.com/', host: 'ci.example.com' },
+      events: ['deployment_impact'],
+    },
+  })
   const [ended, running] = [await deployed(66), await deployed(30, { services: ['mail'] })]
   const workers = await Promise.all([harness.startWorker(), harness.startWorker()])
   const { prisma } = harness.database
@@ -158,6 +164,18 @@ it('two workers compare each deployment, until its window is full', async () => 
   expect(findings.map(({ deploymentId, measure }) => [deploymentId, measure])).toEqual([
     [ended.id, 'failures'],
     [ended.id, 'new_failure'],
+  ])
+  const deliveries = await prisma.webhookDelivery.findMany({ where: { webhookId: hookId } })
+  expect(deliveries.map(({ payload }) => JSON.parse(payload))).toMatchObject([
+    {
+      object_kind: 'deployment_impact',
+      deployment_id: ended.id,
+      environment_tier: 'production',
+      findings: [
+        { measure: 'failures', service_name: 'billing', samples_before: 120, confidence: expect.any(Number) },
+        { measure: 'new_failure', fingerprint: 'usual' },
+      ],
+    },
   ])
   expect(await due()).toEqual([])
   expect((await due(ago(-31))).map(({ id }) => id)).toEqual([running.id])

@@ -14,7 +14,8 @@ const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
   p.wanted_default_branch AS "wantedDefaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.updated_at AS "updatedAt", p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.settings,
+  p.updated_at AS "updatedAt", p.topics, p.default_services AS "defaultServices",
+  p.archived, p.lfs_enabled AS "lfsEnabled", p.settings,
   p.last_deployment_iid AS "lastDeploymentIid",
   p.repository_size_limit AS "repositorySizeLimit"`
 
@@ -100,6 +101,8 @@ export interface NewProject {
   /** Path of the bare repository below its storage root. */
   diskPath: string
   topics: string[]
+  /** Services that its deployments ship which name none. */
+  defaultServices: string[]
   lfsEnabled: boolean
   settings: SettingChanges
   /** Most bytes of repository and Git LFS objects; 0: no limit; null: that of the installation. */
@@ -140,6 +143,7 @@ export type ProjectChanges = Partial<
     | 'visibility'
     | 'defaultBranch'
     | 'topics'
+    | 'defaultServices'
     | 'lfsEnabled'
     | 'repositorySizeLimit'
     | 'settings'

@@ -154,6 +154,15 @@ const deployments = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
 })
 
+const deployment = createRoute({
+  getParentRoute: () => project,
+  path: '/deployments/$deploymentId',
+  component: lazyRouteComponent(
+    () => import('./pages/projects/deployments/deployment-page'),
+    'DeploymentPage',
+  ),
+})
+
 const pipelines = createRoute({
   getParentRoute: () => project,
   path: '/pipelines',
@@ -293,6 +302,7 @@ const routeTree = root.addChildren([
     pipelines,
     pipeline,
     deployments,
+    deployment,
     releases,
     settings,
   ]),

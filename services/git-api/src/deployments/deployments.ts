@@ -74,8 +74,8 @@ interface AddDeploymentCommand {
   sagaTenant: string | undefined
   /** Refuse the deployment within a freeze period. */
   enforce: boolean
-  /** Names of the services that it ships. */
-  services: string[]
+  /** Names of the services that it ships. Undefined: those of the project. */
+  services: string[] | undefined
 }
 
 /**
@@ -114,7 +114,8 @@ export async function addDeployment(
     saga,
     progress,
     frozen: freezeEnd !== null,
-    services,
+    services: services ?? project.defaultServices,
+    namesServices: services !== undefined && services.length > 0,
   }
   const job = caller.token.job ?? null
   const given = { ...fields, projectId: project.id, userId: caller.user.id, job }

@@ -8,7 +8,6 @@ import {
   endpoint,
   filledText,
   flag,
-  list,
   noContent,
   pageParameters,
   pageReply,
@@ -31,7 +30,7 @@ import {
   presentDeployment,
   presentDeploymentDetail,
 } from '../shapes/deployment.js'
-import { optional, optionalText } from '../shapes/parameters.js'
+import { optional, optionalText, serviceNames } from '../shapes/parameters.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
 import type { DeploymentOrder, DeploymentView } from './store.js'
@@ -114,18 +113,6 @@ function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
 const presentDetail = async (database: Database, deployment: DeploymentView, { baseUrl }: Call) =>
   presentDeploymentDetail(deployment, await describeApprovals(database, deployment), baseUrl)
 
-const servicesMax = 50
-/** As the names that sagas report. */
-const serviceCharsMax = 128
-
-/** Names of services without blanks around them, each once. */
-const serviceNames = () =>
-  list(text(serviceCharsMax), servicesMax)
-    .refine((names) => names.every((name) => name.trim() !== '' && !/\p{Cc}/u.test(name)), {
-      error: 'has a name that is blank or has control characters',
-    })
-    .transform((names) => [...new Set(names.map((name) => name.trim()))])
-
 const createDeployment = (deps: DeploymentDependencies) =>
   endpoint({
     summary: 'Create a deployment, and its environment when that does not exist',
@@ -138,9 +125,9 @@ const createDeployment = (deps: DeploymentDependencies) =>
       status: z.enum(deploymentStatuses),
       saga_id: optionalText(text()).meta({ description: 'The saga that does the deployment' }),
       saga_tenant: optionalText(text()).meta({ description: 'The tenant of the saga; else `default`' }),
-      services: serviceNames()
-        .default([])
-        .meta({ description: 'The services that it ships, as sagas and queues name them' }),
+      services: optional(serviceNames()).meta({
+        description: 'The services that it ships, as sagas and queues name them; else those of the project',
+      }),
       enforce: flag().default(false).meta({ description: 'Refuse the deployment within a freeze period' }),
     }),
     async handle({ saga_id: sagaId, saga_tenant: sagaTenant, ...given }, access: ProjectCall<Caller>, call) {

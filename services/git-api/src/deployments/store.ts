@@ -208,8 +208,9 @@ export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 't
   saga: SagaReference | null
   /** The CI job that deploys; null: none. */
   job: JobIdentity | null
-  /** Names of the services that it ships. */
+  /** Names of the services that it ships, and whether the caller has given them. */
   services: string[]
+  namesServices: boolean
 }
 
 /** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
@@ -256,12 +257,12 @@ const findLastSuccess = async (client: PoolClient, projectId: number, environmen
 async function findRepeated(
   client: PoolClient,
   { projectId, id }: Environment,
-  { ref, tag, sha, progress, saga, services }: NewDeployment,
+  { ref, tag, sha, progress, saga, services, namesServices }: NewDeployment,
 ): Promise<Deployment | null> {
   if (progress.status !== 'success') return null
   const last = await findLastSuccess(client, projectId, id)
   const isSameSaga = saga === null || (last?.sagaId === saga.sagaId && last.sagaTenant === saga.tenant)
-  const isSameServices = services.length === 0 || isDeepStrictEqual(last?.services, services)
+  const isSameServices = !namesServices || isDeepStrictEqual(last?.services, services)
   const isSame = last?.ref === ref && last.tag === tag && last.sha === sha && isSameSaga && isSameServices
   return isSame ? last : null
 }

@@ -20,7 +20,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { optional, optionalText } from '../shapes/parameters.js'
+import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
 import * as impacts from './impacts.js'
 import {
   dismissalShape,
@@ -43,8 +43,6 @@ export function impactRoutes({ database, guards }: ProjectResourceDependencies):
 
 const deploymentId = { deployment_id: rowId() }
 const reasonCharsMax = 1000
-/** As in the names that sagas report. */
-const serviceCharsMax = 128
 
 const listFindings = (database: Database) =>
   endpoint({

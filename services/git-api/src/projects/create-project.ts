@@ -40,6 +40,7 @@ interface CreateProjectCommand {
   visibility: Visibility
   defaultBranch: string
   topics: string[]
+  defaultServices: string[]
   lfsEnabled: boolean
   settings: SettingChanges
   /** Bytes; 0: no limit; null or undefined: that of the installation. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type AuditAuthor,
   type Database,
@@ -190,10 +191,14 @@ export async function changeProject(
   precondition?: Precondition,
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
-  const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
+  const isSame = (name: 'topics' | 'defaultServices') => isDeepStrictEqual(asked[name], project[name])
   // A branch that is asked for is no substitute any more, also when it is the one that is shown.
   const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
-  const given = hasSameTopics ? { ...asked, topics: undefined } : asked
+  const given = {
+    ...asked,
+    ...(isSame('topics') && { topics: undefined }),
+    ...(isSame('defaultServices') && { defaultServices: undefined }),
+  }
   const changes = changedFields(project, { ...given, wantedDefaultBranch })
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')

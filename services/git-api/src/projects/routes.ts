@@ -21,7 +21,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
-import { optional, optionalText, topicList } from '../shapes/parameters.js'
+import { optional, optionalText, serviceNames, topicList } from '../shapes/parameters.js'
 import { presentProject, projectShape } from '../shapes/project.js'
 import { readSettings, refusedProjectParameters, settingParameters } from '../shapes/project-settings.js'
 import { getUser } from '../users/users.js'
@@ -46,6 +46,12 @@ export function projectRoutes(deps: ProjectDependencies): Route[] {
 
 /** `tag_list` is the older name of `topics`. */
 const topicParameters = { topics: optional(topicList()), tag_list: optional(topicList()) }
+
+const servicesParameter = {
+  default_services: optional(serviceNames()).meta({
+    description: 'The services that deployments ship which name none, as sagas and queues name them',
+  }),
+}
 
 /** Only administrators may set it. */
 const sizeLimit = () =>
@@ -72,6 +78,7 @@ const createInput = z.object({
   namespace_id: optional(rowId()),
   repository_object_format: z.enum(['sha1']).default('sha1'),
   ...topicParameters,
+  ...servicesParameter,
   ...settingParameters,
   ...refusedProjectParameters,
 })
@@ -118,6 +125,7 @@ async function makeProject(
     visibility,
     defaultBranch: given.default_branch,
     topics: given.topics ?? given.tag_list ?? [],
+    defaultServices: given.default_services ?? [],
     lfsEnabled: given.lfs_enabled,
     repositorySizeLimit: given.repository_size_limit,
     withReadme: given.initialize_with_readme,
@@ -155,6 +163,7 @@ const updateProject = (deps: ProjectDependencies) =>
       lfs_enabled: optional(flag()),
       repository_size_limit: sizeLimit(),
       ...topicParameters,
+      ...servicesParameter,
       ...settingParameters,
       ...refusedProjectParameters,
     }),
@@ -172,6 +181,7 @@ const updateProject = (deps: ProjectDependencies) =>
         lfsEnabled: given.lfs_enabled,
         repositorySizeLimit: given.repository_size_limit,
         topics: given.topics ?? given.tag_list,
+        defaultServices: given.default_services,
         settings: readSettings(given, access.project.settings),
       }
       const author = auditAuthor(access.caller, call)

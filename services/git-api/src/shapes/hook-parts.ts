@@ -13,6 +13,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   job: 'Job Hook',
   pipeline: 'Pipeline Hook',
   deployment: 'Deployment Hook',
+  deployment_impact: 'Deployment Impact Hook',
   releases: 'Release Hook',
 }
 

@@ -81,6 +81,21 @@ export const topicList = () =>
       ]),
   )
 
+const servicesMax = 50
+/** As the names that sagas report. */
+export const serviceCharsMax = 128
+
+/** Names of services, without blanks around them and each once: a list, or one text with commas. */
+export const serviceNames = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').filter((name) => name.trim() !== '') : value),
+    list(text(serviceCharsMax), servicesMax)
+      .refine((names) => names.every((name) => name.trim() !== '' && !/\p{Cc}/u.test(name)), {
+        error: 'has a name that is blank or has control characters',
+      })
+      .transform((names) => [...new Set(names.map((name) => name.trim()))]),
+  )
+
 /** One of GitLab's access levels, also as text. */
 export const accessLevel = (...levels: number[]) =>
   z.preprocess(

@@ -92,6 +92,9 @@ export const projectShape = z
     lfs_enabled: z.boolean(),
     repository_object_format: oneOf(['sha1']),
     ...settingShapes,
+    default_services: z.array(z.string()).meta({
+      description: 'Services that its deployments ship which name none',
+    }),
     repository_size_limit: z.int().nullable().meta({
       description: 'The own limit of the project, in bytes; 0: no limit; null: that of the installation',
     }),
@@ -169,6 +172,7 @@ export function presentProject(
     repository_object_format: 'sha1',
     ...shownSettings(project.settings),
     repository_size_limit: project.repositorySizeLimit,
+    default_services: project.defaultServices,
     shared_with_groups: [],
     permissions: {
       project_access: level === null ? null : { access_level: level, notification_level: 3 },

@@ -70,6 +70,7 @@ const eventFlags = {
   job_events: optional(flag()),
   pipeline_events: optional(flag()),
   deployment_events: optional(flag()),
+  deployment_impact_events: optional(flag()),
   releases_events: optional(flag()),
 } satisfies Record<EventFlag, unknown>
 

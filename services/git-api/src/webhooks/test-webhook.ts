@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Database, NewDelivery, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
@@ -5,11 +6,12 @@ import { fullName } from '@switchyard/git-storage/list-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { type ProjectWebhookEvent, previewBody, testWebhook } from '@switchyard/webhooks'
+import { impactDelivery, type ProjectWebhookEvent, previewBody, testWebhook } from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
 import { getCommit } from '../commits/commits.js'
 import { findNewestDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { findImpact } from '../impacts/store.js'
 import { findPipelineWithJobs } from '../pipelines/store.js'
 import { type Change, pushedCommits } from '../pushes/pushes.js'
 import { findNewestRelease } from '../releases/store.js'
@@ -54,7 +56,7 @@ export async function previewHook(
 
 /**
  * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
- * status, the pipeline of the last status, the last deployment, or the last release.
+ * status, the pipeline of the last status, the last deployment and what became worse with it, or the last release.
  */
 async function newestEvent(
   database: Database,
@@ -87,6 +89,13 @@ async function newestEvent(
       const deployment = await findNewestDeployment(database, project.id)
       if (!deployment) throw invalid('Ensure the project has deployments.')
       return deploymentHook(deployment, { ...change, commit: await getCommit(repository, deployment.sha) })
+    }
+    case 'deployment_impact': {
+      const deployment = await findNewestDeployment(database, project.id)
+      if (!deployment) throw invalid('Ensure the project has deployments.')
+      const { findings } = await findImpact(database, project.id, deployment.id)
+      const delivery = impactDelivery({ ...deployment, project }, findings, change.baseUrl)
+      return { ...delivery, dedupeKey: `test-${randomUUID()}` }
     }
     case 'releases': {
       const release = await findNewestRelease(database, project.id)

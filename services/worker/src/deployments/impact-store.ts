@@ -2,11 +2,13 @@ import {
   type Database,
   type DeploymentFinding,
   type DeploymentImpact,
+  enqueueForProject,
   inPoolTransaction,
   sqlStateOf,
 } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, ServiceFigures } from '@switchyard/delivery-impact'
+import { impactDelivery, type ToldFinding } from '@switchyard/webhooks'
 
 type Pooled = Pick<Database, 'pool'>
 
@@ -17,6 +19,11 @@ export interface DeploymentKey {
 
 /** A deployment whose services have to be compared. */
 export interface DueDeployment extends DeploymentKey {
+  iid: number
+  sha: string
+  ref: string
+  environment: { name: string; tier: string }
+  pathWithNamespace: string
   createdAt: Date
   finishedAt: Date
   services: string[]
@@ -39,9 +46,12 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
   const { tiers, finishedAfter, finishedBefore, now, rowsMax } = question
   const { rows } = await pool.query<DueDeployment>({
     name: 'impact-due',
-    text: `SELECT d.project_id AS "projectId", d.id, d.created_at AS "createdAt", d.finished_at AS "finishedAt",
+    text: `SELECT d.project_id AS "projectId", d.id, d.iid, d.sha, d.ref,
+        json_build_object('name', e.name, 'tier', e.tier) AS environment,
+        p.path_with_namespace AS "pathWithNamespace", d.created_at AS "createdAt", d.finished_at AS "finishedAt",
         d.services, COALESCE(i.services, '[]') AS known
       FROM deployments d
+      JOIN projects p ON p.id = d.project_id
       JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id AND e.tier = ANY ($1)
       LEFT JOIN deployment_impacts i ON i.project_id = d.project_id AND i.deployment_id = d.id
       WHERE d.services <> '[]' AND d.finished_at > $2 AND d.finished_at <= $3 AND d.status IN ('success', 'failed')
@@ -112,16 +122,28 @@ const writeFindings = insertInto(
   findings,
   `ON CONFLICT (project_id, deployment_id, tenant, service_name, measure, fingerprint) DO UPDATE SET
     before = EXCLUDED.before, after = EXCLUDED.after, samples_before = EXCLUDED.samples_before,
-    samples_after = EXCLUDED.samples_after, chance = EXCLUDED.chance, onset_at = EXCLUDED.onset_at`,
+    samples_after = EXCLUDED.samples_after, chance = EXCLUDED.chance, onset_at = EXCLUDED.onset_at
+  RETURNING tenant, service_name AS "serviceName", measure, fingerprint, before, after,
+    samples_before AS "samplesBefore", samples_after AS "samplesAfter", chance, onset_at AS "onsetAt",
+    stored.xmax = 0 AS "isNew"`,
 )
 
-/** Stores what a comparison has found. Safe to repeat. Does nothing when the deployment was deleted meanwhile. */
+/** A row that was written, and whether it was not there before. */
+type StoredFinding = ToldFinding & { isNew: boolean }
+
+/**
+ * Stores what a comparison has found, and the deliveries to webhooks about what is new. Safe to repeat. Does nothing when the
+ * deployment was deleted meanwhile.
+ *
+ * @param externalUrl base of links in payloads; undefined: no links
+ */
 export async function recordImpact(
   { pool }: Pooled,
-  { projectId, id: deploymentId }: DeploymentKey,
+  deployment: DueDeployment,
   { findings: found, ...impact }: Impact,
-  foundAt: Date,
+  { foundAt, externalUrl }: { foundAt: Date; externalUrl: string | undefined },
 ): Promise<void> {
+  const { projectId, id: deploymentId, pathWithNamespace } = deployment
   const rows = found.map(({ service, onset, fingerprint = '', ...finding }): FindingRow => {
     const times = { onsetAt: new Date(onset), foundAt }
     return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
@@ -130,7 +152,13 @@ export async function recordImpact(
   try {
     await inPoolTransaction(pool, async (client) => {
       await client.query(queryOf(writeImpact, [{ ...row, projectId, deploymentId }]))
-      await client.query(queryOf(writeFindings, rows))
+      const stored = await client.query<StoredFinding>(queryOf(writeFindings, rows))
+      const added = stored.rows.filter(({ isNew }) => isNew)
+      if (added.length === 0) return
+      const told = { ...deployment, project: { id: projectId, pathWithNamespace } }
+      await enqueueForProject(client, projectId, 'deployment_impact', () =>
+        impactDelivery(told, added, externalUrl),
+      )
     })
   } catch (error) {
     if (sqlStateOf(error) !== foreignKeyViolation) throw error

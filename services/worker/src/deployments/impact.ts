@@ -36,23 +36,24 @@ const rolloutMsMax = 30 * minuteMs
 /** What could not be compared for so long after the window is never compared. */
 const missedMsMax = 24 * 60 * minuteMs
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact'>
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact' | 'webhooks'>
 
 /**
  * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
  * became worse. A run that is interrupted leaves the rest to the next one.
  */
-export const deploymentImpact = ({ database, clock, impact: settings }: Dependencies) =>
+export const deploymentImpact = ({ database, clock, impact: settings, webhooks }: Dependencies) =>
   jobType({
     queue: 'deployment-impact',
     concurrency: 1,
     timeoutMs,
-    schedule: { everyMs: 30_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
+    schedule: { everyMs: 10_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepHeld(database, 'deployment-impact', timeoutMs, async () => {
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
-          await compareDeployment({ database, settings, logger }, deployment, clock())
+          const comparison = { database, settings, logger, externalUrl: webhooks.externalUrl }
+          await compareDeployment(comparison, deployment, clock())
         }
       }),
   })
@@ -75,6 +76,8 @@ const listDueDeployments = (
 interface Comparison extends Pick<JobDependencies, 'database'> {
   settings: ImpactSettings
   logger: Logger
+  /** Base of links in payloads of webhooks. */
+  externalUrl: string | undefined
 }
 
 /** One that fails does not keep the others waiting: the next run tries it again. */
@@ -83,11 +86,11 @@ async function compareDeployment(
   deployment: DueDeployment,
   now: Date,
 ): Promise<void> {
-  const { database, settings, logger } = comparison
+  const { database, settings, logger, externalUrl } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
     const impact = await findDeploymentImpact(database, settings, deployment, now)
-    await recordImpact(database, deployment, impact, now)
+    await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
     if (impact.findings.length > 0)
       logger.info({ ...about, findings: impact.findings.length }, 'services became worse with a deployment')
   } catch (error) {

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { getPage } from '../../api/client'
-import { useMay } from '../../api/session'
 import { Badge, State } from '../../components/badge'
 import { ByJob } from '../../components/by-job'
 import { ChoiceFilter } from '../../components/choice-field'
@@ -10,16 +9,16 @@ import { FilterSelect } from '../../components/fields'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
 import { Empty, NotAllowed, Shown } from '../../components/states'
-import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Deployment } from '../../generated/types.gen'
-import { duration, shortSha } from '../../lib/format'
+import { duration } from '../../lib/format'
 import { oneOf, pageOf } from '../../lib/search-params'
+import { DeployedCommit, DeployingSaga, DeploymentLink } from './deployments/deployed-commit'
 import { environmentNamesQuery } from './deployments/environment-names'
 import { EnvironmentsPanel } from './deployments/environments-panel'
 import { FreezePeriodsPanel } from './deployments/freeze-periods-panel'
 import { useHasRole } from './project-data'
-import { useProject, useProjectParams, useProjectPath } from './project-frame'
+import { useProject, useProjectPath } from './project-frame'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const statuses = ['created', 'blocked', 'running', 'success', 'failed', 'canceled'] as const
@@ -40,7 +39,6 @@ function Deployments() {
 
 function DeploymentsPanel() {
   const project = useProjectPath()
-  const maySeeSagas = useMay('sagas')
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { environment } = search
@@ -83,7 +81,7 @@ function DeploymentsPanel() {
           <>
             <DataTable
               label="Deployments"
-              columns={columnsFor(maySeeSagas)}
+              columns={columns}
               rows={rows}
               rowKey={({ id }) => id}
               busy={deployments.isPlaceholderData}
@@ -111,12 +109,12 @@ const none = (
   </Empty>
 )
 
-const columnsFor = (maySeeSagas: boolean) => [
+const columns = [
   {
     header: 'Deployment',
-    cell: ({ iid, frozen }: Deployment) => (
+    cell: ({ id, iid, frozen }: Deployment) => (
       <span className="flex flex-wrap items-center gap-2">
-        #{iid}
+        <DeploymentLink id={id} iid={iid} />
         {frozen && <Badge tone="warn">in a freeze period</Badge>}
       </span>
     ),
@@ -140,20 +138,7 @@ const columnsFor = (maySeeSagas: boolean) => [
   {
     header: 'Saga',
     wide: true,
-    cell: ({ saga_id, saga_tenant }: Deployment) => {
-      if (!saga_id) return <span className="text-quiet">–</span>
-      if (!maySeeSagas) return <span dir="auto">{saga_id}</span>
-      return (
-        <TextLink
-          to="/sagas/$sagaId"
-          params={{ sagaId: saga_id }}
-          search={{ tenant: saga_tenant && saga_tenant !== 'default' ? saga_tenant : undefined }}
-          dir="auto"
-        >
-          {saga_id}
-        </TextLink>
-      )
-    },
+    cell: (deployment: Deployment) => <DeployingSaga deployment={deployment} />,
   },
   { header: 'Created', wide: true, cell: ({ created_at }: Deployment) => <Time at={created_at} /> },
   {
@@ -164,17 +149,3 @@ const columnsFor = (maySeeSagas: boolean) => [
       finished_at ? duration(Math.max(0, Date.parse(finished_at) - Date.parse(created_at))) : '–',
   },
 ]
-
-function DeployedCommit({ deployment: { sha, ref, tag } }: { deployment: Deployment }) {
-  const params = useProjectParams()
-  return (
-    <span className="flex flex-wrap gap-x-2 font-mono text-[13px]">
-      <TextLink to="/projects/$namespace/$name/commits/$sha" params={{ ...params, sha }}>
-        {shortSha(sha)}
-      </TextLink>
-      <span dir="auto" className="text-quiet">
-        {tag ? `tag ${ref}` : ref}
-      </span>
-    </span>
-  )
-}

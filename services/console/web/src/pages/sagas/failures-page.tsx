@@ -10,8 +10,9 @@ import { Page, Panel } from '../../components/page'
 import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { SagaStats } from '../../generated/types.gen'
+import type { FoundImpact, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
+import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
 import { BulkDialogs, type BulkRequest } from './bulk-dialogs'
 import { filterOf, type SagaSearch } from './saga-filter'
 import { FilterText, FilterTime } from './saga-filters'
@@ -34,6 +35,7 @@ function Failures() {
       return get<SagaStats>('/sagas/stats', { tenant, ...filterOf({ service, from, to }, undefined) }, signal)
     },
   })
+  const impacts = useQuery(foundImpactsQuery({ tenant: search.tenant }))
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
   // Without a time, the API uses the last day; the list must find the same sagas.
@@ -66,7 +68,7 @@ function Failures() {
               label="Causes"
               rows={failures}
               rowKey={({ fingerprint }) => fingerprint}
-              columns={columnsOf(shown, mayChange ? resolve : undefined)}
+              columns={columnsOf(shown, impacts.data ?? [], mayChange ? resolve : undefined)}
               empty={
                 <Empty title="No activity has failed in this time">
                   Choose an earlier time above to look further back.
@@ -93,7 +95,11 @@ const listOf = ({ service, tenant, from, to }: SagaSearch, { fingerprint }: Caus
   fingerprint,
 })
 
-function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | undefined): Column<Cause>[] {
+function columnsOf(
+  search: SagaSearch,
+  impacts: readonly FoundImpact[],
+  onResolve: ((cause: Cause) => void) | undefined,
+): Column<Cause>[] {
   const actions: Column<Cause>[] = onResolve
     ? [{ header: 'Actions', cell: (cause) => <Button onClick={() => onResolve(cause)}>Resolve all…</Button> }]
     : []
@@ -117,6 +123,13 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
     },
     { header: 'First', wide: true, cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
     { header: 'Last', wide: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    {
+      header: 'Began with',
+      cell: ({ fingerprint }) => {
+        const found = impacts.find((impact) => impact.fingerprint === fingerprint)
+        return found ? <BeganWith found={found} /> : <span className="text-quiet">–</span>
+      },
+    },
     ...actions,
   ]
 }

@@ -19,6 +19,7 @@ import { oneOf } from '../../lib/search-params'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { hasAddress } from './saga-address'
+import { SagaCause } from './saga-cause'
 import { SagaCommands } from './saga-commands'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
@@ -116,6 +117,7 @@ function SagaParts({
     <Page title={saga.saga_id} actions={<Actions id={id} saga={saga} stream={stream} />}>
       {error !== null && <Problem error={error} />}
       <SagaFacts saga={saga} />
+      <SagaCause saga={saga} />
       <Tabs />
       {isShown('timeline') && (
         <Panel name="Timeline" flush>

@@ -10,7 +10,7 @@ import type { Project } from '../../../generated/types.gen'
 import { useEdit } from '../../../lib/edit-version'
 import { useProject, useProjectPath } from '../project-frame'
 
-/** Name, description, visibility and default branch of a project, and its archive. */
+/** Name, description, visibility, default branch and services of a project, and its archive. */
 export function GeneralPanel() {
   const address = useProjectPath()
   const project = useQuery({
@@ -27,12 +27,13 @@ export function GeneralPanel() {
   )
 }
 
-const fieldsOf = ({ name, description, visibility, default_branch }: Project) => ({
+const fieldsOf = ({ name, description, visibility, default_branch, default_services }: Project) => ({
   name: name.trim(),
   // A field of several lines has no other line breaks, and no blanks around its text.
   description: (description ?? '').replaceAll('\r\n', '\n').trim(),
   visibility: String(visibility),
   default_branch,
+  default_services: default_services.join(', '),
 })
 
 function GeneralForm({ found }: { found: Versioned<Project> }) {
@@ -52,6 +53,7 @@ function GeneralForm({ found }: { found: Versioned<Project> }) {
         description: textOf(form, 'description'),
         visibility: textOf(form, 'visibility'),
         default_branch: textOf(form, 'default_branch'),
+        default_services: textOf(form, 'default_services'),
       }),
     onSuccess: refresh,
   })
@@ -87,6 +89,12 @@ function GeneralForm({ found }: { found: Versioned<Project> }) {
         required
         defaultValue={first.default_branch}
         className="font-mono text-sm"
+      />
+      <TextField
+        label="Services"
+        name="default_services"
+        defaultValue={first.default_services}
+        hint="What a deployment ships that names no services: names as sagas and queues report them, with commas between them."
       />
       {(save.isError || archive.isError) && (
         <div className="mb-3">

@@ -14,6 +14,7 @@ export const events = {
   job_events: 'job',
   pipeline_events: 'pipeline',
   deployment_events: 'deployment',
+  deployment_impact_events: 'impact of a deployment',
   releases_events: 'release',
 } as const
 

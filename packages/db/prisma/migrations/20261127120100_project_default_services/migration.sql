@@ -1,0 +1,2 @@
+-- The services that deployments ship which name none.
+ALTER TABLE projects ADD COLUMN default_services text[] NOT NULL DEFAULT '{}';

@@ -1,0 +1,57 @@
+import { queryOptions } from '@tanstack/react-query'
+import { getPage } from '../../../api/client'
+import { TextLink } from '../../../components/text-link'
+import type { FoundImpact } from '../../../generated/types.gen'
+import { shortSha } from '../../../lib/format'
+import { beganText, changeText, confidenceText, nameOf } from './impact-text'
+
+const perPage = 100
+
+interface Question {
+  tenant?: string | undefined
+  service_name?: string | undefined
+  fingerprint?: string | undefined
+  began_after?: string | undefined
+  began_before?: string | undefined
+}
+
+/** What became worse with deployments that the session may see, the newest first, without what somebody has dismissed. */
+export const foundImpactsQuery = (question: Question = {}) =>
+  queryOptions({
+    queryKey: ['deployment-impacts', question],
+    queryFn: async ({ signal }) => {
+      const query = { ...question, per_page: perPage }
+      const { rows } = await getPage<FoundImpact>('/deployment_impacts', query, signal)
+      return rows.filter(({ dismissed }) => !dismissed)
+    },
+    staleTime: 10_000,
+  })
+
+/** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof. */
+export const BeganWith = ({ found }: { found: FoundImpact }) => {
+  const { deployment, service_name, measure, began_at, chance, test } = found
+  return (
+    <div className="text-sm">
+      <p>
+        {beganText(began_at, deployment.finished_at)} <DeploymentLink found={found} /> of{' '}
+        <bdi>{service_name}</bdi>, commit <span className="font-mono">{shortSha(deployment.sha)}</span>, by{' '}
+        <bdi>{deployment.user?.name ?? 'a deleted user'}</bdi>
+      </p>
+      <p className="text-quiet">
+        {nameOf({ measure })}: {changeText(found)}; confidence {confidenceText(chance)} by the {test}
+      </p>
+    </div>
+  )
+}
+
+function DeploymentLink({ found: { project, deployment } }: { found: FoundImpact }) {
+  const [namespace = '', name = ''] = project.path_with_namespace.split('/')
+  return (
+    <TextLink
+      to="/projects/$namespace/$name/deployments/$deploymentId"
+      params={{ namespace, name, deploymentId: String(deployment.id) }}
+    >
+      deployment {deployment.iid}
+    </TextLink>
+  )
+}

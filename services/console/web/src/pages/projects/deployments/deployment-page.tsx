@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { get, segment } from '../../../api/client'
+import { Badge, State } from '../../../components/badge'
+import { ByJob } from '../../../components/by-job'
+import { Page, Panel } from '../../../components/page'
+import { isMissing, NotAllowed, NotFound, Shown } from '../../../components/states'
+import { Time } from '../../../components/time'
+import type { Deployment } from '../../../generated/types.gen'
+import { duration } from '../../../lib/format'
+import { useHasRole } from '../project-data'
+import { useProject, useProjectPath } from '../project-frame'
+import { DeployedCommit, DeployingSaga } from './deployed-commit'
+import { ImpactPanel } from './impact-panel'
+
+const route = getRouteApi('/projects/$namespace/$name/deployments/$deploymentId')
+const refreshMs = 5000
+
+export const DeploymentPage = () => (useHasRole('reporter') ? <ShownDeployment /> : <NotAllowed />)
+
+function ShownDeployment() {
+  const { path_with_namespace } = useProject()
+  const { deploymentId } = route.useParams()
+  const address = `${useProjectPath()}/deployments/${segment(deploymentId)}`
+  const deployment = useQuery({
+    queryKey: [address],
+    queryFn: ({ signal }) => get<Deployment>(address, {}, signal),
+    refetchInterval: refreshMs,
+  })
+  if (!/^\d+$/.test(deploymentId) || isMissing(deployment.error)) return <NotFound />
+  const heading = deployment.data ? `Deployment #${deployment.data.iid}` : 'Deployment'
+  return (
+    <Page title={`${heading} of ${path_with_namespace}`} heading={heading}>
+      <Panel name="Facts" busy={deployment.isPending}>
+        <Shown query={deployment}>{(found) => <Facts deployment={found} />}</Shown>
+      </Panel>
+      {deployment.data && <ImpactPanel address={address} deployment={deployment.data} />}
+    </Page>
+  )
+}
+
+function Facts({ deployment }: { deployment: Deployment }) {
+  const { status, frozen, environment, user, job_identity, services, created_at, finished_at } = deployment
+  const facts = [
+    [
+      'Status',
+      <span key="" className="flex flex-wrap gap-2">
+        <State of={status} />
+        {frozen && <Badge tone="warn">in a freeze period</Badge>}
+      </span>,
+    ],
+    ['Environment', <bdi key="">{environment.name}</bdi>],
+    ['Commit', <DeployedCommit key="" deployment={deployment} />],
+    [
+      'By',
+      <span key="">
+        <bdi>{user?.name ?? 'A deleted user'}</bdi>
+        <ByJob job={job_identity} />
+      </span>,
+    ],
+    ['Services', <bdi key="">{services.length === 0 ? '–' : services.join(', ')}</bdi>],
+    ['Saga', <DeployingSaga key="" deployment={deployment} />],
+    ['Created', <Time key="" at={created_at} />],
+    ['Finished', <Time key="" at={finished_at} />],
+    ['Took', finished_at ? duration(Math.max(0, Date.parse(finished_at) - Date.parse(created_at))) : '–'],
+  ] as const
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
+      {facts.map(([name, value]) => (
+        <div key={name} className="min-w-0">
+          <dt className="text-sm text-quiet">{name}</dt>
+          <dd className="break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

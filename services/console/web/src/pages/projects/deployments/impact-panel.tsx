@@ -1,0 +1,137 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { get, send } from '../../../api/client'
+import { ActionDialog, textOf } from '../../../components/action-dialog'
+import { Badge } from '../../../components/badge'
+import { Button } from '../../../components/button'
+import { TextArea } from '../../../components/fields'
+import { Panel } from '../../../components/page'
+import { Shown } from '../../../components/states'
+import { Time } from '../../../components/time'
+import type { Deployment, DeploymentImpact } from '../../../generated/types.gen'
+import { countOf } from '../../../lib/format'
+import { useMayChange } from '../project-data'
+import { DeploymentLink } from './deployed-commit'
+import { ServiceFigures } from './service-figures'
+
+const refreshMs = 10_000
+
+/** What became worse in the services of a deployment with it, and whether a person blames it. */
+export function ImpactPanel({ address, deployment }: { address: string; deployment: Deployment }) {
+  const query = useQuery({
+    queryKey: [address, 'impact'],
+    queryFn: ({ signal }) => get<DeploymentImpact>(`${address}/impact`, {}, signal),
+    refetchInterval: refreshMs,
+  })
+  return (
+    <Panel
+      name="Before and after"
+      busy={query.isPending}
+      actions={query.data && <Judge address={address} impact={query.data} />}
+    >
+      <Shown query={query}>{(impact) => <Impact impact={impact} deployment={deployment} />}</Shown>
+    </Panel>
+  )
+}
+
+function Impact({ impact, deployment }: { impact: DeploymentImpact; deployment: Deployment }) {
+  return (
+    <div className="grid gap-4">
+      <div role="status">{verdictOf(impact)}</div>
+      {impact.services.map((service) => (
+        <ServiceFigures
+          key={`${service.service_name} ${service.tenant}`}
+          service={service}
+          impact={impact}
+          finishedAt={deployment.finished_at}
+        />
+      ))}
+      <Sharers impact={impact} />
+    </div>
+  )
+}
+
+function verdictOf({ state, complete, dismissal, after, services }: DeploymentImpact): ReactNode {
+  switch (state) {
+    case 'found':
+      return <Badge tone="bad">became worse with this deployment</Badge>
+    case 'dismissed':
+      return (
+        <>
+          <Badge tone="warn">not this one</Badge> <bdi>{dismissal?.reason}</bdi>{' '}
+          <span className="text-quiet">
+            by <bdi>{dismissal?.user?.name ?? 'a deleted user'}</bdi>, <Time at={dismissal?.created_at} />
+          </span>
+        </>
+      )
+    case 'pending':
+      return after ? (
+        <>
+          Nothing became worse so far; compared <Time at={after.to} />.
+        </>
+      ) : (
+        'The services are compared from two minutes after the end of the deployment on.'
+      )
+    case 'none':
+      return complete && services.length === 0
+        ? 'No saga of its services began in the windows.'
+        : 'Nothing became worse with this deployment.'
+    case 'not_compared':
+      return 'Not compared: it names no services, did not end, or its environment has a tier that does not count.'
+  }
+}
+
+function Sharers({ impact: { concurrent_deployments, concurrent_elsewhere } }: { impact: DeploymentImpact }) {
+  if (concurrent_deployments.length + concurrent_elsewhere === 0) return null
+  return (
+    <p className="text-sm text-quiet">
+      These deployments of the same services at about the same time share what follows:{' '}
+      {concurrent_deployments.map(({ id, iid }) => (
+        <span key={id} className="mr-2">
+          <DeploymentLink id={id} iid={iid} />
+        </span>
+      ))}
+      {concurrent_elsewhere > 0 && `${countOf(concurrent_elsewhere, 'deployment')} of other projects`}
+    </p>
+  )
+}
+
+/** Lets a person say that the deployment is not the reason, and take that back. */
+function Judge({ address, impact: { state } }: { address: string; impact: DeploymentImpact }) {
+  const client = useQueryClient()
+  const mayChange = useMayChange('developer')
+  const [isAsking, setIsAsking] = useState(false)
+  if (!mayChange) return null
+  const change = async (method: 'POST' | 'DELETE', body?: object) => {
+    await send(method, `${address}/impact/dismissal`, body)
+    await client.invalidateQueries({ queryKey: [address, 'impact'] })
+    await client.invalidateQueries({ queryKey: ['deployment-impacts'] })
+    setIsAsking(false)
+  }
+  return (
+    <>
+      {state === 'found' && <Button onClick={() => setIsAsking(true)}>Not this one…</Button>}
+      {state === 'dismissed' && <Button onClick={() => setIsAsking(true)}>Blame it again…</Button>}
+      {isAsking && state === 'found' && (
+        <ActionDialog
+          title="This deployment is not the reason"
+          action="Dismiss"
+          onClose={() => setIsAsking(false)}
+          run={(form) => change('POST', { reason: textOf(form, 'reason') })}
+        >
+          <TextArea label="Reason" name="reason" required maxLength={1000} />
+        </ActionDialog>
+      )}
+      {isAsking && state === 'dismissed' && (
+        <ActionDialog
+          title="Blame this deployment again"
+          action="Blame it again"
+          onClose={() => setIsAsking(false)}
+          run={() => change('DELETE')}
+        >
+          <p>The reason that was given is removed. The audit log keeps it.</p>
+        </ActionDialog>
+      )}
+    </>
+  )
+}

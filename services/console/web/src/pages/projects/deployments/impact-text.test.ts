@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { beganText, changeText, confidenceText, shareText } from './impact-text'
+
+it.each([
+  [1e-6, 'over 99.9999 %'],
+  [1e-5, 'over 99.999 %'],
+  [0.009, 'over 99 %'],
+  [0, 'over 99.9999999 %'],
+])('a chance of %d is a confidence that is never whole', (chance, text) => {
+  expect(confidenceText(chance)).toBe(text)
+})
+
+it('no figure stands without its count', () => {
+  expect(shareText(3, 120)).toBe('3 of 120 sagas (2.5 %)')
+  expect(shareText(0, 0)).toBe('no sagas')
+  const samples = { samples_before: 120, samples_after: 80 }
+  expect(changeText({ measure: 'failures', before: 0, after: 0.25, ...samples })).toBe(
+    '0.0 % of 120 before, 25.0 % of 80 after',
+  )
+})
+
+it('says when a failure began', () => {
+  expect(beganText('2026-01-01T00:03:20Z', '2026-01-01T00:00:00Z')).toBe('Began 3 minutes after')
+  expect(beganText('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe('Began 1 second after')
+  expect(beganText('2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z')).toBe('Began during')
+})

@@ -1,0 +1,58 @@
+import type { ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
+import { count, countOf, duration } from '../../../lib/format'
+
+const digitsMax = 7
+
+/** 'over 99.999 %': of a chance of one in a million, 99.9999 %. Never 100 %. */
+export function confidenceText(chance: number): string {
+  const digits = Math.min(digitsMax, Math.max(0, Math.floor(-Math.log10(Math.max(chance, 1e-9))) - 2))
+  const unit = 10 ** digits
+  const percent = Math.min(Math.floor((1 - chance) * 100 * unit), 100 * unit - 1) / unit
+  return `over ${percent.toFixed(digits)} %`
+}
+
+/** '3 of 120 sagas (2.5 %)' */
+export const shareText = (hits: number, of: number): string =>
+  of === 0 ? 'no sagas' : `${count(hits)} of ${countOf(of, 'saga')} (${percentText(hits / of)})`
+
+const percentText = (share: number) => `${(share * 100).toFixed(1)} %`
+
+/** '3 s of 119 sagas' */
+export const secondsText = (seconds: number | null, of: number, noun: string): string =>
+  seconds === null ? `no ${noun}s` : `${duration(seconds * 1000)} of ${countOf(of, noun)}`
+
+export const failedOf = ({ failed, compensated }: ImpactFigures) => failed + compensated
+
+const names: Record<ImpactFinding['measure'], string> = {
+  failures: 'more sagas fail',
+  new_failure: 'a new failure',
+  duration: 'sagas take longer',
+  stuck: 'more sagas wait',
+  queue_latency: 'the queue is slower',
+  dead_jobs: 'more jobs are given up',
+}
+
+export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => names[measure]
+
+/** What a finding counts, before and after: '0.8 % of 120 before, 25 % of 120 after'. */
+export function changeText({
+  measure,
+  before,
+  after,
+  ...samples
+}: Pick<ImpactFinding, 'measure' | 'before' | 'after' | 'samples_before' | 'samples_after'>): string {
+  const show = (value: number) => {
+    if (measure === 'dead_jobs') return `${value.toFixed(1)} a minute`
+    return measure === 'duration' || measure === 'queue_latency' ? duration(value * 1000) : percentText(value)
+  }
+  const earlier = before === null ? 'none' : show(before)
+  return `${earlier} of ${count(samples.samples_before)} before, ${show(after)} of ${count(samples.samples_after)} after`
+}
+
+/** 'Began 3 minutes after' the end of a deployment, or 'Began during' it. */
+export function beganText(beganAt: string, finishedAt: string | null): string {
+  const ms = finishedAt === null ? 0 : Date.parse(beganAt) - Date.parse(finishedAt)
+  if (ms <= 0) return 'Began during'
+  const minutes = Math.floor(ms / 60_000)
+  return `Began ${minutes === 0 ? countOf(Math.ceil(ms / 1000), 'second') : countOf(minutes, 'minute')} after`
+}

@@ -1,0 +1,185 @@
+import type { ReactNode } from 'react'
+import { useMay } from '../../../api/session'
+import { Badge } from '../../../components/badge'
+import { type Column, DataTable } from '../../../components/data-table'
+import { TextLink } from '../../../components/text-link'
+import type { DeploymentImpact, ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
+import { count, countOf } from '../../../lib/format'
+import type { SagaSearch } from '../../sagas/saga-filter'
+import { beganText, changeText, confidenceText, failedOf, secondsText, shareText } from './impact-text'
+
+type Service = DeploymentImpact['services'][number]
+type Side = 'before' | 'after'
+
+/** A figure before and after a deployment, and what was found about it. */
+interface Row {
+  name: string
+  show: (figures: ImpactFigures, list: SagaSearch) => ReactNode
+  findings: ImpactFinding[]
+}
+
+/** The figures of one service, before and after side by side, with the lists of sagas behind each. */
+export function ServiceFigures({
+  service,
+  impact,
+  finishedAt,
+}: {
+  service: Service
+  impact: DeploymentImpact
+  finishedAt: string | null
+}) {
+  const { service_name, tenant, common_cause } = service
+  const place = { service: service_name, tenant: tenant === 'default' ? undefined : tenant }
+  const listOf = (side: Side): SagaSearch => ({ ...place, from: impact[side]?.from, to: impact[side]?.to })
+  const columns: Column<Row>[] = [
+    { header: 'Figure', cell: ({ name }) => name },
+    { header: 'Before', cell: ({ show }) => show(service.before, listOf('before')) },
+    { header: 'After', cell: ({ show }) => show(service.after, listOf('after')) },
+    {
+      header: 'Verdict',
+      cell: ({ findings }) =>
+        findings.map((finding) => <Proof key={finding.measure} {...{ finding, finishedAt }} />),
+    },
+  ]
+  const heading = tenant === 'default' ? service_name : `${service_name} of ${tenant}`
+  return (
+    <section aria-label={`Figures of ${heading}`}>
+      <h3 className="mb-1 font-medium">
+        <bdi>{heading}</bdi>
+      </h3>
+      {common_cause && (
+        <p className="mb-1 text-sm">
+          Services that were not deployed became worse at the same moment, so the deployment is not blamed.
+        </p>
+      )}
+      <DataTable
+        label={`Figures of ${heading}`}
+        columns={columns}
+        rows={rowsOf(service)}
+        rowKey={({ name }) => name}
+      />
+      <NewFailures service={service} list={listOf('after')} finishedAt={finishedAt} />
+    </section>
+  )
+}
+
+function rowsOf({ before, after, findings }: Service): Row[] {
+  const found = (measure: ImpactFinding['measure']) => findings.filter((each) => each.measure === measure)
+  const rows: Row[] = [
+    {
+      name: 'Failed or compensated',
+      show: (figures, list) => (
+        <>
+          {shareText(failedOf(figures), figures.sagas)}
+          <Lists
+            lists={[
+              ['failed', figures.failed, { ...list, status: 'Error' }],
+              ['compensated', figures.compensated, { ...list, outcome: 'compensated' }],
+            ]}
+          />
+        </>
+      ),
+      findings: found('failures'),
+    },
+    {
+      name: 'Stuck',
+      show: (figures, list) => (
+        <>
+          {shareText(figures.stuck, figures.sagas)}
+          <Lists lists={[['stuck', figures.stuck, { ...list, flag: 'stuck' }]]} />
+        </>
+      ),
+      findings: found('stuck'),
+    },
+    {
+      name: 'Duration, median',
+      show: (figures, list) => (
+        <>
+          {secondsText(figures.duration_p50, figures.timed_sagas, 'saga')}
+          <Lists lists={[['ended', figures.timed_sagas, { ...list, outcome: 'succeeded' }]]} />
+        </>
+      ),
+      findings: found('duration'),
+    },
+    {
+      name: 'Duration, 95th percentile',
+      show: ({ duration_p95, timed_sagas }) => secondsText(duration_p95, timed_sagas, 'saga'),
+      findings: [],
+    },
+  ]
+  if (before.queue_samples + after.queue_samples === 0) return rows
+  return [
+    ...rows,
+    {
+      name: 'Queue latency, median',
+      show: ({ queue_latency, queue_samples }) => secondsText(queue_latency, queue_samples, 'sample'),
+      findings: found('queue_latency'),
+    },
+    {
+      name: 'Dead jobs',
+      show: ({ dead_jobs, queue_samples }) => `${count(dead_jobs)} in ${countOf(queue_samples, 'sample')}`,
+      findings: found('dead_jobs'),
+    },
+  ]
+}
+
+/** Links to lists of sagas that began in the window. */
+function Lists({ lists }: { lists: [name: string, sagas: number, search: SagaSearch][] }) {
+  const maySeeSagas = useMay('sagas')
+  const some = lists.filter(([, sagas]) => sagas > 0)
+  if (!maySeeSagas || some.length === 0) return null
+  return (
+    <span className="flex flex-wrap gap-x-2">
+      {some.map(([name, , search]) => (
+        <TextLink key={name} to="/sagas" search={search}>
+          {name}
+        </TextLink>
+      ))}
+    </span>
+  )
+}
+
+const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishedAt: string | null }) => (
+  <div className="min-w-40">
+    <Badge tone="bad">worse</Badge> {beganText(finding.began_at, finishedAt)} the end
+    <p className="text-quiet">
+      {changeText(finding)}; confidence {confidenceText(finding.chance)} by the {finding.test}
+    </p>
+  </div>
+)
+
+function NewFailures({
+  service: { new_failures, findings, after },
+  list,
+  finishedAt,
+}: {
+  service: Service
+  list: SagaSearch
+  finishedAt: string | null
+}) {
+  const maySeeSagas = useMay('sagas')
+  if (new_failures.length === 0) return null
+  return (
+    <>
+      <h4 className="mt-2 text-sm font-medium">Failures that nobody saw in the fortnight before</h4>
+      <ul className="grid gap-2 text-sm">
+        {new_failures.map(({ fingerprint, sagas }) => {
+          const finding = findings.find((each) => each.fingerprint === fingerprint)
+          return (
+            <li key={fingerprint} className="flex flex-wrap items-baseline gap-x-3">
+              {maySeeSagas ? (
+                <TextLink to="/sagas" search={{ ...list, fingerprint }} className="font-mono">
+                  {fingerprint}
+                </TextLink>
+              ) : (
+                <span className="font-mono">{fingerprint}</span>
+              )}
+              <span>{shareText(sagas, after.sagas)}</span>
+              {finding && <Proof finding={finding} finishedAt={finishedAt} />}
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query'
+import { Panel } from '../../components/page'
+import type { SagaDetail } from '../../generated/types.gen'
+import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
+
+const dayMs = 86_400_000
+const failed = ['compensated', 'inconsistent']
+
+/** The deployment with which the service of a failed saga became worse within the day before. */
+export function SagaCause({ saga }: { saga: SagaDetail }) {
+  const { tenant, service_name, status, outcome, last_event_at } = saga
+  const hasFailed = status === 'Error' || failed.includes(outcome ?? '')
+  const question = {
+    tenant,
+    service_name: service_name ?? undefined,
+    began_after: new Date(Date.parse(last_event_at) - dayMs).toISOString(),
+    began_before: last_event_at,
+  }
+  const query = useQuery({ ...foundImpactsQuery(question), enabled: hasFailed && service_name !== null })
+  const fingerprints = saga.activities.map(({ error_fingerprint }) => error_fingerprint)
+  const found =
+    query.data?.find(({ fingerprint }) => fingerprint !== null && fingerprints.includes(fingerprint)) ??
+    query.data?.find(({ measure }) => measure === 'failures')
+  if (!found) return null
+  return (
+    <Panel name="Failures of its service">
+      <BeganWith found={found} />
+    </Panel>
+  )
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RunningPostgres, startPostgres } from '@switchyard/dev-env'
+import { launchBrowser } from '@switchyard/testing'
+import pg from 'pg'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
+import { violations } from './axe.js'
+import { settled, visit } from './console-browser.js'
+import { apiOf } from './example-data.js'
+
+const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
+
+let dataDir: string
+let postgres: RunningPostgres
+let tree: Tree
+
+beforeAll(async () => {
+  if (!browser) return
+  dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+  // What happened an hour ago is written into it.
+  postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), log: () => {}, durable: false })
+  tree = await startTree({ env: { DATABASE_URL: postgres.url } })
+})
+afterAll(async () => {
+  await browser?.close()
+  await tree?.stop()
+  await postgres?.stop()
+  if (dataDir) rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** Two sagas a minute for two hours, of which every third fails since a minute after the end of the deployment. */
+const sagas = `WITH run AS (
+    SELECT 'billing-' || n AS id, now() - n * interval '30 seconds' AS began, n % 3 = 0 AND n < 58 AS failed
+    FROM generate_series(1, 240) AS n),
+  stored AS (
+    INSERT INTO sagas (tenant, id, service_name, status, outcome, started_at, ended_at, first_seen_at, last_event_at)
+    SELECT 'default', id, 'billing', 'Ended', CASE WHEN failed THEN 'compensated' ELSE 'succeeded' END, began,
+      began + interval '3 seconds', began, began + interval '3 seconds' FROM run)
+  INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text, folded)
+  SELECT 'default', id || '-a', id, began, began + interval '1 second', 'fa11', 'the bank is closed', 'the bank is closed'
+  FROM run WHERE failed`
+
+/** A deployment that ended half an hour ago, and what followed. */
+async function plantFailure(): Promise<void> {
+  const api = apiOf(tree.url, tree.rootToken)
+  await api('POST', '/projects', { name: 'shop' })
+  const actions = [{ action: 'create', file_path: 'a.txt', content: 'a' }]
+  const commit = { branch: 'main', commit_message: 'Round down', actions }
+  const { id: sha } = await api<{ id: string }>('POST', '/projects/root%2Fshop/repository/commits', commit)
+  const deployment = { environment: 'production', sha, ref: 'main', tag: false, status: 'success' }
+  await api('POST', '/projects/root%2Fshop/deployments', { ...deployment, services: ['billing'] })
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  await client.query(sagas)
+  await client.query(`UPDATE deployments SET created_at = now() - interval '32 minutes',
+    finished_at = now() - interval '30 minutes'`)
+  await expect
+    .poll(async () => (await client.query('SELECT FROM deployment_findings')).rowCount, { timeout: 60_000 })
+    .toBeGreaterThan(0)
+  await client.end()
+}
+
+describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000 }, () => {
+  it('leads from the overview to the deployment behind a failure, which a person may not blame', async () => {
+    if (!browser) throw new Error('There is no browser')
+    await plantFailure()
+    const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
+    await page.getByRole('link', { name: 'all', exact: true }).click()
+    const cause = page.getByRole('row', { name: /the bank is closed/ })
+    await cause.getByText(/^Began .* after deployment 1 of billing, commit \w{8}, by /).waitFor()
+    expect(await cause.textContent()).toContain('confidence over 99')
+    await cause.getByRole('link', { name: 'deployment 1' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Deployment #1' }).waitFor()
+    await settled(page)
+    const impact = page.getByRole('region', { name: 'Before and after' })
+    await impact.getByText('became worse with this deployment').waitFor()
+    const failed = impact.getByRole('row', { name: /Failed or compensated/ })
+    expect(await failed.textContent()).toMatch(/0 of 120 sagas \(0\.0 %\).*19 of 6\d sagas/)
+    expect(await violations(page)).toEqual([])
+    await failed.getByRole('link', { name: 'compensated' }).click()
+    await page
+      .getByRole('table', { name: 'Sagas' })
+      .getByRole('link', { name: 'billing-3', exact: true })
+      .click()
+    await page.getByRole('region', { name: 'Failures of its service' }).getByText('deployment 1').click()
+    await page.getByRole('button', { name: 'Not this one…' }).click()
+    await page.getByRole('textbox', { name: 'Reason' }).fill('The bank was closed')
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await impact.getByText('The bank was closed').waitFor()
+    await page.goto('/console/failures')
+    await page.getByRole('row', { name: /the bank is closed/ }).waitFor()
+    await settled(page)
+    expect(await page.getByText('after deployment 1').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+})
