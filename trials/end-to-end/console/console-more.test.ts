@@ -258,6 +258,10 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
       await page.getByRole('button', { name: 'New webhook' }).click()
       const hook = page.getByRole('dialog', { name: 'New webhook' })
       await hook.getByLabel('Address').fill(address)
+      await hook.getByLabel('Message').selectOption('plain')
+      await hook.getByRole('button', { name: 'Preview' }).click()
+      await hook.getByRole('region', { name: 'Preview of the body' }).getByText('refs/heads/main').waitFor()
+      await hook.getByLabel('Message').selectOption('')
       await hook.getByRole('button', { name: 'Create' }).click()
       await page.getByRole('link', { name: `Deliveries to ${address}` }).waitFor()
       await api('POST', `${shop}/repository/commits`, {
