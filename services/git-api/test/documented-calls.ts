@@ -76,6 +76,24 @@ export async function callProtectedEnvironments(api: DocumentedApi, path: { id: 
   await api.call(`DELETE ${environments}/{name}`, { path: one })
 }
 
+export async function callOneDeployment(api: DocumentedApi, path: { id: number }) {
+  const deployments = '/projects/{id}/deployments'
+  const given = { environment: 'production', ref: 'main', sha: 'main', tag: false, status: 'running' }
+  const made = await api.call(`POST ${deployments}`, { path, body: { ...given, saga_id: '42' } })
+  const deployment = { ...path, deployment_id: (made.body as { id: number }).id }
+  await api.call(`PUT ${deployments}/{deployment_id}`, { path: deployment, body: { status: 'failed' } })
+  await api.call(`GET ${deployments}`, { path, query: { environment: 'production' } })
+  await api.call(`GET ${deployments}/{deployment_id}`, { path: deployment })
+  await api.call(`GET ${deployments}/{deployment_id}/commits`, { path: deployment })
+  await api.call(`GET ${deployments}/{deployment_id}/merge_requests`, { path: deployment })
+  const impact = `${deployments}/{deployment_id}/impact` as const
+  await api.call(`GET ${impact}`, { path: deployment })
+  await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
+  await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
+  await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
+  await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
+}
+
 export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   const pipelines = '/projects/{id}/pipelines'
   const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))

@@ -6,6 +6,7 @@ import {
   callAbsentFeatures,
   callChangelog,
   callDiscussions,
+  callOneDeployment,
   callPipelines,
   callProtectedEnvironments,
   callProtectOneBranch,
@@ -162,21 +163,7 @@ async function callDeployments(path: { id: number }) {
   await api.call(`PUT ${periods}/{freeze_period_id}`, { path: period, body: { freeze_end: '0 9 * * 1' } })
   await api.call(`DELETE ${periods}/{freeze_period_id}`, { path: period })
 
-  const deployments = '/projects/{id}/deployments'
-  const given = { environment: 'production', ref: 'main', sha: 'main', tag: false, status: 'running' }
-  const made = await api.call(`POST ${deployments}`, { path, body: { ...given, saga_id: '42' } })
-  const deployment = { ...path, deployment_id: idOf(made) }
-  await api.call(`PUT ${deployments}/{deployment_id}`, { path: deployment, body: { status: 'failed' } })
-  await api.call(`GET ${deployments}`, { path, query: { environment: 'production' } })
-  await api.call(`GET ${deployments}/{deployment_id}`, { path: deployment })
-  await api.call(`GET ${deployments}/{deployment_id}/commits`, { path: deployment })
-  await api.call(`GET ${deployments}/{deployment_id}/merge_requests`, { path: deployment })
-  const impact = `${deployments}/{deployment_id}/impact` as const
-  await api.call(`GET ${impact}`, { path: deployment })
-  await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
-  await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
-  await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
-  await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
+  await callOneDeployment(api, path)
 }
 
 async function callReferences(path: { id: number }) {
