@@ -199,18 +199,16 @@ describe('the body of requests', () => {
 
   it('is a template or a message, for a test, too', async () => {
     const { id } = await added({ custom_webhook_template: template })
-    const tried = await send('POST', `/${id}/test`)
-    expect(JSON.parse(tried.body.request_body)).toEqual({ text: 'test' })
+    const sent = async () => JSON.parse((await send('POST', `/${id}/test`)).body.request_body)
+    expect(await sent()).toEqual({ text: 'test' })
     expect((await send('PUT', `/${id}`, { message_format: 'slack' })).status).toBe(400)
     const changes = { custom_webhook_template: null, message_format: 'slack' }
     expect((await send('PUT', `/${id}`, changes)).body).toMatchObject(changes)
-    const message = await send('POST', `/${id}/test`)
-    expect(JSON.parse(message.body.request_body)).toEqual({ text: 'A test of Switchyard' })
+    expect(await sent()).toEqual({ text: 'A test of Switchyard' })
   })
 
   it('is previewed for administrators, by an event of sagas', async () => {
-    const preview = (body: object, token: string | null = tokens.administrator) =>
-      send('POST', '/preview', body, token)
+    const preview = (body: object, token?: string | null) => send('POST', '/preview', body, token)
     const event = 'saga.error'
     expect((await preview({ event, custom_webhook_template: template })).body).toEqual({
       event,
@@ -219,9 +217,7 @@ describe('the body of requests', () => {
     })
     expect((await preview({ event, message_format: 'plain' })).body).toMatchObject({
       content_type: 'text/plain; charset=utf-8',
-      body: expect.stringContaining(
-        'saga.error: saga example of booking, Error\n- example-hotel: CompensateAborted',
-      ),
+      body: expect.stringContaining('saga example of booking, Error\n- example-hotel: CompensateAborted'),
     })
     expect((await preview({ event: 'push' })).status).toBe(400)
     expect((await preview({ event, message_format: 'pigeon' })).status).toBe(400)

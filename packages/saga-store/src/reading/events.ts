@@ -127,6 +127,7 @@ const shown = [
   'finalAbort',
   'anomalies',
   'deadlineAt',
+  'errorFingerprint',
 ] as const satisfies (keyof Activity)[]
 
 export interface ActivityView extends Pick<Activity, (typeof shown)[number]> {
