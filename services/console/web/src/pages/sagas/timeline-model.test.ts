@@ -18,7 +18,7 @@ const activity = (given: Partial<SagaActivity>): SagaActivity => ({
   ...{ deadline_at: null, add_time: null, first_seen_at: at(0), started_at: at(0), ended_at: null },
   ...{ aborted_at: null, overtime_at: null, revoked_at: null, compensating_at: null, compensated_at: null },
   ...{ compensate_aborted_at: null, last_event_at: at(0), execute_duration_ms: null },
-  ...{ compensate_duration_ms: null, execute_errors: null, compensate_errors: null },
+  ...{ compensate_duration_ms: null, execute_errors: null, compensate_errors: null, error_fingerprint: null },
   ...{ compensation_given_up: false, anomalies: [], parameter: null, result: null },
   ...given,
 })
