@@ -190,6 +190,7 @@ const rightOf: Record<string, ProjectRight> = {
   'DELETE /projects/:id/trusted_issuers/:trusted_issuer_id': 'maintain',
   'GET /projects/:id/hooks': 'maintain',
   'POST /projects/:id/hooks': 'maintain',
+  'POST /projects/:id/hooks/preview': 'maintain',
   'GET /projects/:id/hooks/:hook_id': 'maintain',
   'PUT /projects/:id/hooks/:hook_id': 'maintain',
   'DELETE /projects/:id/hooks/:hook_id': 'maintain',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { errorFingerprint } from '@switchyard/domain/saga'
 import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportAll } from './grpc-client.js'
@@ -161,6 +162,7 @@ describe('GET /sagas/:id', () => {
       last_event_at: time,
       execute_errors: null,
       compensate_errors: { text: 'cannot undo', size: 11, truncated: false },
+      error_fingerprint: errorFingerprint('cannot undo'),
       compensation_given_up: true,
       anomalies: [],
       parameter: {

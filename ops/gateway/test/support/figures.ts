@@ -28,10 +28,12 @@ interface Dashboard {
 
 const folder = resolve(import.meta.dirname, '../../../deploy/grafana')
 
-const dashboards = readdirSync(folder).map((name) => ({
-  name,
-  dashboard: JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard,
-}))
+const dashboards = readdirSync(folder)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => ({
+    name,
+    dashboard: JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard,
+  }))
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'sum', 'count', 'min', 'max', 'topk'])
 const listOf = (text: string) => text.split(',').map((label) => label.trim())

@@ -123,7 +123,11 @@ export interface Activity {
     | undefined;
   /** Bytes of the whole errors, of which execute_errors and compensate_errors may be the beginning. */
   executeErrorsSize?: number | undefined;
-  compensateErrorsSize?: number | undefined;
+  compensateErrorsSize?:
+    | number
+    | undefined;
+  /** Equal for errors that differ in ids and numbers only. Unset without errors. */
+  errorFingerprint?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -750,6 +754,7 @@ function createBaseActivity(): Activity {
     compensateDurationMs: undefined,
     executeErrorsSize: undefined,
     compensateErrorsSize: undefined,
+    errorFingerprint: undefined,
     _unknownFields: {},
   };
 }
@@ -848,6 +853,9 @@ export const Activity: MessageFns<Activity> = {
     }
     if (message.compensateErrorsSize !== undefined) {
       writer.uint32(248).int64(message.compensateErrorsSize);
+    }
+    if (message.errorFingerprint !== undefined) {
+      writer.uint32(258).string(message.errorFingerprint);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1121,6 +1129,14 @@ export const Activity: MessageFns<Activity> = {
             message.compensateErrorsSize = longToNumber(reader.int64());
             continue;
           }
+          case 32: {
+            if (tag !== 258) {
+              break;
+            }
+
+            message.errorFingerprint = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1280,6 +1296,11 @@ export const Activity: MessageFns<Activity> = {
         : isSet(object.compensate_errors_size)
         ? globalThis.Number(object.compensate_errors_size)
         : undefined,
+      errorFingerprint: isSet(object.errorFingerprint)
+        ? globalThis.String(object.errorFingerprint)
+        : isSet(object.error_fingerprint)
+        ? globalThis.String(object.error_fingerprint)
+        : undefined,
     };
   },
 
@@ -1378,6 +1399,9 @@ export const Activity: MessageFns<Activity> = {
     if (message.compensateErrorsSize !== undefined) {
       obj.compensateErrorsSize = Math.round(message.compensateErrorsSize);
     }
+    if (message.errorFingerprint !== undefined) {
+      obj.errorFingerprint = message.errorFingerprint;
+    }
     return obj;
   },
 
@@ -1421,6 +1445,7 @@ export const Activity: MessageFns<Activity> = {
     message.compensateDurationMs = object.compensateDurationMs ?? undefined;
     message.executeErrorsSize = object.executeErrorsSize ?? undefined;
     message.compensateErrorsSize = object.compensateErrorsSize ?? undefined;
+    message.errorFingerprint = object.errorFingerprint ?? undefined;
     return message;
   },
 };
