@@ -256,7 +256,10 @@ describe('what programs send', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(10)
-    expect(refused[0]?.body.error).toBe('temporarily_unavailable')
+    expect(refused[0]?.body).toMatchObject({
+      error: 'temporarily_unavailable',
+      error_description: 'too many programs of this address wait to be allowed',
+    })
     const stored = await harness.database.prisma.deviceAuthorization.findMany()
     expect(new Set(stored.map(({ scopes }) => scopes.join()))).toEqual(new Set(['read_api']))
     await forget()

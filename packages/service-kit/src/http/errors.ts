@@ -116,6 +116,13 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
   }
 }
 
+/** The one text of the body of an error, for clients that read no other form. */
+export function errorText({ message, error_description: description, error }: HttpError['body']): string {
+  const nested = typeof message === 'object' && message !== null && 'error' in message && message.error
+  const text = [message, description, error, nested].find((value) => typeof value === 'string')
+  return text === undefined ? 'The request was refused' : String(text)
+}
+
 /** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */
 export function sendError(
   response: Response,

@@ -33,7 +33,7 @@ export {
   streamed,
   versioned,
 } from './endpoint.js'
-export type { AnswerForm } from './errors.js'
+export { type AnswerForm, errorText } from './errors.js'
 export { answerHead, EventStream, EventStreams, eventText } from './event-stream.js'
 export type { Forward } from './forwarding-router.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'

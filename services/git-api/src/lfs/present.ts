@@ -1,5 +1,5 @@
 import type { LfsLockWithOwner } from '@switchyard/db'
-import type { AnswerForm } from '@switchyard/service-kit/http'
+import { type AnswerForm, errorText } from '@switchyard/service-kit/http'
 import type { LfsObjectState } from '../shapes/repository-views.js'
 
 /** Seconds after which a client asks for new addresses. */
@@ -12,13 +12,11 @@ const expiresIn = 3600
 export const lfsAnswers: AnswerForm = {
   mediaType: 'application/vnd.git-lfs+json',
   presentError({ status, body, headers }) {
-    const { error, error_description: description, scope: _scope, message, ...further } = body
-    const texts = [message, description, error, nestedText(message)]
-    const text = texts.find((value) => typeof value === 'string') ?? 'The request was refused'
+    const { error: _error, error_description: _description, scope: _scope, message, ...further } = body
     return {
       status: status === 400 && message === undefined ? 422 : status,
       body: {
-        message: String(text)
+        message: errorText(body)
           .replace(/^403 Forbidden - /, '')
           .replace(/^404 Not found$/, 'Not found.'),
         ...further,
@@ -27,10 +25,6 @@ export const lfsAnswers: AnswerForm = {
     }
   },
 }
-
-/** The text of `{"message":{"error":"…"}}`. */
-const nestedText = (message: unknown): unknown =>
-  typeof message === 'object' && message !== null && 'error' in message ? message.error : undefined
 
 interface LfsBatch {
   operation: 'upload' | 'download'

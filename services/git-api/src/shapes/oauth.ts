@@ -1,4 +1,4 @@
-import type { AnswerForm, Reply } from '@switchyard/service-kit/http'
+import { type AnswerForm, errorText, type Reply } from '@switchyard/service-kit/http'
 
 /** Errors as OAuth 2.0 has them (RFC 6749, 5.2). */
 export const oauthAnswers: AnswerForm = {
@@ -8,8 +8,7 @@ export const oauthAnswers: AnswerForm = {
     const isOver = status === 429 || status >= 500
     const code = isGrant && status === 400 ? 'invalid_grant' : 'invalid_request'
     const error = isOver ? 'temporarily_unavailable' : code
-    const { request_id } = body
-    const described = { error, error_description: String(isGrant ? body.message : body.error), request_id }
+    const described = { error, error_description: errorText(body), request_id: body.request_id }
     return { status, body: described, ...(headers && { headers }) }
   },
 }
