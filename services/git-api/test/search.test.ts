@@ -88,6 +88,9 @@ test('files are found by their paths, and filters choose among them', async () =
     expect([text, await paths(text)]).toEqual([text, []])
   expect(await paths(`filename:${'*a'.repeat(500)}`)).toEqual([])
   expect(await paths('extension:"md"')).toEqual(['docs/Guide.md'])
+  expect(await paths('needle path:"name -1"')).toEqual(['docs/odd\nname -1-.txt'])
+  expect(await paths('path:"docs" -filename:"name -1-.txt"')).toEqual(['docs/Guide.md'])
+  expect(await paths('filename:""')).toEqual([])
 })
 
 test('a text is taken at its word, whatever it looks like', async () => {

@@ -54,20 +54,21 @@ const patternOf = {
   extension: (value: string) => `*.${value}`,
 }
 
-const filterText = /^(-?)(filename|path|extension):(.+)$/
+const filterText = /^(-?)(filename|path|extension):(.+)$/s
+/** Words end at blanks, except between quotes: `path:"a b"` is one. */
+const word = /(?:[^\s"]|"[^"]*"|")+/g
 
 /** Filters are words of their own; without any, the text is taken as it is. */
 function readQuery(text: string): FileQuery {
-  const words = text.split(/\s+/)
-  const found = words.flatMap((word) => {
-    const [, minus, name = '', value = ''] = filterText.exec(word) ?? []
-    if (minus === undefined) return []
-    const pattern = patternOf[name as keyof typeof patternOf](value.replaceAll(/["']/g, ''))
-    return [{ word, filter: { pattern, isNegated: minus === '-' } }]
-  })
-  if (found.length === 0) return { text, filters: [] }
-  const others = words.filter((word) => !found.some((each) => each.word === word))
-  return { text: others.join(' ').trim(), filters: found.map(({ filter }) => filter) }
+  const filters: FileQuery['filters'][number][] = []
+  const others: string[] = []
+  for (const [found] of text.matchAll(word)) {
+    const [, minus, name, quoted = ''] = filterText.exec(found) ?? []
+    const value = quoted.replaceAll(/["']/g, '')
+    if (value === '') others.push(found)
+    else filters.push({ pattern: patternOf[name as keyof typeof patternOf](value), isNegated: minus === '-' })
+  }
+  return filters.length === 0 ? { text, filters } : { text: others.join(' '), filters }
 }
 
 /** Null: the repository has no commit on its default branch. */
