@@ -102,6 +102,7 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       expect(await dialog.getByLabel('User').count()).toBe(0)
       await dialog.getByLabel('Name').fill('laptop')
       await dialog.getByRole('checkbox', { name: 'read_api', exact: true }).check()
+      await dialog.getByRole('checkbox', { name: 'own profile', exact: true }).check()
       await dialog.getByRole('button', { name: 'Create' }).click()
       const secret = await page.getByLabel('Secret').inputValue()
       const ask = () => fetch(`${url}/api/v4/user`, { headers: { 'PRIVATE-TOKEN': secret } })

@@ -12,7 +12,14 @@ import { tokenScopes } from './token-scopes'
 import { findUser, usernamesQuery } from './user-names'
 
 /** Scopes that `api` includes, which is what users have to give. */
-const ownScopes = new Set(['api', 'read_api', 'read_repository', 'write_repository', 'self_rotate'])
+const ownScopes = new Set([
+  'api',
+  'read_api',
+  'read_user',
+  'read_repository',
+  'write_repository',
+  'self_rotate',
+])
 
 /** Makes a token, for any user or for oneself, and shows its secret once. @param ownDaysMax the longest life of an own token */
 export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
