@@ -131,6 +131,7 @@ describe('with erase=true', () => {
     ).body
 
   it('neither the audit log nor a saga has the name, an address or a subject any more, and says so without the name', async () => {
+    await createUser(harness.database, { username: 'same', name: 'Same' })
     const erased = await person('forgotten')
     const { id: projectId } = await project(erased.secret, 'gone')
     await writeAbout(erased)
