@@ -31,6 +31,15 @@ const events: Record<string, object> = {
     status: 'success',
     user: { name: 'Ada' },
   },
+  deployment_impact: {
+    project: { path_with_namespace: 'ada/engine' },
+    environment: 'production',
+    console_url: 'https://s.example/d/7',
+    findings: [
+      { service_name: 'booking', tenant: 'default', measure: 'failures', fingerprint: null },
+      { service_name: 'booking', tenant: 'acme', measure: 'new_failure', fingerprint: '9390298f3fb0c5b1' },
+    ],
+  },
   releases: { project, name: 'One', url: 'https://s.example/r', action: 'create' },
   'saga.error': {
     event: 'saga.error',
@@ -78,6 +87,18 @@ describe.each(messageFormats)('%s', (format) => {
     }
     expect(renderMessage(format, 'push', JSON.stringify(many)).length).toBeLessThan(10_000)
   })
+})
+
+it('what became worse with a deployment is named, also by an installation that does not know its address', () => {
+  const findings =
+    '\n- booking of tenant default: failures\n- booking of tenant acme: new_failure 9390298f3fb0c5b1'
+  expect(textOf('slack', 'deployment_impact')).toBe(
+    `Services became worse with <https://s.example/d/7|a deployment> of ada/engine to production:${findings}`,
+  )
+  const unlinked = JSON.stringify({ ...events.deployment_impact, console_url: null })
+  expect(renderMessage('plain', 'deployment_impact', unlinked)).toBe(
+    `Services became worse with a deployment of ada/engine to production:${findings}`,
+  )
 })
 
 describe('what people write', () => {

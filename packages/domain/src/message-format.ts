@@ -78,6 +78,10 @@ const lines: Record<string, (link: Link) => string> = {
     `${link('Pipeline {{object_attributes.id}}', '{{object_attributes.url}}')} of {{object_attributes.ref}} in ${project(link)}: {{object_attributes.status}}`,
   deployment: (link) =>
     `Deployment of ${link('{{short_sha}}', '{{commit_url}}')} of ${project(link)} to {{environment}}: {{status}} ({{user.name}})`,
+  deployment_impact: (link) =>
+    `Services became worse with {{#console_url}}${link('a deployment', '{{console_url}}')}{{/console_url}}{{^console_url}}a deployment{{/console_url}}` +
+    ' of {{project.path_with_namespace}} to {{environment}}:' +
+    '{{#findings}}\n- {{service_name}} of tenant {{tenant}}: {{measure}}{{#fingerprint}} {{fingerprint}}{{/fingerprint}}{{/findings}}',
   releases: (link) => `Release ${link('{{name}}', '{{url}}')} of ${project(link)}: {{action}}`,
   test: () => 'A test of Switchyard',
 }

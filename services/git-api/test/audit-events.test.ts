@@ -1,4 +1,5 @@
 import { recordAuditEvent } from '@switchyard/db'
+import { createToken } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, outcome, startHarness } from './harness.js'
 
@@ -87,4 +88,29 @@ describe('GET /audit_events?pagination=keyset', () => {
       body: { error: 'page_token is invalid' },
     })
   })
+})
+
+it('a token that is bound to tenants reads of sagas the entries of these alone', async () => {
+  const author = { authorId: 1, authorName: 'Hamilton', tokenId: 1, requestId: 'r', ipAddress: null }
+  for (const [entityType, entityId, tenant] of [
+    ['SagaCommand', 'of-default', 'default'],
+    ['Saga', 'of-acme', 'acme'],
+    ['User', '7', null],
+  ] as const)
+    await recordAuditEvent(harness.database, author, {
+      eventName: 'bound',
+      entityType,
+      entityId,
+      details: { tenant },
+    })
+  const bound = await createToken(harness.database, harness.users.admin, { tenants: ['acme'] })
+  type Entry = { id: number; entity_id: string }
+  const read = async (who: string, query: string) =>
+    (await search(`event_name=bound&${query}`, who)).body as unknown as Entry[]
+  const all = await read('admin', '')
+  expect(all.map(({ entity_id }) => entity_id)).toEqual(['7', 'of-acme', 'of-default'])
+  for (const query of ['search=bound', 'pagination=keyset'])
+    expect((await read(bound.secret, query)).map(({ entity_id }) => entity_id)).toEqual(['7', 'of-acme'])
+  const statuses = all.map(({ id }) => harness.send(bound.secret, 'GET', `/audit_events/${id}`))
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200, 404])
 })

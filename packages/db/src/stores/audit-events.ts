@@ -75,6 +75,8 @@ export interface AuditFilter {
   search?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
+  /** Of entries about sagas only those of these tenants; null and unset: of every one. */
+  tenants?: readonly string[] | null
 }
 
 /** One page of the log, newest first, and the number of all entries that match. */
@@ -107,7 +109,18 @@ export const listAuditEventsBefore = (
     take,
   })
 
+/** Entries about sagas, each of which has the tenant in its details. */
+const sagaEntityTypes = ['Saga', 'SagaBulkJob', 'SagaCommand']
+
+const ofTenants = (tenants: readonly string[]): Prisma.AuditEventWhereInput => ({
+  OR: [
+    { entityType: { notIn: sagaEntityTypes } },
+    ...tenants.map((tenant) => ({ details: { path: ['tenant'], equals: tenant } })),
+  ],
+})
+
 function conditionOf({
+  tenants,
   search,
   createdAfter,
   createdBefore,
@@ -117,6 +130,7 @@ function conditionOf({
   return {
     ...Object.fromEntries(given),
     ...(search !== undefined && { OR: containing(search) }),
+    ...(tenants && { AND: ofTenants(tenants) }),
     createdAt: { ...(createdAfter && { gte: createdAfter }), ...(createdBefore && { lte: createdBefore }) },
   }
 }
@@ -126,8 +140,11 @@ function containing(search: string): Prisma.AuditEventWhereInput[] {
   return [{ eventName: part }, { entityType: part }, { entityId: part }, { authorName: part }]
 }
 
-export const findAuditEvent = ({ prisma }: DatabaseOrTransaction, id: bigint): Promise<AuditEvent | null> =>
-  prisma.auditEvent.findUnique({ where: { id } })
+export const findAuditEvent = (
+  { prisma }: DatabaseOrTransaction,
+  id: bigint,
+  { tenants }: Pick<AuditFilter, 'tenants'>,
+): Promise<AuditEvent | null> => prisma.auditEvent.findFirst({ where: { id, ...conditionOf({ tenants }) } })
 
 /** An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the author. */
 export const auditEntryOf = (event: AuditEvent) => ({

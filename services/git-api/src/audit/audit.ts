@@ -45,9 +45,16 @@ export const changedFields = <Fields extends object>(
 export const problemsOfChanges = (problems: Record<string, string[]>, changes: object) =>
   Object.fromEntries(Object.entries(problems).filter(([field]) => field in changes))
 
-/** @throws DomainError not-found */
-export async function getAuditEvent(database: Database, id: number): Promise<AuditEvent> {
-  const event = await findAuditEvent(database, BigInt(id))
+/**
+ * @param tenants of which entries about sagas may be read; null: of every one
+ * @throws DomainError not-found
+ */
+export async function getAuditEvent(
+  database: Database,
+  id: number,
+  tenants: readonly string[] | null,
+): Promise<AuditEvent> {
+  const event = await findAuditEvent(database, BigInt(id), { tenants })
   if (!event) throw notFound()
   return event
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import {
   administrator,
   endpoint,
@@ -62,7 +63,7 @@ const listAuditEvents = (database: Database) =>
       created_after: optional(time()),
       created_before: optional(time()),
     }),
-    async handle(given, _administrator, call) {
+    async handle(given, administrator: Caller, call) {
       const filter = {
         entityType: given.entity_type,
         entityId: given.entity_id,
@@ -71,6 +72,7 @@ const listAuditEvents = (database: Database) =>
         search: given.search,
         createdAfter: given.created_after,
         createdBefore: given.created_before,
+        tenants: boundTenantsOf(administrator),
       }
       if (given.pagination === 'keyset') {
         // One entry more than a page shows whether there is a next page.
@@ -90,5 +92,8 @@ const getAuditEvent = (database: Database) =>
     summary: 'One entry of the audit log',
     replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }) => ok(auditEvents.auditEntryOf(await auditEvents.getAuditEvent(database, id))),
+    async handle({ id }, administrator: Caller) {
+      const event = await auditEvents.getAuditEvent(database, id, boundTenantsOf(administrator))
+      return ok(auditEvents.auditEntryOf(event))
+    },
   })

@@ -25,14 +25,20 @@ export function otlpDestination({ url, headers }: OtlpOptions): Destination {
     name: 'otlp',
     async send(entries) {
       exporter ??= openExporter(url, headersOf(headers))
-      const opened = await exporter
-      const records = entries.map(recordOf)
-      const { code, error } = await new Promise<{ code: ExportResultCode; error?: Error }>((resolve) =>
-        opened.export(records, resolve),
-      )
-      if (code === ExportResultCode.FAILED) throw reasonOf(error)
+      await exportAll(await exporter, entries.map(recordOf))
     },
   }
+}
+
+/** The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and then would hold it forever. */
+async function exportAll(exporter: OTLPLogExporter, records: LogRecord[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const { code, error } = await new Promise<{ code: ExportResultCode; error?: Error }>((resolve, reject) => {
+    const late = new ExportError(`no answer within ${timeoutMs / 1000} seconds`)
+    timer = setTimeout(() => reject(late), timeoutMs)
+    exporter.export(records, resolve)
+  }).finally(() => clearTimeout(timer))
+  if (code === ExportResultCode.FAILED) throw reasonOf(error)
 }
 
 async function openExporter(url: string, headers: Record<string, string>): Promise<OTLPLogExporter> {

@@ -38,7 +38,7 @@ export const BeganWith = ({ found }: { found: FoundImpact }) => {
         <bdi>{deployment.user?.name ?? 'a deleted user'}</bdi>
       </p>
       <p className="text-quiet">
-        {nameOf({ measure })}: {changeText(found)}; confidence {confidenceText(chance)} by the {test}
+        {nameOf({ measure })}: {changeText(found)}; confidence {confidenceText(chance)} ({test})
       </p>
     </div>
   )

@@ -143,7 +143,7 @@ const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishedAt: st
   <div className="min-w-40">
     <Badge tone="bad">worse</Badge> {beganText(finding.began_at, finishedAt)} the end
     <p className="text-quiet">
-      {changeText(finding)}; confidence {confidenceText(finding.chance)} by the {finding.test}
+      {changeText(finding)}; confidence {confidenceText(finding.chance)} ({finding.test})
     </p>
   </div>
 )
