@@ -68,7 +68,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     impact: impactSettingsOf(config),
     sagaMetrics,
     webhooks,
-    audit: createAuditTools(config, metrics, database),
+    audit: await createAuditTools(config, metrics, database),
   })
   keepSchedules(types, redis, logger)
   const heartbeat = createHeartbeat({

@@ -4,7 +4,6 @@ import { Counter, Gauge } from 'prom-client'
 import type { AuditConfig } from '../audit-config.js'
 import type { Destination } from './destination.js'
 import { httpDestination } from './http-destination.js'
-import { otlpDestination } from './otlp-destination.js'
 import { syslogDestination } from './syslog-destination.js'
 
 /** What the jobs of the audit log use. */
@@ -18,8 +17,12 @@ export interface AuditTools {
 
 const dayMs = 86_400_000
 
-export function createAuditTools(config: AuditConfig, metrics: Metrics, database: Database): AuditTools {
-  const destinations = destinationsOf(config)
+export async function createAuditTools(
+  config: AuditConfig,
+  metrics: Metrics,
+  database: Database,
+): Promise<AuditTools> {
+  const destinations = await destinationsOf(config)
   const days = config.AUDIT_RETENTION_DAYS
   return {
     destinations,
@@ -28,8 +31,8 @@ export function createAuditTools(config: AuditConfig, metrics: Metrics, database
   }
 }
 
-/** Those that the settings name. */
-function destinationsOf(config: AuditConfig): Destination[] {
+/** Those that the settings name. The packages of OpenTelemetry are loaded where a collector is. */
+async function destinationsOf(config: AuditConfig): Promise<Destination[]> {
   const { AUDIT_EXPORT_SYSLOG: syslog, AUDIT_EXPORT_HTTP_URL: url, AUDIT_EXPORT_OTLP_URL: otlp } = config
   const token = config.AUDIT_EXPORT_HTTP_TOKEN?.reveal()
   const secret = config.AUDIT_EXPORT_HTTP_SECRET?.reveal()
@@ -37,7 +40,7 @@ function destinationsOf(config: AuditConfig): Destination[] {
   return [
     syslog && syslogDestination({ ...syslog, ca: config.AUDIT_EXPORT_SYSLOG_CA_FILE }),
     url && httpDestination({ url, token, secret }),
-    otlp && otlpDestination({ url: otlp, headers }),
+    otlp && (await import('./otlp-destination.js')).otlpDestination({ url: otlp, headers }),
   ].filter((destination) => typeof destination === 'object')
 }
 

@@ -1,5 +1,5 @@
 import { ExportResultCode } from '@opentelemetry/core'
-import type { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { AuditEntry } from '@switchyard/db'
 import { connectionError, type Destination, ExportError } from './destination.js'
@@ -18,16 +18,10 @@ const info = 9
 const resource = resourceFromAttributes({ 'service.name': 'switchyard', 'service.namespace': 'switchyard' })
 const scope = { name: 'switchyard.audit' }
 
-/** Log records of OpenTelemetry, which the collector has when it answers. The exporter is loaded with the first batch. */
+/** Log records of OpenTelemetry, which the collector has when it answers. */
 export function otlpDestination({ url, headers }: OtlpOptions): Destination {
-  let exporter: Promise<OTLPLogExporter> | undefined
-  return {
-    name: 'otlp',
-    async send(entries) {
-      exporter ??= openExporter(url, headersOf(headers))
-      await exportAll(await exporter, entries.map(recordOf))
-    },
-  }
+  const exporter = new OTLPLogExporter({ url, headers: headersOf(headers), timeoutMillis: timeoutMs })
+  return { name: 'otlp', send: (entries) => exportAll(exporter, entries.map(recordOf)) }
 }
 
 /** The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and then would hold it forever. */
@@ -39,11 +33,6 @@ async function exportAll(exporter: OTLPLogExporter, records: LogRecord[]): Promi
     exporter.export(records, resolve)
   }).finally(() => clearTimeout(timer))
   if (code === ExportResultCode.FAILED) throw reasonOf(error)
-}
-
-async function openExporter(url: string, headers: Record<string, string>): Promise<OTLPLogExporter> {
-  const { OTLPLogExporter } = await import('@opentelemetry/exporter-logs-otlp-proto')
-  return new OTLPLogExporter({ url, headers, timeoutMillis: timeoutMs })
 }
 
 const headersOf = (text = ''): Record<string, string> =>
