@@ -50,8 +50,13 @@ function section(name: string, results: Result[]): string {
   return `### ${name}\n\n${lines.join('\n')}\n`
 }
 
+/** The rule below the heads of a table has at least three hyphens in each column. */
+const ruleWidthMin = 3
+
 function table(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(ruleWidthMin, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
   const line = (cells: string[]) =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   const [head = [], ...body] = rows
