@@ -1,5 +1,5 @@
--- The service that deletes users may change neither the audit log nor sagas. These functions take one user's name and addresses out of
--- them, and nothing else.
+-- The service that deletes users may change neither the audit log nor sagas. These functions take one user's names and addresses out
+-- of them, and change nothing else.
 
 -- Returns the number of entries that were changed, and the usernames that the user has had and nobody else has now.
 CREATE FUNCTION erase_user_from_audit_log(erased_id integer, last_username text, OUT changed bigint, OUT usernames text[])
@@ -8,14 +8,15 @@ DECLARE
     label text := 'deleted user ' || erased_id;
     part bigint;
 BEGIN
+    -- Within the look-up of users, a bare `name` would be their column.
     usernames := ARRAY(
-        SELECT DISTINCT lower(name) FROM (
+        SELECT DISTINCT lower(known.name) FROM (
             SELECT last_username AS name
             UNION ALL
             SELECT details ->> 'username' FROM audit_events WHERE entity_type = 'User' AND entity_id = erased_id::text
         ) AS known
-        WHERE name IS NOT NULL AND name <> label
-            AND NOT EXISTS (SELECT FROM users WHERE username_key = lower(name) AND id <> erased_id)
+        WHERE known.name IS NOT NULL AND known.name <> label
+            AND NOT EXISTS (SELECT FROM users WHERE username_key = lower(known.name) AND id <> erased_id)
     );
 
     UPDATE audit_events SET author_name = label, ip_address = NULL
@@ -52,6 +53,8 @@ BEGIN
     WHERE audit_author ->> 'authorId' = erased_id::text;
     UPDATE saga_bulk_items SET previous_resolved_by = label WHERE lower(previous_resolved_by) = ANY (usernames);
     UPDATE sagas SET resolved_by = label WHERE lower(resolved_by) = ANY (usernames);
+    UPDATE saga_commands SET author_name = label WHERE author_id = erased_id;
+    UPDATE saga_commands SET decided_by = label WHERE lower(decided_by) = ANY (usernames);
 END
 $$;
 REVOKE ALL ON FUNCTION erase_user_from_sagas(integer, text[]) FROM PUBLIC;
