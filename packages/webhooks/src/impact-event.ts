@@ -1,3 +1,5 @@
+import { linkBase } from './saga-payload.js'
+
 /** What a webhook tells of one figure that became worse with a deployment. */
 export interface ToldFinding {
   tenant: string
@@ -36,7 +38,7 @@ export function impactDelivery(
     [tenant, serviceName, measure, fingerprint].join('\n'),
   )
   const path = `/projects/${project.id}/deployments/${deployment.id}`
-  const base = externalUrl?.replace(/(?<!\/)\/+$/, '')
+  const base = externalUrl === undefined ? undefined : linkBase(externalUrl)
   const body = {
     object_kind: 'deployment_impact',
     deployment_id: deployment.id,

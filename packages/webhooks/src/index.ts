@@ -28,6 +28,7 @@ export {
 } from './project-events.js'
 export { createJsonReader, type JsonReader } from './read-json.js'
 export { sagaWebhookEvents } from './saga-events.js'
+export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'
 export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'

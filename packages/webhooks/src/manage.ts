@@ -19,7 +19,7 @@ import {
   type WebhookOwner,
   writtenFor,
 } from '@switchyard/db'
-import { conflict, type Precondition } from '@switchyard/domain'
+import { type BodyChoice, conflict, type Precondition, writtenBody } from '@switchyard/domain'
 import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
@@ -138,13 +138,12 @@ export async function testWebhook(
  * @throws DomainError invalid, with the problems by field
  */
 export async function previewBody(
-  choice: { bodyTemplate: string | null; messageFormat: string | null },
-  message: TestMessage,
+  choice: BodyChoice,
+  message: Pick<NewDelivery, 'event' | 'payload'>,
   rules: HookRules,
 ): Promise<z.output<typeof previewShape>> {
   await checkHook(choice, rules)
-  const { payload, requestHeaders } = writtenFor(choice, message)
-  const { 'Content-Type': contentType = 'application/json' } = requestHeaders ?? {}
+  const { payload, contentType = 'application/json' } = writtenBody(choice, message)
   return { event: message.event, content_type: contentType, body: payload }
 }
 

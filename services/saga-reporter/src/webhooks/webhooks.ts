@@ -10,7 +10,14 @@ import {
 import { messageFormats } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { filledText, flag, list, oneOf, text } from '@switchyard/service-kit/http'
-import { type HookRules, type SecretBox, sagaWebhookEvents, type TargetPolicy } from '@switchyard/webhooks'
+import {
+  type HookRules,
+  type SagaOccurrence,
+  type SecretBox,
+  sagaPayload,
+  sagaWebhookEvents,
+  type TargetPolicy,
+} from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax } from '../shapes/parameters.js'
 
@@ -57,25 +64,17 @@ export const optionalWebhookParameters = {
     .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
 }
 
-/** Undefined stays so. Null and the empty text: none. */
-const textOrNull = (given: string | null | undefined) => (given === '' ? null : given)
-
-/** How the body is written, by the names of the rows. */
+/** How the body is written, by the names of the rows. Null and the empty text stand for none; what is not given stays out. */
 export const bodyFields = ({
-  custom_webhook_template,
-  message_format,
+  custom_webhook_template: template,
+  message_format: format,
 }: {
   custom_webhook_template?: string | null | undefined
   message_format?: string | null | undefined
-}) => {
-  const fields = {
-    bodyTemplate: textOrNull(custom_webhook_template),
-    messageFormat: textOrNull(message_format),
-  }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
-    Record<keyof typeof fields, string | null>
-  >
-}
+}) => ({
+  ...(template === undefined ? {} : { bodyTemplate: template || null }),
+  ...(format === undefined ? {} : { messageFormat: format || null }),
+})
 
 export const requiredWebhookParameters = {
   url: filledText(),
@@ -160,36 +159,42 @@ export async function pageDeliveries(
   return findDeliveries(database, wanted, rows)
 }
 
-/** An event in the form that the worker sends, about a saga that nobody has. */
+/** The payload of an event, about a saga that is made up. */
 export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: string) {
   const at = new Date('2026-01-31T12:00:00Z')
   const isEnd = event === 'saga.ended'
-  const flag = { kind: event.slice('saga.'.length), activity_id: 'example-hotel', since: at }
   const isFlag = !['saga.error', 'saga.ended', 'saga.resolved'].includes(event)
-  const payload = {
+  const flag = {
+    kind: event.slice('saga.'.length),
+    sagaId: 'example',
+    activityId: 'example-hotel',
+    since: at,
+  }
+  const occurrence: SagaOccurrence = {
     event,
     tenant,
     saga: {
-      saga_id: 'example',
-      service_name: 'booking',
+      tenant,
+      id: 'example',
+      serviceName: 'booking',
       status: isEnd ? 'Ended' : isFlag ? 'Executing' : 'Error',
       outcome: isEnd ? 'succeeded' : null,
-      first_seen_at: at,
-      started_at: at,
-      ended_at: isEnd ? at : null,
-      resolved_at: event === 'saga.resolved' ? at : null,
-      last_event_at: at,
-      url: null,
+      firstSeenAt: at,
+      startedAt: at,
+      endedAt: isEnd ? at : null,
+      resolvedAt: event === 'saga.resolved' ? at : null,
+      lastEventAt: at,
     },
     flag: isFlag ? flag : null,
     activities: [
       {
-        activity_id: 'example-hotel',
+        id: 'example-hotel',
+        sagaId: 'example',
         status: 'CompensateAborted',
-        execute_errors: null,
-        compensate_errors: 'no such booking',
+        executeErrors: null,
+        compensateErrors: 'no such booking',
       },
     ],
   }
-  return { event, payload: JSON.stringify(payload) }
+  return { event, payload: sagaPayload(occurrence, undefined) }
 }

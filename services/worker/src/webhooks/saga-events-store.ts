@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import type { FailedActivity, SagaNews } from '@switchyard/webhooks'
 
 type Pooled = Pick<Database, 'pool'>
 
@@ -43,30 +44,6 @@ export interface SagaWebhook {
   serviceName: string | null
   bodyTemplate: string | null
   messageFormat: string | null
-}
-
-/** The data of a saga in a webhook's payload. */
-export interface SagaNews {
-  tenant: string
-  id: string
-  serviceName: string | null
-  status: string
-  outcome: string | null
-  firstSeenAt: Date
-  startedAt: Date | null
-  endedAt: Date | null
-  /** When an operator last resolved the saga. */
-  resolvedAt: Date | null
-  lastEventAt: Date
-}
-
-/** An activity with errors. Long error texts are cut. */
-export interface FailedActivity {
-  id: string
-  sagaId: string
-  status: string
-  executeErrors: string | null
-  compensateErrors: string | null
 }
 
 export interface SagaFlagNews {

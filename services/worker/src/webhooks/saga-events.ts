@@ -1,5 +1,6 @@
 import { type Database, enqueueDeliveries } from '@switchyard/db'
 import { findLogHorizon } from '@switchyard/saga-store'
+import type { SagaNews } from '@switchyard/webhooks'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { decided, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {
@@ -13,7 +14,6 @@ import {
   listSagaWebhooks,
   readSagaCursor,
   type SagaFlagNews,
-  type SagaNews,
   type SagaWebhook,
 } from './saga-events-store.js'
 
