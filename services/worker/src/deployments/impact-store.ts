@@ -62,7 +62,7 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
   return rows
 }
 
-/** What a comparison has found in a service. */
+/** A finding, and the service that it is about. */
 export interface ServiceFinding extends Finding {
   tenant: string
   service: string
@@ -78,7 +78,9 @@ export interface Impact {
   findings: ServiceFinding[]
 }
 
-const impacts = rowColumns<DeploymentImpact>({
+type ImpactRow = Omit<DeploymentImpact, 'services'> & Pick<Impact, 'services'>
+
+const impacts = rowColumns<ImpactRow>({
   projectId: integer('project_id'),
   deploymentId: integer('deployment_id'),
   windowFrom: time('window_from'),
@@ -148,10 +150,9 @@ export async function recordImpact(
     const times = { onsetAt: new Date(onset), foundAt }
     return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
   })
-  const row = { ...impact, services: impact.services as unknown as DeploymentImpact['services'] }
   try {
     await inPoolTransaction(pool, async (client) => {
-      await client.query(queryOf(writeImpact, [{ ...row, projectId, deploymentId }]))
+      await client.query(queryOf(writeImpact, [{ ...impact, projectId, deploymentId }]))
       const stored = await client.query<StoredFinding>(queryOf(writeFindings, rows))
       const added = stored.rows.filter(({ isNew }) => isNew)
       if (added.length === 0) return

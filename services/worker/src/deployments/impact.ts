@@ -12,13 +12,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
-import {
-  type DueDeployment,
-  type Impact,
-  listDue,
-  recordImpact,
-  type ServiceFinding,
-} from './impact-store.js'
+import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import {
   type HistoryQuestion,
   listOthers,
@@ -31,11 +25,12 @@ const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
 /** Deployments that one run compares at most. */
 const deploymentsMax = 50
-/** A deployment that took longer waited for something, such as an approval: it began so long before its end. */
+/** A deployment that took longer had to wait, such as for an approval: its beginning is taken to be this long before its end. */
 const rolloutMsMax = 30 * minuteMs
-/** What could not be compared for so long after the window is never compared. */
+/** A deployment that was not compared for this long after its window is never compared. */
 const missedMsMax = 24 * 60 * minuteMs
 
+type Database = JobDependencies['database']
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact' | 'webhooks'>
 
 /**
@@ -58,11 +53,7 @@ export const deploymentImpact = ({ database, clock, impact: settings, webhooks }
       }),
   })
 
-const listDueDeployments = (
-  database: JobDependencies['database'],
-  { tiers, windowMinutes }: ImpactSettings,
-  now: Date,
-) => {
+const listDueDeployments = (database: Database, { tiers, windowMinutes }: ImpactSettings, now: Date) => {
   const [firstLook = 0] = looksWithin(windowMinutes)
   return listDue(database, {
     tiers,
@@ -100,29 +91,33 @@ async function compareDeployment(
 
 /** The figures of each service of a deployment in each of its tenants, and what became worse. */
 export async function findDeploymentImpact(
-  database: JobDependencies['database'],
+  database: Database,
   settings: ImpactSettings,
   deployment: DueDeployment,
   now: Date,
 ): Promise<Impact> {
   const moments = momentsOf(deployment, settings, now)
-  const services: ServiceFigures[] = []
-  const findings: ServiceFinding[] = []
-  for (const service of deployment.services)
-    for (const tenant of await listTenants(database, service, moments)) {
-      const before = deployment.known.find((each) => each.service === service && each.tenant === tenant)
-      const compared = await compareService({ database, settings, moments }, { service, tenant }, before)
-      services.push(compared.figures)
-      findings.push(...compared.findings.map((finding) => ({ ...finding, service, tenant })))
-    }
-  const { from, startedAt, to } = moments
+  const question = { moments, stuckAfterMs: settings.stuckAfterMs }
+  const compared = await compareServices(database, deployment, question)
+  const worse = compared.filter(({ findings }) => findings.length > 0)
+  const tenants = await listCommonCauses(
+    database,
+    new Set(worse.map(({ figures }) => figures.tenant)),
+    question,
+  )
+  const hasCommonCause = ({ figures, findings }: Compared) =>
+    figures.commonCause || (findings.length > 0 && tenants.has(figures.tenant))
   return {
-    windowFrom: new Date(from),
-    startedAt: new Date(startedAt),
-    windowTo: new Date(to),
+    windowFrom: new Date(moments.from),
+    startedAt: new Date(moments.startedAt),
+    windowTo: new Date(moments.to),
     nextLookAt: nextLook(deployment.finishedAt, settings, now),
-    services,
-    findings,
+    services: compared.map((each) => ({ ...each.figures, commonCause: hasCommonCause(each) })),
+    findings: worse
+      .filter((each) => !hasCommonCause(each))
+      .flatMap(({ figures: { service, tenant }, findings }) =>
+        findings.map((finding) => ({ ...finding, service, tenant })),
+      ),
   }
 }
 
@@ -145,43 +140,47 @@ function nextLook(finishedAt: Date, { windowMinutes }: ImpactSettings, now: Date
   return looks.find((look) => look > now) ?? null
 }
 
-interface Place {
-  service: string
-  tenant: string
-}
+type Question = Pick<HistoryQuestion, 'moments' | 'stuckAfterMs'>
 
 interface Compared {
+  /** With the common cause that a comparison before has found. */
   figures: ServiceFigures
   findings: Finding[]
 }
 
-async function compareService(
-  {
-    database,
-    settings,
-    moments,
-  }: { database: Comparison['database'] } & {
-    settings: ImpactSettings
-    moments: Moments
-  },
-  { service, tenant }: Place,
-  before: ServiceFigures | undefined,
-): Promise<Compared> {
-  const question = { moments, stuckAfterMs: settings.stuckAfterMs }
-  const history = await readHistory(database, { ...question, tenant, service })
-  const findings = before?.commonCause ? [] : findImpact(history, moments)
-  let commonCause = before?.commonCause ?? false
-  if (findings.length > 0) commonCause = await haveOthersWorsened(database, tenant, question)
-  const figures = { tenant, service, ...figuresOf(history, moments), commonCause }
-  return { figures, findings: commonCause ? [] : findings }
+async function compareServices(
+  database: Database,
+  { services, known }: DueDeployment,
+  question: Question,
+): Promise<Compared[]> {
+  const { moments } = question
+  const compared: Compared[] = []
+  for (const service of services)
+    for (const tenant of await listTenants(database, service, moments)) {
+      const history = await readHistory(database, { ...question, tenant, service })
+      const before = known.find((each) => each.service === service && each.tenant === tenant)
+      const commonCause = before?.commonCause ?? false
+      compared.push({
+        figures: { tenant, service, ...figuresOf(history, moments), commonCause },
+        findings: commonCause ? [] : findImpact(history, moments),
+      })
+    }
+  return compared
 }
 
-/** Whether services of the tenant that were not deployed became worse, too. The day before is read only of those that seem to be. */
-async function haveOthersWorsened(
-  database: Comparison['database'],
-  tenant: string,
-  question: Pick<HistoryQuestion, 'moments' | 'stuckAfterMs'>,
-): Promise<boolean> {
+/** Those of the tenants in which services that were not deployed became worse, too. */
+async function listCommonCauses(
+  database: Database,
+  tenants: ReadonlySet<string>,
+  question: Question,
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const tenant of tenants) if (await haveOthersWorsened(database, tenant, question)) found.add(tenant)
+  return found
+}
+
+/** The day before the deployment is read only of services that seem to have become worse. */
+async function haveOthersWorsened(database: Database, tenant: string, question: Question): Promise<boolean> {
   const { moments } = question
   const histories: ObservedHistory[] = []
   for (const service of await listOthers(database, tenant, moments)) {
