@@ -21,10 +21,11 @@ import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import {
   bulkActionParameter,
   bulkItemStateParameter,
+  filterParameter,
   noteText,
+  searchOf,
   tenantParameter,
 } from '../shapes/parameters.js'
-import { filterParameter, searchOf } from '../shapes/saga-filter.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
   cancelBulkJob,

@@ -39,8 +39,8 @@ export interface CommandDependencies {
   needsApproval: boolean
 }
 
-/** What is asked for, for one saga or for many. */
-export interface Wish {
+/** What an operator asks for, of one saga or of many. */
+export interface CommandRequest {
   kind: CommandKind
   reason: string
   expiresInSeconds: number
@@ -55,7 +55,7 @@ export interface Wish {
 export async function requestCommand(
   { database, waiting, needsApproval }: CommandDependencies,
   { tenant, sagaId }: { tenant: string; sagaId: string },
-  { activityId, ...wish }: Wish & { activityId: string | undefined },
+  { activityId, ...request }: CommandRequest & { activityId: string | undefined },
   operator: Operator,
 ): Promise<SagaCommand> {
   await settleCommands(database)
@@ -63,10 +63,13 @@ export async function requestCommand(
   if (!target) throw notFound('Saga')
   if (activityId !== undefined && !(await hasActivity(database, { tenant, sagaId, activityId })))
     throw notFound('Activity')
-  const subject = subjectOf(wish.kind, activityId === undefined ? target : { ...target, stepId: activityId })
+  const subject = subjectOf(
+    request.kind,
+    activityId === undefined ? target : { ...target, stepId: activityId },
+  )
   if (typeof subject === 'string') throw conflict(problems[subject])
   const state = needsApproval ? 'waiting_for_approval' : 'pending'
-  const commands = { tenant, ...wish, state, batchId: null, sagas: [subject] } as const
+  const commands = { tenant, ...request, state, batchId: null, sagas: [subject] } as const
   const [command] = await insertCommands(database, commands, operator, openMax)
   if (!command) throw conflict(problems.busy)
   waiting.announce([command])
@@ -135,17 +138,17 @@ export async function planBatch(
 export async function requestBatch(
   dependencies: CommandDependencies,
   found: Found,
-  wish: Wish,
+  request: CommandRequest,
   expectedCount: number,
   operator: Operator,
 ): Promise<BatchPlan & { batchId: string; created: number }> {
   const { database, waiting, needsApproval } = dependencies
-  const plan = await planBatch(dependencies, found, wish.kind)
+  const plan = await planBatch(dependencies, found, request.kind)
   if (plan.matched !== expectedCount)
     throw conflict(`The filter finds ${plan.matched} sagas and not ${expectedCount}`)
   const batchId = randomUUID()
   const state = needsApproval ? 'waiting_for_approval' : 'pending'
-  const commands = { tenant: found.tenant, ...wish, state, batchId, sagas: plan.sagas } as const
+  const commands = { tenant: found.tenant, ...request, state, batchId, sagas: plan.sagas } as const
   const created = await insertCommands(database, commands, operator, openMax)
   waiting.announce(created)
   return { ...plan, batchId, created: created.length }
@@ -167,7 +170,7 @@ const uniqueViolation = '23505'
 /**
  * Decides about a command.
  *
- * @throws DomainError not-found | forbidden when somebody approves what they have asked for | conflict when its state does not
+ * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its state does not
  *   allow it
  */
 export async function decide(

@@ -17,8 +17,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { tenantParameter } from '../shapes/parameters.js'
-import { filterParameter, searchOf } from '../shapes/saga-filter.js'
+import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
   type CommandDependencies,
@@ -54,7 +53,7 @@ const expiresIn = () =>
     .default(expiry.usual)
     .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
 
-const wishParameters = {
+const requestParameters = {
   kind: z.enum(commandKinds),
   reason: filledText(1000).meta({ description: 'Why; the orchestrator gets it, too' }),
   expires_in: expiresIn(),
@@ -72,7 +71,7 @@ const createCommand = (dependencies: CommandDependencies) =>
       .object({
         id: text(),
         ...tenantParameter,
-        ...wishParameters,
+        ...requestParameters,
         activity_id: filledText()
           .optional()
           .meta({ description: 'The step of `retry` and `skip`. Unset: the one that stands still' }),
@@ -82,9 +81,11 @@ const createCommand = (dependencies: CommandDependencies) =>
         error: 'is only for retry and skip',
       }),
     async handle({ id, tenant, kind, reason, activity_id, expires_in }, caller: Caller, call) {
-      const wish = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
+      const request = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
       const saga = { tenant, sagaId: id }
-      return created(presentCommand(await requestCommand(dependencies, saga, wish, operatorOf(caller, call))))
+      return created(
+        presentCommand(await requestCommand(dependencies, saga, request, operatorOf(caller, call))),
+      )
     },
   })
 
@@ -93,7 +94,7 @@ const previewBatch = (dependencies: CommandDependencies) =>
   endpoint({
     summary: 'Count the sagas of a filter that would get a command',
     replies: { 200: batchPreviewShape },
-    input: z.object({ ...tenantParameter, kind: wishParameters.kind, filter: filterParameter }),
+    input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
     handle: async ({ tenant, kind, filter }) =>
       ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
   })
@@ -106,7 +107,7 @@ const createBatch = (dependencies: CommandDependencies) =>
     refusals: [409],
     input: z.object({
       ...tenantParameter,
-      ...wishParameters,
+      ...requestParameters,
       filter: filterParameter,
       expected_count: integer()
         .refine((value) => value >= 0, { error: 'does not have a valid value' })
@@ -114,9 +115,9 @@ const createBatch = (dependencies: CommandDependencies) =>
     }),
     async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
       const found = { tenant, ...searchOf(tenant, filter) }
-      const wish = { kind, reason, expiresInSeconds: expires_in }
+      const request = { kind, reason, expiresInSeconds: expires_in }
       const operator = operatorOf(caller, call)
-      return created(presentBatch(await requestBatch(dependencies, found, wish, expected_count, operator)))
+      return created(presentBatch(await requestBatch(dependencies, found, request, expected_count, operator)))
     },
   })
 
@@ -194,7 +195,7 @@ const deliverAgain = (dependencies: CommandDependencies) =>
 
 const base = '/sagas/commands'
 
-/** The routes of what operators ask of orchestrators. */
+/** The routes of commands for the orchestrators of sagas. */
 export function commandRoutes(dependencies: CommandDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [

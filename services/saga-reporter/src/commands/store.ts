@@ -87,7 +87,7 @@ const settle = statement(
   'saga-commands-settle',
 )
 
-/** Lets commands expire and leases end whose time is up. Whoever reads commands calls it first. */
+/** Ends the commands and the leases whose time is up. Every read of commands calls it first. */
 export async function settleCommands({ pool }: Readable): Promise<void> {
   await pool.query(settle)
 }

@@ -15,7 +15,7 @@ const refusals = {
   retryAfterMs: 5000,
 }
 
-/** The calls of this process that wait for commands. One of them or a thousand, they cost one query a second. */
+/** The calls of this process that wait for commands. However many wait, they cost two statements a second. */
 export class CommandWaiting {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #slots = new Slots(limits, refusals)

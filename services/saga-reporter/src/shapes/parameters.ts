@@ -104,6 +104,25 @@ function naturalOrder(search: SagaSearch): SagaOrder['by'] {
   return 'created_at'
 }
 
+const filterNames = new Set(Object.keys(filterParameters))
+
+/**
+ * The filter of sagas that are changed together. A name that is no filter is refused, because without it the filter would find more
+ * sagas than its sender wants; for the same reason an empty filter is refused.
+ */
+export const filterParameter = z.looseObject(filterParameters).superRefine((filter, { addIssue }) => {
+  const unknown = Object.keys(filter).filter((name) => !filterNames.has(name))
+  for (const name of unknown) addIssue({ code: 'custom', path: [name], message: 'is not a filter' })
+  if (unknown.length === 0 && Object.values(filter).every((value) => value === undefined))
+    addIssue({ code: 'custom', message: 'is empty' })
+})
+
+/** The search of a filter, and the order in which its sagas are processed. */
+export function searchOf(tenant: string, filter: z.output<typeof filterParameter>) {
+  const search = toSearch({ tenant, ...filter })
+  return { search, order: toOrder({}, search) }
+}
+
 /** The parameters of pages that begin where the page before ended. */
 export const cursorParameters = {
   per_page: pageParameters.per_page,
