@@ -16,7 +16,7 @@ export interface WindowFigures {
   failed: number
   compensated: number
   stuck: number
-  /** Sagas that ended well, of which the durations are. */
+  /** Sagas that ended well; the durations are those of these sagas. */
   timed: number
   durationP50: number | null
   durationP95: number | null
@@ -25,7 +25,7 @@ export interface WindowFigures {
   deadJobs: number
 }
 
-/** A failure of the window after a deployment that nobody saw in the fortnight before. */
+/** A failure of the window after a deployment that did not happen in the 14 days before. */
 export interface NewFailure {
   fingerprint: string
   sagas: number

@@ -62,7 +62,7 @@ export const measures = [
   'dead_jobs',
 ] as const
 
-/** The test by which each of them is judged; their sources stand beside the tests. */
+/** The statistical test of each measure. */
 export const testNames: Record<Measure, string> = {
   failures: "Fisher's exact test",
   new_failure: "Fisher's exact test",

@@ -97,7 +97,7 @@ export function renderBody(template: string, event: string, form: BodyForm = { j
   return body.text()
 }
 
-/** A template that was stored before there were sections stays a text when it has half of one. */
+/** A stored template that the parser refuses, because a section in it has no end, is sent as a text. */
 function partsOrText(template: string): Part[] {
   try {
     return parse(template)

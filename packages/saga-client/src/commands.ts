@@ -46,7 +46,7 @@ export interface CommandOptions {
   concurrencyMax?: number
   /** Shown to operators. Unset: host and process. */
   worker?: string
-  /** Told when commands cannot be asked for or answered; for logs. */
+  /** Called when commands cannot be asked for or answered; for logs. */
   onProblem?: (error: Error) => void
 }
 

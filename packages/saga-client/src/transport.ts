@@ -55,7 +55,7 @@ export function createTransport(settings: Settings): Transport {
     // A token that cannot be got rejects as well.
     await addToken(metadata, settings)
     return new Promise((resolve, reject) => {
-      const under = client.makeUnaryRequest(
+      const sent = client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
@@ -68,7 +68,7 @@ export function createTransport(settings: Settings): Transport {
           else resolve(response)
         },
       )
-      const cancel = () => under.cancel()
+      const cancel = () => sent.cancel()
       signal?.addEventListener('abort', cancel)
       if (signal?.aborted) cancel()
     })

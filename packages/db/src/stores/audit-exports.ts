@@ -10,7 +10,7 @@ type Pool = Pick<Database, 'pool'>
 export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
   prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
 
-/** How far a destination has the log. A new one has none of it. Notes that somebody looked. */
+/** How far a destination has the log; a new one has none of it. Stores when a worker checked it last. */
 export const checkAuditExport = (
   { prisma }: DatabaseOrTransaction,
   destination: string,
@@ -22,7 +22,7 @@ export const checkAuditExport = (
     update: { checkedAt },
   })
 
-/** An entry is never written before one of these ids any more. Null: a writer of entries takes long. */
+/** The last id up to which no further entry appears. Null: a transaction that writes entries takes too long. */
 export const findAuditHorizon = sequenceHorizon('audit_events_id_seq', 'audit-log').find
 
 /** The oldest entries of a range of ids. */
@@ -32,7 +32,7 @@ export const listAuditEventsAfter = (
 ): Promise<AuditEvent[]> =>
   prisma.auditEvent.findMany({ where: { id: { gt: after, lte: upTo } }, orderBy: { id: 'asc' }, take })
 
-/** Notes what a destination has. The position never goes back. @param entries whether it got some just now */
+/** Stores how far a destination has the log. The position never goes back. @param entries whether it has just got entries */
 export async function advanceAuditExport(
   { pool }: Pool,
   destination: string,
@@ -74,7 +74,7 @@ export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, posit
 /**
  * Deletes some of the oldest entries.
  *
- * @param upTo id of the last entry that may be deleted; null: whichever is old enough
+ * @param upTo id of the last entry that may be deleted; null: every one that is old enough
  * @returns how many were deleted
  */
 export async function deleteOldAuditEvents(

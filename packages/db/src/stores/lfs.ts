@@ -37,7 +37,7 @@ export async function releaseLfsObjects(
   oids: readonly string[],
 ): Promise<void> {
   const given = [...oids]
-  // Whoever adds a file with such an object at the same time has locked its row, and is seen by the next statement.
+  // A transaction that adds a file with such an object locks the row, too, so that the next statement sees the file.
   await prisma.$queryRaw`SELECT FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${given}) ORDER BY oid FOR UPDATE`
   await prisma.$executeRaw`WITH released AS (
     UPDATE lfs_objects o SET released_at = now()

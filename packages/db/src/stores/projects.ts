@@ -101,7 +101,7 @@ export interface NewProject {
   /** Path of the bare repository below its storage root. */
   diskPath: string
   topics: string[]
-  /** Services that its deployments ship which name none. */
+  /** The services of deployments that name none. */
   defaultServices: string[]
   lfsEnabled: boolean
   settings: SettingChanges

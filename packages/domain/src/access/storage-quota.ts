@@ -34,16 +34,16 @@ export function storageLimitsOf(
 }
 
 /**
- * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. What was deleted is
- * free at once, but a quota bounds the disk too: with deleted files that it still has, it never holds more than twice the quota.
+ * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. Deleted files
+ * free their quota at once and stay on the disk until housekeeping removes them: together with them, at most twice the quota is stored.
  */
 export function quotaRefusal(
   { projectBytesMax, ownerBytesMax }: StorageLimits,
   { projectBytes, ownerBytes, projectReleasedBytes, ownerReleasedBytes }: StoredBytes,
   added: number,
 ): string | null {
-  const exceeds = (bytes: number, max: number | null, share = 1) =>
-    max !== null && added > 0 && bytes + added > share * max
+  const exceeds = (bytes: number, max: number | null, times = 1) =>
+    max !== null && added > 0 && bytes + added > times * max
   const left = (released: number) =>
     `there is no room for ${sizeText(added)} more until ${sizeText(released)} of deleted files are removed from the disk, an hour after they were stored`
   if (exceeds(projectBytes, projectBytesMax))

@@ -46,7 +46,7 @@ export const mayApprove = (protection: EnvironmentProtection, actor: Environment
     ? protection.approvalRules.some((rule) => isParty(rule, actor))
     : mayDeployTo(protection, actor)
 
-/** Approvals that a deployment still needs, of whoever may approve now. One approval counts for every rule that its user fits. */
+/** Approvals that a deployment still needs. Only those of users who may approve now count. One approval counts for every rule that its user fits. */
 export function countPendingApprovals(
   protection: EnvironmentProtection,
   approvals: readonly GivenApproval[],

@@ -6,8 +6,8 @@ export type CommandKind = (typeof commandKinds)[number]
 export const isAboutStep = (kind: CommandKind): boolean => kind === 'retry' || kind === 'skip'
 
 /**
- * `leased`: handed to an orchestrator that has not answered yet; `unknown`: it may have had its effect, and nobody has said so.
- * Of these, `waiting_for_approval`, `pending`, `leased` and `unknown` can change.
+ * `leased`: handed to an orchestrator that has not answered yet; `unknown`: an orchestrator had it, has not
+ * answered in time, and may have done it. Of these, `waiting_for_approval`, `pending`, `leased` and `unknown` can change.
  */
 export const commandStates = [
   'waiting_for_approval',
@@ -56,8 +56,8 @@ const transitions: Record<CommandState, Partial<Record<CommandEvent, CommandStat
 }
 
 /**
- * A command after an event; null when the event cannot happen to it. No state says that a doubtful command had no effect: until
- * an orchestrator answers it ends as `unknown`. An orchestrator may still answer a delivery that was given up.
+ * A command after an event; null when the event cannot happen to it. A doubtful command never becomes `expired` or `withdrawn`, which
+ * would say that it had no effect, but `unknown`. An orchestrator may still answer a delivery whose lease has ended.
  */
 export function afterCommandEvent(
   { state, doubtful }: CommandProgress,

@@ -9,16 +9,16 @@ import { readLfsPointers } from '../lfs-pointers.js'
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
 
-/** A file may be stored again before it is noted that something has it. */
+/** A file may be stored again before a record says that something has it. */
 const releasedGraceMs = 3_600_000
 
-/** What is noted of the objects of a repository. */
+/** The records of the objects of a repository, which the caller keeps. */
 export interface LfsObjectNotes {
-  /** Ids of objects that files had which were deleted. */
+  /** Ids of objects whose files were all deleted. */
   listReleased(): Promise<string[]>
-  /** Notes that released objects are needed. */
+  /** Records that released objects are needed. */
   reclaim(oids: readonly string[]): Promise<void>
-  /** Forgets objects that are about to be removed. @returns the ids of those that files of packages or comments have */
+  /** Deletes the records of objects that are about to be removed. @returns the ids of those that files of packages or comments have */
   forget(oids: readonly string[]): Promise<string[]>
 }
 

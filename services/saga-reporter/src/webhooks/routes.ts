@@ -101,7 +101,7 @@ const createWebhook = (dependencies: WebhookDependencies) =>
 /** `POST /sagas/webhooks/preview` */
 const previewWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
-    summary: 'What a webhook would send of an event, of a saga that there is not; nothing is sent',
+    summary: 'Show what a webhook would send of an event of a made-up saga; nothing is sent',
     replies: { 200: previewShape },
     input: z.object({
       ...tenantParameter,

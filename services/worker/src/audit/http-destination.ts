@@ -31,7 +31,7 @@ export const httpDestination = ({ url, token, secret }: HttpOptions): Destinatio
         },
         body,
       })
-      // The answer counts for nothing, and may be long.
+      // Only the status counts, and the body may be long.
       await response.body?.cancel()
       if (!response.ok) throw new ExportError(`the server answered ${response.status}`)
     } catch (error) {

@@ -5,7 +5,7 @@ type Pooled = Pick<Database, 'pool'>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** A failure that nobody saw for so long is a new one. */
+/** A failure is new when none like it happened for this long. */
 const forgottenMs = 14 * dayMs
 /** Sagas that take longer do not count, so that only those are read that began near the windows. */
 const durationMsMax = dayMs
@@ -13,7 +13,7 @@ const durationMsMax = dayMs
 const namesMax = 1000
 /** Tenants of a service that are compared. */
 const tenantsMax = 20
-/** Services that are asked whether they became worse, too. */
+/** Services that are compared although they were not deployed. */
 const othersMax = 30
 
 /** Whose sagas are read. */
@@ -58,7 +58,7 @@ const hoursOfService = {
     WHERE hour BETWEEN 0 AND 23 GROUP BY hour ORDER BY hour`,
 }
 
-/** Of other services: those sagas are enough that take up to an hour. */
+/** Of services that were not deployed only sagas are read that take up to this long. */
 const briefMsMax = hourMs
 
 /** What a service did from the beginning of the window before a deployment up to the end of the window after it. */

@@ -1,2 +1,2 @@
--- The services that deployments ship which name none.
+-- The services of deployments that name none.
 ALTER TABLE projects ADD COLUMN default_services text[] NOT NULL DEFAULT '{}';

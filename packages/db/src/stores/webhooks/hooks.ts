@@ -21,8 +21,8 @@ export type Webhook = Omit<WebhookRow, keyof typeof omit>
 /** The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every tenant. */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
-/** What a webhook may have in addition. What is left out is as at the beginning. */
-type ProjectHookFields = Partial<
+/** The optional fields of a webhook; those that are left out get their defaults. */
+type OptionalFields = Partial<
   Pick<
     WebhookRow,
     | 'name'
@@ -35,7 +35,7 @@ type ProjectHookFields = Partial<
   >
 >
 
-export interface NewWebhook extends ProjectHookFields {
+export interface NewWebhook extends OptionalFields {
   url: string
   /** Host of the URL, lower-cased. */
   host: string

@@ -140,7 +140,7 @@ export interface LeaseCommandsRequest {
   serviceName: string;
   /** At most 100. Unset: 1. */
   max: number;
-  /** 1 to 3600. Unset: 60. A command that is not answered within this time becomes unknown: nobody gets it by itself again. */
+  /** 1 to 3600. Unset: 60. A command that is not answered within this time becomes unknown, and is leased again only when an operator asks for it. */
   leaseSeconds: number;
   /** How long the call waits for a command: 0 to 60. Unset: 0. It ends half a second before its deadline. */
   waitSeconds: number;
