@@ -128,7 +128,7 @@ function createDelivery(settings: Settings, transport: Transport) {
   const counts = { stored: 0, refused: 0, lost: 0, repeated: 0 }
   const undecided = new Set<Promise<unknown>>()
   const sequences = new Map<string, number>()
-  let closed: Promise<void> | undefined
+  let isClosed = false
 
   const queue = new BatchQueue<Pending>(
     {
@@ -142,7 +142,7 @@ function createDelivery(settings: Settings, transport: Transport) {
   )
 
   const accept = (encode: () => EncodedEvent, operation: keyof Encoders, event: SagaEvent) => {
-    if (closed !== undefined) return lost('the client is closed')
+    if (isClosed) return lost('the client is closed')
     if (queue.size >= settings.queueMax) return lost('the queue is full')
     try {
       checkEvent(operation, event)
@@ -181,13 +181,11 @@ function createDelivery(settings: Settings, transport: Transport) {
       return decided
     },
     flush,
-    close(timeoutMs: number): Promise<void> {
-      closed ??= (async () => {
-        await flush(timeoutMs)
-        stopping.abort()
-        await flush()
-      })()
-      return closed
+    async close(timeoutMs: number): Promise<void> {
+      isClosed = true
+      await flush(timeoutMs)
+      stopping.abort()
+      await flush()
     },
     stats: (): Stats => ({ pending: queue.size, ...counts }),
   }

@@ -145,7 +145,7 @@ const knownKeys = statement(
 
 type KnownKind = 'event' | 'saga' | 'activity'
 
-/** Which of the keys are in the log, or of a saga or an activity that retention removed. */
+/** Of the keys of events those that are in the log, and of the keys of sagas and activities those that retention removed. */
 async function readKnown(
   client: PoolClient,
   keys: Record<KnownKind, readonly TenantKey[]>,
