@@ -189,6 +189,16 @@ export function requireOwnTenant(peer: Peer, tenant: string): void {
     throw forbidden(`this certificate does not report for tenant ${tenant}`)
 }
 
+/** @throws DomainError forbidden for sagas of a tenant or a service that the peer may not act for */
+export function requireOwnSagas(
+  peer: Peer,
+  { tenant, serviceName }: { tenant: string; serviceName: string },
+) {
+  requireOwnTenant(peer, tenant)
+  if (peer.service !== null && serviceName !== peer.service)
+    throw forbidden(`only for service ${peer.service}`)
+}
+
 /** @throws DomainError forbidden for an event that names a service that the peer may not report for */
 export function requireOwnService(peer: Peer, event: RawSagaEvent): void {
   if (peer.service === null) return

@@ -9,14 +9,14 @@ import {
   type SagaCommandsServer,
   SagaCommandsService,
 } from '@switchyard/contracts/saga-commands'
-import { forbidden, invalidParameters } from '@switchyard/domain'
+import { invalidParameters } from '@switchyard/domain'
 import { ownTenant } from '@switchyard/domain/access'
 import type { CommandKind } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
+import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
-import { readToken, shownText, within } from '../shapes/grpc-parameters.js'
+import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { acknowledgeCommand, type CommandDependencies, leaseCommands } from './commands.js'
 import type { CommandAnswer, CommandLease, WantedCommands } from './leases.js'
 
@@ -64,9 +64,7 @@ async function lease(
   { deadline, signal }: { deadline: number; signal: AbortSignal },
 ): Promise<LeaseCommandsResponse> {
   const { waitSeconds, ...wanted } = readRequest(request, ownTenant(peer.tenants))
-  requireOwnTenant(peer, wanted.tenant)
-  if (peer.service !== null && wanted.serviceName !== peer.service)
-    throw forbidden(`only for service ${peer.service}`)
+  requireOwnSagas(peer, wanted)
   const waitMs = Math.min(waitSeconds * 1000, deadline - Date.now() - beforeDeadlineMs)
   const leased = await leaseCommands(needs, wanted, { waitMs, sender: peer.name ?? address, signal })
   return { commands: leased.map(toLeasedCommand) }
@@ -106,13 +104,8 @@ function readRequest(
   request: LeaseCommandsRequest,
   tenantOtherwise: string,
 ): WantedCommands & { waitSeconds: number } {
-  const tenant = request.tenant || tenantOtherwise
-  const { serviceName } = request
-  if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
-  if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])
   return {
-    tenant,
-    serviceName,
+    ...readService(request, tenantOtherwise),
     take: within('max', request.max || undefined, limits.commands),
     leaseSeconds: within('lease_seconds', request.leaseSeconds || undefined, limits.leaseSeconds),
     waitSeconds: within('wait_seconds', request.waitSeconds, limits.waitSeconds),

@@ -11,7 +11,7 @@ import {
   SagaRecoveryService,
 } from '@switchyard/contracts/saga-recovery'
 import type { Database } from '@switchyard/db'
-import { forbidden, invalidParameters } from '@switchyard/domain'
+import { invalidParameters } from '@switchyard/domain'
 import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import type {
   ActivityView,
@@ -21,10 +21,10 @@ import type {
   SagaView,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
+import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
-import { readToken, shownText, within } from '../shapes/grpc-parameters.js'
+import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { claimSagas, completeLease, extendLease } from './recover.js'
 
@@ -57,9 +57,7 @@ type Pool = Pick<Database, 'pool'>
 
 async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
   const wanted = readClaim(request, ownTenant(peer.tenants))
-  requireOwnTenant(peer, wanted.tenant)
-  if (peer.service !== null && wanted.serviceName !== peer.service)
-    throw forbidden(`only for service ${peer.service}`)
+  requireOwnSagas(peer, wanted)
   const claimed = await claimSagas(database, wanted)
   return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
 }
@@ -113,13 +111,8 @@ const limits = {
  * @throws DomainError invalid-parameters
  */
 function readClaim(request: ClaimRequest, tenantOtherwise: string): SagaClaim {
-  const tenant = request.tenant || tenantOtherwise
-  const { serviceName } = request
-  if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
-  if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])
   return {
-    tenant,
-    serviceName,
+    ...readService(request, tenantOtherwise),
     take: within('max', request.max || undefined, limits.sagas),
     leaseSeconds: within('lease_seconds', request.leaseSeconds || undefined, limits.leaseSeconds),
     idleSecondsMin: within('min_idle_seconds', request.minIdleSeconds, limits.idleSeconds),

@@ -1,6 +1,22 @@
 import { invalidParameters } from '@switchyard/domain'
 
 /**
+ * The tenant and the service whose sagas a request is about.
+ *
+ * @param tenantOtherwise the tenant of a request that does not name one
+ * @throws DomainError invalid-parameters
+ */
+export function readService(
+  { tenant: named, serviceName }: { tenant: string; serviceName: string },
+  tenantOtherwise: string,
+): { tenant: string; serviceName: string } {
+  const tenant = named || tenantOtherwise
+  if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
+  if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])
+  return { tenant, serviceName }
+}
+
+/**
  * A number of a request within its limits.
  *
  * @param given undefined stands for the usual value
