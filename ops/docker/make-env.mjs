@@ -99,7 +99,7 @@ secret('oidc_providers', () => '[]')
 // Copies of backups: what they are encrypted with, and the key of the bucket, which its owner gave.
 secret('restic_password', password)
 secret('aws_secret_access_key', password)
-// The audit log of a server or collector outside, used once `.env` has its address. docs/audit-log.md says what may stand here.
+// Credentials for the server or collector that the audit log is sent to, used once `.env` has its address: docs/audit-log.md.
 secret('audit_export_http_token', password)
 secret('audit_export_http_secret', password)
 secret('audit_export_otlp_headers', () => 'x-source=switchyard')

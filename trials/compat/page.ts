@@ -69,13 +69,13 @@ Tools that speak GitLab's API, or git, do here what their users do with them. Ea
 forwarder that notes every call. This page is what \`pnpm test:compat\` has written; what a tool is tried with is in
 \`trials/compat\`.
 
-- \`works\`: the tool is as it is published. It was given the address and a token, and nothing else.
-- \`with a setting\`: it works, and needs what is named behind it.
-- \`no\`: it does not work, for the reason behind it.
-- \`not run\`: the tool could not be had where this was tried.
+- \`works\`: the published tool, with the address of the installation and a token and no further setting.
+- \`with a setting\`: it works with the setting in parentheses.
+- \`no\`: it does not work, for the reason in parentheses.
+- \`not run\`: it was not tried, for the reason in parentheses.
 
-\`by its calls\` stands for a tool that could not be had, whose calls were made in its place. \`in bounded memory\` means that git-api
-and the processes that it starts take less than 100 MB more while the task runs.
+\`by its calls\` means that the tool could not be installed, so that the calls that it makes were sent without it. \`in bounded memory\`
+means that git-api and the processes that it starts take less than 100 MB more while the task runs.
 `
 
 /** The page of a whole run. */

@@ -74,8 +74,8 @@ describe('docker compose up', () => {
     await expectReady()
   })
 
-  it('takes the memory at rest that docs/operations.md says, which this writes', async () => {
-    // What starting has left is given back.
+  it('takes memory at rest, which is written into docs/operations.md', async () => {
+    // Until the memory that only the start needs is given back.
     await sleep(120_000)
     const figures = new Map<string, number>()
     for (const name of running) figures.set(name, await memoryOf(installed, name))

@@ -268,16 +268,12 @@ describe('metrics stay inside', () => {
   })
 })
 
-/** Those of several storages are in the tests of storages in services/git-api/test, that of backups in packages/backup/test. */
-const inOtherTests =
-  /: (git_api_(forwarded_requests|refused_forwards|repository_moves)_total|switchyard_backup_cut_timestamp_seconds) is not served$/
-// Of Kubernetes, of Prometheus itself, and of the exporters that docs/monitoring.md names.
-const ofOthers =
-  /: (kube_cronjob|kubelet|node_filesystem|redis_memory|redis_up|pg_stat|pg_up|probe|up)\w* is not served$/
+/** Figures of several storages are in the tests of storages in services/git-api/test. */
+const inOtherTests = /: git_api_(forwarded_requests|refused_forwards|repository_moves)_total is not served$/
 
 it('every figure of the alerts and dashboards is served, with the labels that they name', async () => {
   const { 'saga-reporter-grpc': _grpc, ...ports } = services.ports
   const served = await readFigures(Object.values(ports))
   const problems = expressions.flatMap((expression) => problemsOf(expression, served))
-  expect(problems.filter((problem) => !inOtherTests.test(problem) && !ofOthers.test(problem))).toEqual([])
+  expect(problems.filter((problem) => !inOtherTests.test(problem))).toEqual([])
 })

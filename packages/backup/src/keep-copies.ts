@@ -4,7 +4,7 @@ import { secretField } from '@switchyard/config'
 import { type Progress, SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 
-/** How many copies stay: the last of each of so many days, weeks and months. */
+/** For how many days, weeks and months the last copy of each is kept. */
 interface KeepingRules {
   daily: number
   weekly: number
@@ -13,7 +13,7 @@ interface KeepingRules {
 
 export interface Copies {
   rules: KeepingRules
-  /** Of restic: where it keeps them, its password, and what its store asks for. */
+  /** Environment of restic: its repository, its password, and the credentials of its store. */
   env: NodeJS.ProcessEnv
 }
 
@@ -45,7 +45,7 @@ export const copyFields = {
 
 type CopyConfig = z.infer<z.ZodObject<typeof copyFields>>
 
-/** What is wrong with these settings together, as the name of a variable and a sentence; null: nothing. */
+/** @returns the name of a setting and why it does not fit the others; null when the settings fit together */
 export function findCopyProblem(config: CopyConfig): [string, string] | null {
   if (config.RESTIC_REPOSITORY === undefined) return null
   if (config.RESTIC_PASSWORD === undefined)
@@ -61,7 +61,7 @@ const rulesOf = (config: CopyConfig): KeepingRules => ({
   monthly: config.BACKUP_KEEP_MONTHLY,
 })
 
-/** What restic needs to run, whatever its store is. */
+/** Variables of this process that restic needs for every store. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'SSL_CERT_FILE', 'HTTPS_PROXY', 'NO_PROXY']
 
 /** Where copies are kept; null: nowhere. */

@@ -71,7 +71,7 @@ async function signIn(command: Command, address: string | undefined, options: Lo
   if (environment.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
 }
 
-/** The token of the browser; undefined when it is to be one that the person has. */
+/** The token that the person allows in a browser; undefined when the person gives a token instead. */
 async function allowedToken(url: string, { browser, token, scope }: LoginOptions) {
   if (token || !(browser || process.stdin.isTTY)) return undefined
   const allowed = await loginByBrowser(url, scope)
@@ -99,7 +99,7 @@ async function signOut(isRevoked: boolean) {
   say(`✓ signed out of ${kept.url}${isRevoked ? ', and its token is revoked' : ''}`)
 }
 
-/** A token that does not work any more needs no end. */
+/** Does nothing for a token that has ended already. */
 async function revoke(api: Api) {
   try {
     await api.DELETE('/personal_access_tokens/self')

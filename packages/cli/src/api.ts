@@ -49,7 +49,7 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
 const isIdentityToken = (token: string) => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token)
 
 const identityRefused = new Failure(
-  'the identity token of this job is not trusted here: it has expired, or no rule matches it, or the command has no --project and takes an exchanged token (docs/keyless-ci.md)',
+  'the identity token of this job is not trusted here: it has expired, or no rule matches it, or the command has no --project and needs an exchanged token (docs/keyless-ci.md)',
   exitCodes.notSignedIn,
 )
 

@@ -14,7 +14,7 @@ import { exitCodes, Failure, networkFailure, usageFailure } from './failure.js'
 import { oneLine } from './output.js'
 import { say, sayWaiting } from './session.js'
 
-/** By which people recognize this machine among their tokens. */
+/** The name of the token, by which people recognize this machine in the list of their tokens. */
 const programName = () =>
   `switchyard on ${
     hostname()
@@ -23,9 +23,9 @@ const programName = () =>
   }`
 
 /**
- * Has a person allow this command a token in a browser, on this machine or another (RFC 8628).
+ * Gets a token that a person allows on a page of the console, in a browser on this machine or another (RFC 8628).
  *
- * @returns undefined when the instance signs in no programs so
+ * @returns undefined when the instance does not let users allow programs a token
  */
 export async function loginByBrowser(url: string, scopes: readonly string[]): Promise<string | undefined> {
   const config = configurationOf(url)
@@ -74,7 +74,7 @@ async function begin(config: Configuration, url: string, scopes: readonly string
   }
 }
 
-/** The status of an answer that is none of the protocol, or an error of it. */
+/** The HTTP status of an answer that is an error of the protocol, or no answer of the protocol. */
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ResponseBodyError) return error.status
   const cause = error instanceof Error ? error.cause : undefined

@@ -65,7 +65,7 @@ async function upload(tag: string, files: string[], options: UploadOptions, comm
   show(links, links.map((link) => facts({ file: link.name, address: link.direct_asset_url })).join('\n'))
 }
 
-/** Of several files, the one that the server refuses. */
+/** Adds the name of the file to the refusal of the server. */
 function aboutFile(name: string, error: unknown): unknown {
   if (!(error instanceof Failure) || error.exitCode !== exitCodes.usage) return error
   const advice = error.message.startsWith('file_name') ? ': names have letters, digits and . _ - + ~ @' : ''

@@ -63,7 +63,7 @@ async function watch(session: Session, filter: Filter): Promise<void> {
 /** Where a new connection goes on. */
 interface Position {
   lastId?: string
-  /** The loss is told of already. */
+  /** Whether the loss of the connection was reported already. */
   isLost?: boolean
 }
 

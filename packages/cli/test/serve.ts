@@ -6,7 +6,7 @@ import { afterEach } from 'vitest'
 const closing: (() => Promise<unknown>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
 
-/** The address of a server that answers as what stands before an instance, or instead of it, may answer. */
+/** Starts a server on loopback, which is closed after the test. @returns its address */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')

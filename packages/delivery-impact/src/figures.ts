@@ -8,8 +8,10 @@ export interface ObservedRun extends SagaRun {
   compensated: boolean
 }
 
+// Types, as no interface is a value of JSON to the compiler: the database has figures as JSON.
+
 /** What a service did in a window. Times are in seconds. */
-export interface WindowFigures {
+export type WindowFigures = {
   /** Sagas that ended, failed or wait. */
   sagas: number
   /** Without those that were compensated. */
@@ -26,7 +28,7 @@ export interface WindowFigures {
 }
 
 /** A failure of the window after a deployment that did not happen in the 14 days before. */
-export interface NewFailure {
+export type NewFailure = {
   fingerprint: string
   sagas: number
   /** Unix milliseconds. */
@@ -34,7 +36,7 @@ export interface NewFailure {
 }
 
 /** What a service did before and after a deployment. */
-export interface ServiceFigures {
+export type ServiceFigures = {
   tenant: string
   service: string
   before: WindowFigures

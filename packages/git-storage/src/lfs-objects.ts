@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from './blobs.js'
+import { isUntouchedSince } from './housekeeping/list-repositories.js'
 import type { Repository } from './repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
@@ -127,6 +128,19 @@ export const largestFile = (bytesMax: number) => `A file can have ${bytesMax} by
 /** @returns its path */
 export const makeUploadFolder = (repository: string): Promise<string> =>
   makeFolders(repository, uploadFolders)
+
+/** Removes the unfinished uploads of processes that were killed. @param before what was written to later stays */
+export async function removeStaleUploads({ path }: Pick<Repository, 'path'>, before: Date): Promise<void> {
+  const folder = join(path, lfsUploads)
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const name of names) {
+    const file = join(folder, name)
+    if (await isUntouchedSince(file, before)) await rm(file, { force: true })
+  }
+}
 
 async function* checked({ oid, size }: LfsObject, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')

@@ -101,18 +101,15 @@ export const json = (value: unknown): RequestInit => ({
 export const form = (fields: Record<string, string>): RequestInit => ({ body: new URLSearchParams(fields) })
 
 /** Status and body of an answer, without the request id that every error carries. */
-export async function outcome(response: Response | Promise<Response>) {
-  const { status, body } = await whole(response)
-  if (body !== null && typeof body === 'object' && 'request_id' in body) {
-    const { request_id, ...rest } = body
-    if (!request_id) throw new Error('an error without a request id')
-    return { status, body: rest }
-  }
-  return { status, body }
-}
-
-async function whole(response: Response | Promise<Response>) {
+export async function outcome<Body extends object = Record<string, unknown>>(
+  response: Response | Promise<Response>,
+): Promise<{ status: number; body: Body | null }> {
   const answer = await response
   const text = await answer.text()
-  return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) }
+  const body: Body | null = text === '' ? null : JSON.parse(text)
+  if (body !== null && typeof body === 'object' && 'request_id' in body) {
+    if (!body.request_id) throw new Error('an error without a request id')
+    delete body.request_id
+  }
+  return { status: answer.status, body }
 }

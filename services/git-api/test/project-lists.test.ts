@@ -102,8 +102,10 @@ describe('GET /projects', () => {
   })
 
   it('shows fewer fields with simple=true', async () => {
-    const { body } = await outcome(harness.send('owner', 'GET', '/projects?simple=true&search=engine'))
-    const [project] = body as unknown as Record<string, unknown>[]
+    const { body } = await outcome<object[]>(
+      harness.send('owner', 'GET', '/projects?simple=true&search=engine'),
+    )
+    const [project] = body ?? []
     expect(project).toMatchObject({ path: 'engine', topics: ['steam', 'rail'], namespace: { path: 'Owner' } })
     for (const key of ['owner', 'permissions', 'empty_repo', '_links'])
       expect(project).not.toHaveProperty(key)
@@ -182,9 +184,9 @@ describe('POST /projects/:id/archive', () => {
     const created = await outcome(harness.send('owner', 'POST', `${path}/repository/branches`, branch))
     expect(created.body?.message).toContain('invalid reference name')
     const query = `/audit_events?entity_type=Project&entity_id=${ids.tender}`
-    const { body } = await outcome(harness.send('admin', 'GET', query))
-    const names = (body as unknown as { event_name: string }[]).map(({ event_name }) => event_name)
-    expect(names.filter((name) => name.endsWith('archived'))).toEqual([
+    const { body } = await outcome<{ event_name: string }[]>(harness.send('admin', 'GET', query))
+    const names = body?.map(({ event_name }) => event_name)
+    expect(names?.filter((name) => name.endsWith('archived'))).toEqual([
       'project_unarchived',
       'project_archived',
     ])

@@ -171,9 +171,9 @@ describe('GET /projects/:id', () => {
 
 describe('GET /projects', () => {
   const names = async (who: string, query: string) => {
-    const { status, body } = await outcome(harness.send(who, 'GET', `/projects?${query}`))
+    const { status, body } = await outcome<{ path: string }[]>(harness.send(who, 'GET', `/projects?${query}`))
     expect(status).toBe(200)
-    return (body as unknown as { path: string }[]).map(({ path }) => path)
+    return body?.map(({ path }) => path)
   }
 
   it('shows what the caller may see, filtered and ordered', async () => {

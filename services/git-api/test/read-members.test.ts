@@ -71,11 +71,11 @@ it('the users of a project are its members, found by a part of a name and withou
   const two = await newUser('user-two', 'Bea Two')
   for (const user of [one, two]) await addMember(harness.database, project, user, 20)
   const found = async (query: string) => {
-    const { status, body } = await outcome(
+    const { status, body } = await outcome<{ id: number; access_level?: number }[]>(
       harness.send('owner', 'GET', `/projects/${project.id}/users?${query}`),
     )
     expect(status).toBe(200)
-    return (body as unknown as { id: number; access_level?: number }[]).map(({ id, access_level }) => {
+    return body?.map(({ id, access_level }) => {
       expect(access_level).toBe(undefined)
       return id
     })

@@ -69,7 +69,7 @@ test('a sender that asks for many comparisons at once has one at a time, and a n
   const client = await harness.database.pool.connect()
   await client.query('BEGIN; LOCK TABLE status_reports IN ACCESS EXCLUSIVE MODE')
   const flood = Array.from({ length: 60 }, () => changes('reporter'))
-  // 50 wait, and the others are refused.
+  // One request reads reports, 50 requests wait for their turn, and the other nine are refused.
   await expect.poll(() => slots('waiting'), { timeout: 20_000 }).toBe(50)
   expect(await slots('held')).toBe(1)
   const neighbour = changes('owner')

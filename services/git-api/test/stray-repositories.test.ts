@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createGit, type Git } from '@switchyard/git-storage/git'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeStrayRepositories } from '../src/projects/stray-repositories.js'
+import { removeStrays } from '../src/projects/stray-repositories.js'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
@@ -24,10 +24,11 @@ const hour = 3_600_000
 const { logger } = createServiceContext('test', 'silent')
 const sweep = () => {
   const needs = { database: harness.database, git, storageRoot: harness.storageRoot, logger }
-  return removeStrayRepositories(needs, new Date(Date.now() - hour))
+  const before = new Date(Date.now() - hour)
+  return removeStrays(needs, { repositoriesBefore: before, uploadsBefore: before })
 }
 
-const ageFolder = (path: string, ms = 2 * hour) => {
+const age = (path: string, ms = 2 * hour) => {
   const time = new Date(Date.now() - ms)
   return utimes(path, time, time)
 }
@@ -52,7 +53,7 @@ test('what a killed process leaves of deletions and creations goes after an hour
   const foreign = `${path}.kept-by-hand`
   for (const folder of [removed, created, copy, young, foreign])
     await mkdir(join(folder, 'objects'), { recursive: true })
-  for (const folder of [removed, created, copy, foreign, path]) await ageFolder(folder)
+  for (const folder of [removed, created, copy, foreign, path]) await age(folder)
   await sweep()
   expect(await namesBeside(path)).toEqual([path, young, foreign].map(basename).sort())
 })
@@ -62,7 +63,7 @@ test('the repository of a deleted project goes when the process was killed betwe
   const { body } = await harness.ask('owner', 'GET', `/projects/${project.id}`)
   expect(body.id).toBe(project.id)
   await harness.database.prisma.project.delete({ where: { id: project.id } })
-  await ageFolder(path)
+  await age(path)
   // Without the entry of its deletion it may belong to another database.
   await sweep()
   expect(await namesBeside(path)).toContain(basename(path))
@@ -70,10 +71,10 @@ test('the repository of a deleted project goes when the process was killed betwe
   await harness.database.prisma.auditEvent.create({
     data: { ...event, entityId: String(project.id), details: {} },
   })
-  await ageFolder(path, 0)
+  await age(path, 0)
   await sweep()
   expect(await namesBeside(path)).toContain(basename(path))
-  await ageFolder(path)
+  await age(path)
   await sweep()
   expect(await namesBeside(path)).not.toContain(basename(path))
 })
@@ -84,7 +85,26 @@ test('an empty repository whose project was never stored goes too', async () => 
   const path = join(harness.storageRoot, diskPath)
   await sweep()
   expect(await namesBeside(path)).toEqual([basename(path)])
-  await ageFolder(path)
+  await age(path)
   await sweep()
   expect(await namesBeside(path)).toEqual([])
+})
+
+test('uploads that broke off long ago go, also of repositories whose project is not known, and nothing else beside them', async () => {
+  const { path } = await pushedProject()
+  const diskPath = diskPathOf(2_000_000_001)
+  await git.createRepository(diskPath, 'main')
+  const unknown = join(harness.storageRoot, diskPath)
+  for (const folder of [path, unknown]) {
+    await mkdir(join(folder, 'lfs/tmp'), { recursive: true })
+    await mkdir(join(folder, 'lfs/objects'))
+    for (const name of ['tmp/young', 'tmp/old', 'objects/old'])
+      await writeFile(join(folder, 'lfs', name), 'bytes')
+    for (const name of ['tmp/old', 'objects/old']) await age(join(folder, 'lfs', name))
+  }
+  await sweep()
+  for (const folder of [path, unknown]) {
+    expect(await readdir(join(folder, 'lfs/tmp'))).toEqual(['young'])
+    expect(await readdir(join(folder, 'lfs/objects'))).toEqual(['old'])
+  }
 })

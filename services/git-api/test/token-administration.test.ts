@@ -174,10 +174,8 @@ describe('/personal_access_tokens/:id', () => {
     expect(await works(secret)).toBe(false)
     expect((await harness.send(who, 'DELETE', tokens(`/${token.id}`))).status).toBe(204)
     const path = `/audit_events?event_name=access_token_revoked&entity_id=${harness.users.owner.id}`
-    const { body } = await outcome(harness.send('admin', 'GET', path))
-    const noted = (body as unknown as { details: Record<string, unknown> }[]).filter(
-      ({ details }) => details.revoked_token_id === token.id,
-    )
+    const { body } = await outcome<{ details: Record<string, unknown> }[]>(harness.send('admin', 'GET', path))
+    const noted = body?.filter(({ details }) => details.revoked_token_id === token.id)
     expect(noted).toHaveLength(1)
   })
 

@@ -29,10 +29,10 @@ async function personWithToken(given: Parameters<typeof createUser>[1] = {}) {
 }
 
 const eventsOf = async (id: number) => {
-  const { body } = await outcome(
+  const { body } = await outcome<{ event_name: string; details: Record<string, unknown> }[]>(
     harness.send('admin', 'GET', `/audit_events?entity_type=User&entity_id=${id}`),
   )
-  return body as unknown as { event_name: string; details: Record<string, unknown> }[]
+  return body ?? []
 }
 
 describe('PUT /users/:id', () => {
@@ -90,8 +90,8 @@ describe('PUT /users/:id', () => {
   })
 
   it('keeps the name of root and the rights of bots', async () => {
-    const { body } = await outcome(harness.send('admin', 'GET', '/users?username=root'))
-    const root = Number((body as unknown as { id: number }[])[0]?.id)
+    const { body } = await outcome<{ id: number }[]>(harness.send('admin', 'GET', '/users?username=root'))
+    const root = Number(body?.[0]?.id)
     expect(await put('admin', root, { username: 'chief' })).toEqual({
       status: 400,
       body: { message: { username: ['of the first administrator cannot be changed'] } },
@@ -225,8 +225,10 @@ describe('GET /users', () => {
     for (const username of names) people.push(await personWithToken({ username }))
     await setState('admin', people[2]?.id ?? 0, 'block')
     const found = async (query: string) => {
-      const { body } = await outcome(harness.send('admin', 'GET', `/users?search=-order&${query}`))
-      return (body as unknown as { username: string }[]).map(({ username }) => username.slice(0, 3))
+      const { body } = await outcome<{ username: string }[]>(
+        harness.send('admin', 'GET', `/users?search=-order&${query}`),
+      )
+      return body?.map(({ username }) => username.slice(0, 3))
     }
     expect(await found('')).toEqual(['kim', 'abe', 'zoe'])
     expect(await found('active=true')).toEqual(['abe', 'zoe'])

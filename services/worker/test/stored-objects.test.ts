@@ -21,15 +21,6 @@ afterAll(async () => {
 
 const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] }
 
-it('removes uploads of Git LFS that broke off long ago', async () => {
-  const { bare } = await pushedProject(harness)
-  await mkdir(join(bare, 'lfs/tmp'), { recursive: true })
-  for (const file of ['young', 'old']) await writeFile(join(bare, 'lfs/tmp', file), 'bytes')
-  await utimes(join(bare, 'lfs/tmp/old'), new Date(0), new Date(0))
-  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
-  expect(await readdir(join(bare, 'lfs/tmp'))).toEqual(['young'])
-})
-
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
 
 /** Stores an object of Git LFS in a project. @returns its pointer */

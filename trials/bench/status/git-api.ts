@@ -70,7 +70,7 @@ export async function startGitApi(databaseUrl: string) {
     port,
     pid: child.pid ?? 0,
     headers,
-    /** Headers with the identity token of one more job. */
+    /** The headers of requests by a CI job with a new identity token. */
     async jobHeaders() {
       runs += 1
       return { Authorization: `Bearer ${await issuer.token({ ...job, run_id: runs })}` }

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { rules } from '../../../deploy/test/support/alert-rules.js'
+import { exporterMetrics, rules } from '../../../deploy/test/support/alert-rules.js'
+import { dashboards } from '../../../deploy/test/support/dashboards.js'
+import { metricOf, selectorsOf } from '../../../deploy/test/support/selectors.js'
 
 /** A figure of Prometheus, and the labels that an expression selects it by. */
 export interface NamedFigure {
@@ -16,36 +16,16 @@ export interface Expression {
   grouping: string[]
 }
 
-interface Panel {
-  title: string
-  targets: { expr: string }[]
-}
-
-interface Dashboard {
-  panels: Panel[]
-  templating: { list: { query: string }[] }
-}
-
-const folder = resolve(import.meta.dirname, '../../../deploy/grafana')
-
-const dashboards = readdirSync(folder)
-  .filter((name) => name.endsWith('.json'))
-  .map((name) => ({
-    name,
-    dashboard: JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard,
-  }))
-
-const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'sum', 'count', 'min', 'max', 'topk'])
 const listOf = (text: string) => text.split(',').map((label) => label.trim())
 
 /** Every expression of the rules and the dashboards. */
 export const expressions: Expression[] = [
   ...rules.map(({ alert, record, expr }) => expressionOf(`${alert ?? record}`, expr)),
-  ...dashboards.flatMap(({ name, dashboard }) => [
-    ...dashboard.panels.flatMap(({ title, targets }) =>
+  ...dashboards.flatMap(([name, { panels, templating }]) => [
+    ...panels.flatMap(({ title, targets }) =>
       targets.map(({ expr }) => expressionOf(`${name}: ${title}`, expr)),
     ),
-    ...dashboard.templating.list.flatMap(({ query }) => variableOf(name, query)),
+    ...templating.list.flatMap(({ query }) => variableOf(name, query)),
   ]),
 ]
 
@@ -53,22 +33,12 @@ export const expressions: Expression[] = [
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
 
 function expressionOf(of: string, text: string): Expression {
-  const grouping: string[] = []
-  const figures: NamedFigure[] = []
-  const bare = text
-    .replaceAll(/\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g, (_all, labels: string) => {
-      grouping.push(...listOf(labels))
-      return ' '
-    })
-    .replaceAll(/([a-z_][\w:]*)\{([^}]*)\}/gi, (_all, name: string, matchers: string) => {
-      figures.push({ name, labels: [...matchers.matchAll(/(\w+)\s*[=!]~?/g)].map(([, label = '']) => label) })
-      return ' '
-    })
-    .replaceAll(/\[[^\]]*\]/g, ' ')
-  for (const [name] of bare.matchAll(/(?<![\w.])[a-z_][\w:]*\b(?!\s*\()/gi)) {
-    if (!words.has(name)) figures.push({ name, labels: [] })
-  }
-  return { of, figures, grouping }
+  const groups = text.matchAll(/\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g)
+  const figures = selectorsOf(text).map((selector) => ({
+    name: metricOf(selector),
+    labels: [...selector.matchAll(/(\w+)\s*[=!][=~]?\s*"/g)].map(([, label = '']) => label),
+  }))
+  return { of, figures, grouping: [...groups].flatMap(([, labels = '']) => listOf(labels)) }
 }
 
 function variableOf(of: string, query: string): Expression[] {
@@ -102,12 +72,12 @@ const endings: Record<string, string[]> = {
 /** Prometheus' own label of a target. */
 const ofTarget = 'instance'
 
-/** What an expression names that no service serves. Figures that the rules record are not looked for. */
+/** What an expression names that no service serves. Figures of the rules themselves and of exporters are not looked for. */
 export function problemsOf({ of, figures, grouping }: Expression, served: Served): string[] {
   if (figures.length === 0) return [`${of}: no figure`]
   const sought = figures.filter(({ name }) => !recorded.has(name))
   const unknown = sought
-    .filter(({ name }) => !served.has(name))
+    .filter(({ name }) => !served.has(name) && !exporterMetrics.has(name))
     .map(({ name }) => `${of}: ${name} is not served`)
   const lacks = (name: string, label: string) => {
     const known = served.get(name)

@@ -33,7 +33,8 @@ export function findServiceManager(env: NodeJS.ProcessEnv, notice: (line: string
   return {
     ready() {
       void notify('READY=1')
-      // Twice in the time after which systemd gives up. A process that no longer comes to its timers sends nothing.
+      // systemd restarts a process that it hears nothing of for `WatchdogSec`; half of that leaves room for a late message. While
+      // the event loop is blocked, no timer fires, and nothing is sent.
       if (watchdogMs > 0) timer = setInterval(() => void notify('WATCHDOG=1'), watchdogMs / 2).unref()
     },
     stopping() {

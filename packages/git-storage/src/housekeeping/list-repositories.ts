@@ -41,7 +41,7 @@ async function namesIn(folder: string): Promise<string[]> {
   })
 }
 
-/** Whether nothing was added to a folder, or taken out of it, since a time. False when there is no such folder. */
+/** Whether nothing was written to a file, or added to a folder or taken out of it, since a time. False when there is none. */
 export async function isUntouchedSince(path: string, time: Date): Promise<boolean> {
   const found = await stat(path).catch(() => null)
   return found !== null && found.mtimeMs < time.getTime()

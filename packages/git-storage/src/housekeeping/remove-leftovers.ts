@@ -1,6 +1,5 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lfsUploads } from '../lfs-objects.js'
 import { listRefLocks } from '../writing/stale-locks.js'
 
 /** Locks outside the references and the objects. */
@@ -9,13 +8,13 @@ const locks = ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'packed-refs.new'
 /** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
 const staleMs = 60 * 60_000
 
-/** Longer than git-api lets a push run, or an upload stall. */
+/** Longer than git-api lets a push run. */
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
  * Removes files that killed processes left behind: locks, which make git refuse further work, unfinished packs, indexes, loose
- * objects and commit-graphs, the objects of interrupted pushes, which git itself keeps as long as unreachable objects, and
- * interrupted uploads of LFS objects. A file that is being written is never old.
+ * objects and commit-graphs, and the objects of interrupted pushes, which git itself keeps as long as unreachable objects. A file
+ * that is being written is never old.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await listRefLocks(repository))]) {
@@ -29,10 +28,6 @@ export async function removeLeftovers(repository: string): Promise<void> {
     for (const name of await namesIn(join(objects, folder))) {
       if (temporary.test(name)) await removeIfOlder(join(objects, folder, name), staleMs)
     }
-  }
-  const uploads = join(repository, lfsUploads)
-  for (const name of await namesIn(uploads)) {
-    await removeIfOlder(join(uploads, name), pushStaleMs)
   }
 }
 

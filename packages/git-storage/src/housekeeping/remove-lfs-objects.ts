@@ -9,16 +9,16 @@ import { readLfsPointers } from '../lfs-pointers.js'
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
 
-/** A file may be stored again before a record says that something has it. */
+/** The bytes of a file may be stored again a while before the database has its package or comment. */
 const releasedGraceMs = 3_600_000
 
-/** The records of the objects of a repository, which the caller keeps. */
+/** What the database has about the objects of a repository. */
 export interface LfsObjectNotes {
-  /** Ids of objects whose files were all deleted. */
+  /** Ids of the objects of deleted files. */
   listReleased(): Promise<string[]>
-  /** Records that released objects are needed. */
+  /** Counts objects of deleted files as needed again. */
   reclaim(oids: readonly string[]): Promise<void>
-  /** Deletes the records of objects that are about to be removed. @returns the ids of those that files of packages or comments have */
+  /** Deletes the rows of objects that are about to be removed. @returns the ids of those that packages or comments still have */
   forget(oids: readonly string[]): Promise<string[]>
 }
 

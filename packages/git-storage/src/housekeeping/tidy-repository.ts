@@ -10,7 +10,7 @@ export interface TidyOptions {
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
-  /** The records of the objects of Git LFS and of files. */
+  /** What the database has about the objects of Git LFS and of files. */
   lfsObjectNotes: LfsObjectNotes
 }
 

@@ -39,15 +39,15 @@ export interface DeviceDependencies {
   database: Database
   /** Life of the tokens that users allow to programs. Unset: they allow none. */
   deviceTokenDays?: number | undefined
-  /** Counts the codes that a person, and an address, try. */
+  /** Counts the codes that each person tries, and that are tried from each address. */
   deviceCodeLimiter: ReturnType<CreateLimiter>
 }
 
-/** A request counts for so long. */
+/** The codes of a request are valid for this time. */
 export const requestSeconds = 600
 export const intervalSeconds = 5
 const waitingMax = { all: 10_000, ofAddress: 20 }
-/** Wrong codes in the time of a request: of a person, and of all who share an address. */
+/** Wrong codes within `requestSeconds`: by one person, and from one address. */
 const wrongCodesMax = { ofUser: 10, ofAddress: 50 }
 export const deviceCodeLimit = {
   name: 'device-codes',
@@ -74,7 +74,7 @@ export interface BegunAuthorization {
 }
 
 /**
- * A program asks for a token of whoever allows it.
+ * Stores the request of a program for a token. The user who allows the request owns the token.
  *
  * @throws DomainError rate-limited when too many requests of the address wait, unavailable when too many wait altogether
  */
@@ -102,10 +102,10 @@ export async function beginAuthorization(
 }
 
 /**
- * The request whose code somebody types, and the last day of the token that they would allow.
+ * The undecided request with the code that a user typed, and the last day of the token that the program would get.
  *
  * @throws DomainError forbidden without a session, and for a project token; rate-limited after too many wrong codes; not-found for
- *   a code that nobody waits with, because it is wrong, decided or over
+ *   a code that is wrong, that was used for a decision, or that has expired
  */
 export async function getUndecided(
   deps: DeviceDependencies,
@@ -123,7 +123,7 @@ export async function getUndecided(
   return { request, lastDay: await lastDayFor(deps, caller) }
 }
 
-/** Counts a try before it is made, so that many at once are no more, and forgets that of a right code. */
+/** Counts a code as wrong before it is looked up, so that many requests at once try no more codes, and takes that back for a right one. */
 async function limitingGuesses<Found>(
   { deviceCodeLimiter }: DeviceDependencies,
   { user }: Caller,
@@ -192,7 +192,7 @@ interface DeviceToken {
   lastDay: Date | null
 }
 
-/** Gives a program its token once it is allowed, one time; or the reason why not. */
+/** The token of an allowed request, which its program gets once, or the reason why the program gets none. */
 export const redeemDeviceCode = (
   { database }: Pick<DeviceDependencies, 'database'>,
   { deviceCode, clientId }: { deviceCode: string; clientId: string },
@@ -228,13 +228,13 @@ async function issueTo(
   return { secret, scopes, lastDay }
 }
 
-/** Before the time between two questions has passed; it grows with each question that comes too soon. */
+/** Whether less than the interval has passed since the last question. The interval grows with each question that comes too soon. */
 const asksTooSoon = ({ polledAt, intervalSeconds: seconds }: DeviceAuthorization) =>
   polledAt !== null && Date.now() - polledAt.getTime() < seconds * 1000
 
 type DecidingToken = NonNullable<LockedDeviceAuthorization['token']>
 
-/** Whoever allowed it may have been blocked since, and their token revoked. */
+/** The user who allowed the request may have been blocked since then, or the token of their session revoked. */
 const stillCounts = (token: DecidingToken | null): token is DecidingToken =>
   token !== null &&
   token.revokedAt === null &&

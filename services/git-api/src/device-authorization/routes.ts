@@ -41,7 +41,7 @@ export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
   ]
 }
 
-/** Everybody and whoever is signed in, where the settings let users allow programs a token. */
+/** Guards that let in everybody, and every user who is signed in; both answer 404 where DEVICE_TOKEN_LIFETIME_DAYS is not set. */
 function guardsOf({ deviceTokenDays }: DeviceDependencies) {
   const whereOn = <Access>(guard: Guard<Access>): Guard<Access> =>
     documented(guard.documents ?? {}, (call) => {

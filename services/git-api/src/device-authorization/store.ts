@@ -5,12 +5,12 @@ type CodeHash = Uint8Array<ArrayBuffer>
 
 /** Key of the lock of new requests. */
 const lock = 'switchyard.device_authorizations'
-/** A program that asks after the end is told so for this time. */
+/** A program that asks for its token within this time after the end of its codes is told that they have expired. */
 const rememberedMs = 3_600_000
 
 /**
- * The requests that nobody has decided yet: of all addresses, and of one. Locks them until the transaction ends, so that two
- * transactions cannot add one at the same time, and forgets those that ended long ago.
+ * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds requests until this one
+ * ends. Deletes those that expired long ago.
  */
 export async function countWaiting(
   { prisma }: DatabaseOrTransaction,
@@ -42,7 +42,7 @@ const undecided = (userCodeHash: CodeHash) => ({
   expiresAt: { gt: new Date() },
 })
 
-/** The request with the code, while somebody may decide about it. */
+/** The request with the code; null when it was decided or has expired. */
 export const findUndecided = (
   { prisma }: DatabaseOrTransaction,
   userCodeHash: CodeHash,
@@ -52,7 +52,7 @@ export const findUndecided = (
 export type Decision = Pick<DeviceAuthorization, 'allowed' | 'tokenId'> &
   Partial<Pick<DeviceAuthorization, 'lastDay' | 'tenants'>>
 
-/** @returns whether nobody else has decided meanwhile */
+/** @returns false when the request was decided before, or has expired */
 export async function decide(
   { prisma }: DatabaseOrTransaction,
   userCodeHash: CodeHash,

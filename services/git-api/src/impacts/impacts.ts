@@ -31,7 +31,7 @@ export interface ImpactView {
   concurrentElsewhere: number
 }
 
-/** Whoever waits for the first comparison longer than this waits in vain: the tier does not count, or no worker runs. */
+/** A deployment without a first comparison after this time gets none: its tier does not count, or no worker runs. */
 const firstLookMsMax = 15 * 60_000
 /** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
 const sharedMs = onsetMsMax + 2 * 60_000
@@ -51,7 +51,7 @@ export async function getImpact(
   const stored = await store.findImpact(database, access.project.id, id)
   const bound = boundTenantsOf(access.caller)
   const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
-  const services = ((stored.impact?.services ?? []) as unknown as ServiceFigures[]).filter(isAllowed)
+  const services = ((stored.impact?.services ?? []) as ServiceFigures[]).filter(isAllowed)
   const findings = stored.findings.filter(isAllowed)
   const shared = await listSharers(database, deployment)
   const concurrent = await store.listDeploymentsById(database, access.project.id, shared.ids)
@@ -80,8 +80,7 @@ async function listSharers(database: Database, deployment: DeploymentView) {
 }
 
 /**
- * Notes that a deployment is not the reason of what was found. The word of a later person takes the place of an earlier one; the audit
- * log keeps both.
+ * Records that a deployment is not the reason of what was found. A later dismissal replaces an earlier one; the audit log keeps both.
  *
  * @throws DomainError not-found
  */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, listDestroyedProjects, listKnownDiskPaths } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage/git'
+import { removeStaleUploads } from '@switchyard/git-storage/lfs-objects'
 import {
   type FoundRepository,
   hasNoObjects,
@@ -19,26 +20,42 @@ interface Needs {
   logger: Logger
 }
 
+/** What was touched later than these times stays. */
+interface Limits {
+  repositoriesBefore: Date
+  uploadsBefore: Date
+}
+
 const pauseMs = 30 * 60_000
 /** Longer than any request that creates or deletes a repository. */
 const ageMs = 60 * 60_000
+/** Time to flush a complete upload to disk, and to count it. Nothing is written to its file meanwhile. */
+const flushMsMax = 10 * 60_000
 
 /**
- * Removes what processes that were killed left of deleted projects and of creations. This happens here and not in the worker,
- * because only git-api may read in the audit log which projects were deleted.
+ * Removes what processes that were killed left of deleted projects, of creations and of uploads. This happens here and not in the
+ * worker, because only git-api may read in the audit log which projects were deleted, and knows how long an upload may stall.
  */
-export const startRemovingStrays = (needs: Needs): Repeated =>
+export const startRemovingStrays = ({
+  transferIdleMs,
+  ...needs
+}: Needs & { transferIdleMs: number }): Repeated =>
   repeat(
-    (signal) => removeStrayRepositories(needs, new Date(Date.now() - ageMs), signal),
+    (signal) => {
+      const now = Date.now()
+      const limits = {
+        repositoriesBefore: new Date(now - ageMs),
+        uploadsBefore: new Date(now - transferIdleMs - flushMsMax),
+      }
+      return removeStrays(needs, limits, signal)
+    },
     pauseMs,
-    (err) =>
-      needs.logger.warn({ err }, 'could not look for repositories without a project; tried again soon'),
+    (err) => needs.logger.warn({ err }, 'could not look for what killed processes left; tried again soon'),
   )
 
-/** @param before what was touched later stays */
-export async function removeStrayRepositories(
+export async function removeStrays(
   needs: Needs,
-  before: Date,
+  { repositoriesBefore, uploadsBefore }: Limits,
   signal?: AbortSignal,
 ): Promise<void> {
   const { database, storageRoot, logger } = needs
@@ -51,8 +68,13 @@ export async function removeStrayRepositories(
     signal?.throwIfAborted()
     const known = await listKnownDiskPaths(database, [...new Set(found.map(({ diskPath }) => diskPath))])
     const nameless = found.filter(({ diskPath, isLeftover }) => isLeftover || !known.has(diskPath))
+    for (const { path } of found) {
+      await removeStaleUploads({ path: join(storageRoot, path) }, uploadsBefore).catch((err: unknown) =>
+        logger.error({ err, disk_path: path }, 'could not remove interrupted uploads'),
+      )
+    }
     for (const stray of nameless) {
-      if (!(await isUntouchedSince(join(storageRoot, stray.path), before))) continue
+      if (!(await isUntouchedSince(join(storageRoot, stray.path), repositoriesBefore))) continue
       await remove(needs, stray, wasDestroyed).catch((err: unknown) =>
         logger.error({ err, disk_path: stray.path }, 'could not remove a repository without a project'),
       )

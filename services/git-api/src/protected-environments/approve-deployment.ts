@@ -13,7 +13,7 @@ import { changeLockedDeployment, enqueueDeployment, withLockedDeployment } from 
 import type { ProjectCall } from '../guards.js'
 import { deploymentHook } from '../shapes/hooks.js'
 import { actorOf, describeApprovals } from './protected-environments.js'
-import { type ApprovalWithUser, listMakers, listWords, saveApproval } from './store.js'
+import { type ApprovalWithUser, listDecisions, listMakers, saveApproval } from './store.js'
 
 interface ApprovalCommand {
   deploymentId: number
@@ -22,8 +22,8 @@ interface ApprovalCommand {
 }
 
 /**
- * Says whether a deployment may begin. The last word of a user counts. A rejected deployment has failed. Webhooks are told of the
- * approval with which none is missing, and of a rejection.
+ * Approves or rejects a deployment that waits to begin. The last decision of each user counts. A rejected deployment has failed.
+ * Webhooks are told of the approval after which none is missing, and of a rejection.
  *
  * @throws DomainError not-found; forbidden for who may not approve; invalid for a deployment that waits for nothing, and for
  *   approving one's own
@@ -52,10 +52,10 @@ export async function approveDeployment(
   const given = { projectId: project.id, deploymentId: id, userId: caller.user.id }
   const { saved, failed } = await withLockedDeployment(database, key, async (client, locked) => {
     requireWaiting(locked)
-    const countPending = async () => countPendingApprovals(protection, await listWords(client, key))
+    const countPending = async () => countPendingApprovals(protection, await listDecisions(client, key))
     const pending = await countPending()
-    const word = { ...given, status, comment, accessLevel: actor.accessLevel }
-    const saved = { ...(await saveApproval(client, word)), user: caller.user }
+    const decision = { ...given, status, comment, accessLevel: actor.accessLevel }
+    const saved = { ...(await saveApproval(client, decision)), user: caller.user }
     if (status === 'rejected') {
       const changed = await changeLockedDeployment(
         client,
@@ -75,8 +75,8 @@ export async function approveDeployment(
 }
 
 /**
- * Whether the caller deploys. The bot of a project token or of a CI job stands for whoever made it: it does not approve what its
- * maker deploys, nor what another bot of its maker does.
+ * Whether the deployment is the caller's own. The bot of a project token or of a CI job acts for the user who made the token or the
+ * rule: it approves neither what that user deploys, nor what another bot of that user deploys.
  */
 async function isOwn(
   { database }: DeploymentDependencies,

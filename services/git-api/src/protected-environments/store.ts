@@ -109,8 +109,8 @@ type Approval = Pick<
   'projectId' | 'deploymentId' | 'userId' | 'accessLevel' | 'status' | 'comment'
 >
 
-/** The same within a transaction of plain SQL, without the users. */
-export async function listWords(
+/** The approvals and rejections of a deployment within a transaction of plain SQL, without the users. */
+export async function listDecisions(
   client: PoolClient,
   { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
 ): Promise<Pick<Approval, 'userId' | 'accessLevel' | 'status'>[]> {
@@ -122,7 +122,7 @@ export async function listWords(
   return rows
 }
 
-/** Stores the word of a user, in place of an earlier one. */
+/** Stores the decision of a user, in place of an earlier one. */
 export async function saveApproval(client: PoolClient, given: Approval) {
   const { projectId, deploymentId, userId, accessLevel, status, comment } = given
   const { rows } = await client.query<{ id: bigint; createdAt: Date }>(
@@ -136,7 +136,7 @@ export async function saveApproval(client: PoolClient, given: Approval) {
   return { ...given, ...(rows[0] as { id: bigint; createdAt: Date }) }
 }
 
-/** Who made the tokens or the rule of a bot, the owner of the project when nobody else is left; none of other users. */
+/** The users who made the tokens or the rule of a bot; where that user is gone, the owner of the project. Empty for users who are no bots. */
 export async function listMakers({ pool }: Pick<Database, 'pool'>, userId: number): Promise<number[]> {
   const { rows } = await pool.query<{ maker: number }>(
     `SELECT coalesce(t.created_by, p.owner_id) AS maker FROM personal_access_tokens t

@@ -40,7 +40,7 @@ export async function searchBlobs(access: ProjectCall, query: SearchQuery): Prom
   const { text, skip, take } = query
   const { found, isWhole } = await searchFiles(access.repository, tip.id, readQuery(text))
   const items: FoundLines[] = []
-  // One after the other: the first lines of a file are read for what is shown alone.
+  // First lines are read of the files on this page only.
   for (const each of found.slice(skip, skip + take)) {
     items.push('text' in each ? each : await readFirstLines(access.repository, each))
   }

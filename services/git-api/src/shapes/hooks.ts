@@ -20,7 +20,7 @@ interface AboutDeployment {
   /** Who caused the event. */
   user: HookUser
   baseUrl: string
-  /** The word by which the deployment has all its approvals, or has failed. Unset: it is about the status alone. */
+  /** Whether the last missing approval, or a rejection, is what happened. Unset: the status has changed. */
   approval?: 'approved' | 'rejected'
 }
 

@@ -43,7 +43,7 @@ export async function receiveFile(
   const requireRoomFor = async (bytes: number) => {
     const refusal = await findRefusal(deps.storageSpace, access, bytes)
     if (refusal === null) return
-    // Deleted files may be what there is no room for.
+    // Housekeeping makes room by removing the bytes of deleted files.
     deps.jobs.requestHousekeeping(access.project.id)
     throw tooLarge(refusal)
   }
