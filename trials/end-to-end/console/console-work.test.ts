@@ -272,7 +272,9 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
       await open(page, `${shopPage}/settings`)
       const storage = page.getByRole('region', { name: 'Storage' })
       await storage
-        .getByText(/without a limit: .+ in the repository, 0 B in packages, uploads and Git LFS/)
+        .getByText(
+          /without a limit: .+ in the repository, 0 B in packages, uploads and Git LFS, 0 B in reports/,
+        )
         .waitFor()
       await storage.getByLabel('Limit of this project in bytes').fill('1073741824')
       await storage.getByRole('button', { name: 'Set the limit' }).click()
