@@ -21,7 +21,7 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
   const query = useQuery({
     queryKey: [address, 'impact'],
     queryFn: ({ signal }) => get<DeploymentImpact>(`${address}/impact`, {}, signal),
-    refetchInterval: refreshMs,
+    refetchInterval: ({ state }) => (state.data?.complete ? false : refreshMs),
   })
   return (
     <Panel
