@@ -86,7 +86,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
       .getByRole('link', { name: 'billing-3', exact: true })
       .click()
     await page.getByRole('region', { name: 'Failures of its service' }).getByText('deployment 1').click()
-    await page.getByRole('button', { name: 'Not this one…' }).click()
+    await page.getByRole('button', { name: 'Not the reason…' }).click()
     await page.getByRole('textbox', { name: 'Reason' }).fill('The bank was closed')
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await impact.getByText('The bank was closed').waitFor()

@@ -98,7 +98,7 @@ export function SelectField({
 export function CheckboxField({ label, ...props }: { label: string } & ComponentProps<'input'>) {
   return (
     <label className="mb-1.5 flex items-center gap-2 text-sm">
-      <input {...props} type="checkbox" className="size-4 accent-accent" />
+      <input {...props} type="checkbox" className="size-4 shrink-0 accent-accent" />
       {label}
     </label>
   )

@@ -88,3 +88,15 @@ export function Panel({
     </section>
   )
 }
+
+/** What is known of one thing: names and values in columns, of which narrow screens show two. */
+export const FactGrid = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
+    {facts.map(([name, value]) => (
+      <div key={name} className="min-w-0">
+        <dt className="text-sm text-quiet">{name}</dt>
+        <dd className="break-words">{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -16,7 +16,7 @@ function stepsTo(focused: Element | null): Step[] {
   return steps
 }
 
-/** Where the focus goes: what had it; when that is gone, what stood beside it in its list, else the region that it was in. */
+/** The element that had the focus; when that was removed, the one beside it in its list, else the labeled region around it. */
 function placeIn(steps: readonly Step[]): Element | null {
   const at = steps.findIndex(({ element }) => element.isConnected)
   const [gone, kept] = [steps[at - 1], steps[at]]
@@ -24,14 +24,19 @@ function placeIn(steps: readonly Step[]): Element | null {
   return gone.beside?.isConnected ? gone.beside : kept.element.closest('main [aria-label]')
 }
 
-/** Gives the focus back, when what is drawn with this goes away, to what had it before. Nothing happens when something else has it. @param returns whether it can go away alone */
+/**
+ * When the component that calls this is removed, puts the focus where it was before the component appeared. The focus stays where
+ * it is when it has moved elsewhere meanwhile.
+ *
+ * @param returns false: the component is removed only with everything around it, so no focus is put back
+ */
 export function useFocusReturn(returns = true): void {
   const [steps] = useState(() => stepsTo(returns ? document.activeElement : null))
   useEffect(
     () => () => {
-      if (document.activeElement !== document.body) return
       const place = placeIn(steps)
-      if (!(place instanceof HTMLElement)) return
+      // A click beside every control leaves the focus on an element around the place.
+      if (!(place instanceof HTMLElement) || !document.activeElement?.contains(place)) return
       if (place.tabIndex < 0) place.tabIndex = -1
       place.focus({ preventScroll: true })
     },

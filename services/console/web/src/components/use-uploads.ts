@@ -83,7 +83,7 @@ export function useUploads(store: (file: File, transfer: Transfer) => Promise<un
       setItems((before) => [...before, ...added])
       for (const { id, file } of added) enqueue(id, file)
     },
-    /** What was stored is used; its name is no news any more. */
+    /** Removes the message that names the file stored last. */
     forgetStored: () => setStored(undefined),
     /** Stops a file, or takes one that failed from the list. */
     remove,

@@ -10,11 +10,11 @@ import { Page, Panel } from '../../components/page'
 import { isMissing, Loading, Problem } from '../../components/states'
 import { Time } from '../../components/time'
 import type { DeviceAuthorization } from '../../generated/types.gen'
-import { tokenScopes } from '../admin/token-scopes'
+import { tokenScopes } from '../admin/token-parts'
 
 const route = getRouteApi('/device')
 
-/** Where a user allows a program, such as `switchyard login`, a token, or denies it. */
+/** Where a user decides whether a program, such as `switchyard login`, gets a token. */
 export const DevicePage = guarded('tokens', Device)
 
 function Device() {
@@ -52,7 +52,7 @@ function CodeForm({ hint, problem }: { hint: string; problem?: string }) {
 }
 
 function Request({ code }: { code: string }) {
-  // A wrong code counts each time that it is asked for.
+  // The API limits how many wrong codes a user may try, so nothing asks for a code by itself a second time.
   const request = useQuery({
     queryKey: ['device-authorization', code],
     queryFn: ({ signal }) =>
@@ -66,7 +66,7 @@ function Request({ code }: { code: string }) {
     return (
       <CodeForm
         hint=""
-        problem="No program waits with this code. It may have ended or been used, or programs are not signed in here."
+        problem="No program waits with this code. The code may have expired or been used, or this Switchyard signs in no programs."
       />
     )
   if (request.isError) return <Problem error={request.error} />
@@ -94,8 +94,8 @@ function Decision({ code, request }: { code: string; request: DeviceAuthorizatio
     <Panel name="A program asks for a token of yours">
       <Facts request={request} code={code} username={user?.username ?? ''} />
       <p className="my-4 rounded-md bg-warn-soft px-3 py-2">
-        Allow it only if you have just started it yourself and it shows this code. With the token it acts in
-        your name. Deny it when somebody has sent you the code or a link.
+        Allow it only if you have just started the program yourself and it shows this code. With the token,
+        the program acts in your name. Deny it when somebody has sent you the code or a link.
       </p>
       {problem !== undefined && <Problem error={problem} />}
       <div className="mt-3 flex flex-wrap gap-2">
@@ -144,9 +144,7 @@ function Facts({
           {request.scopes.map((scope) => (
             <li key={scope}>
               <code>{scope}</code>{' '}
-              <span className="text-quiet">
-                {tokenScopes.find(({ name, label }) => name === scope && !label)?.meaning}
-              </span>
+              <span className="text-quiet">{tokenScopes.find(({ name }) => name === scope)?.meaning}</span>
             </li>
           ))}
         </ul>

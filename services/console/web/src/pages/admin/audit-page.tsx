@@ -29,7 +29,16 @@ const filters = [
   'created_before',
 ] as const
 
-const entityTypes = ['User', 'Project', 'Webhook', 'BroadcastMessage', 'Saga', 'SagaBulkJob', 'Job']
+const entityTypes = [
+  'User',
+  'Project',
+  'Webhook',
+  'BroadcastMessage',
+  'Saga',
+  'SagaBulkJob',
+  'SagaCommand',
+  'Job',
+]
 
 const searchedCharsMin = 3
 

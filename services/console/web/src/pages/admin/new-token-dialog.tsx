@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { send } from '../../api/client'
+import { useSession } from '../../api/session'
 import { ActionDialog, textOf } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { ChoiceField } from '../../components/choice-field'
@@ -8,7 +9,7 @@ import { CopyButton } from '../../components/copy-button'
 import { CheckboxField, TextField } from '../../components/fields'
 import { Modal, ModalActions } from '../../components/modal'
 import type { IssuedToken } from '../../generated/types.gen'
-import { tokenScopes } from './token-scopes'
+import { tokenScopes } from './token-parts'
 import { findUser, usernamesQuery } from './user-names'
 
 /** Scopes that `api` includes, which is what users have to give. */
@@ -25,6 +26,7 @@ const ownScopes = new Set([
 export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
   const isOwn = ownDaysMax !== undefined
   const client = useQueryClient()
+  const { provider } = useSession()
   const shownScopes = isOwn ? tokenScopes.filter(({ name }) => ownScopes.has(name)) : tokenScopes
   const [issued, setIssued] = useState<IssuedToken>()
   if (issued) return <SecretDialog token={issued} onClose={onClose} />
@@ -59,18 +61,21 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
         type="date"
         hint={
           isOwn
-            ? `Its last day, at most ${ownDaysMax} days from now. Empty: the latest.`
+            ? `Its last day, at most ${ownDaysMax} days from now${provider ? '' : ', and not after that of the token you signed in with'}. Empty: the latest possible.`
             : 'Its last day. Empty: it does not expire.'
         }
       />
       <fieldset>
         <legend className="mb-1 text-sm font-medium">Scopes</legend>
         {shownScopes.map(({ name, label = name, meaning }) => (
-          <div key={name} className="flex flex-wrap gap-x-3">
-            <span className="w-40">
+          <div key={name} className="flex gap-x-3">
+            <span className="w-40 shrink-0">
               <CheckboxField label={label} name="scopes" value={name} />
             </span>
-            <span className="text-sm text-quiet">{meaning}</span>
+            <span className="mb-1.5 text-sm text-quiet">
+              {label !== name && `${name}: `}
+              {meaning}
+            </span>
           </div>
         ))}
       </fieldset>

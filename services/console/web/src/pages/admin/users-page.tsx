@@ -232,13 +232,13 @@ function DeleteDialog({
       }}
     >
       <p className="mb-3">
-        Tokens, sessions and memberships of this user are deleted. What the user wrote in projects stays and
+        Tokens, sessions and memberships of this user are deleted. What the user wrote in projects stays, but
         names nobody; commits keep their authors. This cannot be undone.
       </p>
       <CheckboxField name="hard_delete" label="Delete the projects of this user, too" />
       <CheckboxField
         name="erase"
-        label={`Erase: call this user “deleted user ${user.id}” in the audit log and in sagas, and forget the addresses`}
+        label={`Take the user's names and addresses out of the audit log and of sagas, which then say “deleted user ${user.id}”`}
       />
     </ActionDialog>
   )

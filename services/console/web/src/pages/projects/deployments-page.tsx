@@ -111,7 +111,7 @@ const none = (
 
 const columns = [
   {
-    header: 'Deployment',
+    header: 'Number',
     cell: ({ id, iid, frozen }: Deployment) => (
       <span className="flex flex-wrap items-center gap-2">
         <DeploymentLink id={id} iid={iid} />

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { get, getPage, segment } from '../../api/client'
 import { State } from '../../components/badge'
 import { type Column, DataTable } from '../../components/data-table'
-import { Page, Panel } from '../../components/page'
+import { FactGrid, Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
 import { isMissing, NotFound, Shown } from '../../components/states'
 import { Time } from '../../components/time'
@@ -72,16 +72,7 @@ function Facts({ pipeline: { status, ref, tag, sha, user, created_at, ...times }
     ['Took', times.duration === null ? '–' : duration(times.duration * 1000)],
     ['Coverage', times.coverage === null ? '–' : `${times.coverage} %`],
   ] as const
-  return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
-      {facts.map(([name, value]) => (
-        <div key={name} className="min-w-0">
-          <dt className="text-sm text-quiet">{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <FactGrid facts={facts} />
 }
 
 const columns: Column<Job>[] = [

@@ -78,8 +78,9 @@ export function DecisionDialog({ command, decision, onClose }: Deciding & { onCl
   return (
     <ActionDialog title={`${name}: ${nameOf(command.kind)}`} action={name} run={decide} onClose={onClose}>
       <p className="mb-3 text-sm text-quiet">{explained}</p>
-      <p className="mb-3 whitespace-pre-wrap" dir="auto">
-        {command.reason}
+      <p className="mb-3 whitespace-pre-wrap wrap-anywhere">
+        {nameOf(command.kind)} of <bdi>{command.saga_id}</bdi>, asked by <bdi>{command.author.username}</bdi>:{' '}
+        <bdi>{command.reason}</bdi>
       </p>
     </ActionDialog>
   )
@@ -93,7 +94,7 @@ const possible: Record<string, Decision[]> = {
 
 /** @param onDecide unset: this session may decide nothing */
 export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<SagaCommand>[] => [
-  { header: 'Asked', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Asked', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     header: 'Command',
     cell: ({ kind, activity_id }) => (
@@ -132,6 +133,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'By',
+    wide: true,
     cell: ({ author, decided_by }) => (
       <>
         <span dir="auto">{author.username}</span>

@@ -106,11 +106,17 @@ function columnsOf(
   return [
     {
       header: 'Cause',
-      cell: ({ sample }) => (
-        <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs whitespace-pre-wrap">
-          {sample}
-        </span>
-      ),
+      cell: ({ sample, fingerprint }) => {
+        const found = impacts.find((impact) => impact.fingerprint === fingerprint)
+        return (
+          <>
+            <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs whitespace-pre-wrap">
+              {sample}
+            </span>
+            {found && <BeganWith found={found} />}
+          </>
+        )
+      },
     },
     {
       header: 'Count',
@@ -123,13 +129,6 @@ function columnsOf(
     },
     { header: 'First', wide: true, cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
     { header: 'Last', wide: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-    {
-      header: 'Began with',
-      cell: ({ fingerprint }) => {
-        const found = impacts.find((impact) => impact.fingerprint === fingerprint)
-        return found ? <BeganWith found={found} /> : <span className="text-quiet">–</span>
-      },
-    },
     ...actions,
   ]
 }

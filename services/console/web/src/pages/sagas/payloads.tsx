@@ -4,11 +4,11 @@ import { addressOf, getBytes, segment } from '../../api/client'
 import { buttonClass } from '../../components/button'
 import { CopyButton } from '../../components/copy-button'
 import { Empty, Problem } from '../../components/states'
+import { TextBox } from '../../components/text-box'
 import type { SagaActivity, SagaPayload } from '../../generated/types.gen'
 import { bytes as bytesText } from '../../lib/format'
 import { hexOf, indentJson } from './payload-text'
 import { type SagaKey, sagaPath } from './saga-queries'
-import { TextBox } from './text-box'
 
 /** A longer payload is shown with its beginning only, and can be downloaded. */
 const shownBytesMax = 1024 * 1024

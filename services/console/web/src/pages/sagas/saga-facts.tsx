@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 import { get } from '../../api/client'
 import { useMay } from '../../api/session'
 import { Badge, State } from '../../components/badge'
+import { TextBox } from '../../components/text-box'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Project, SagaDetail } from '../../generated/types.gen'
 import { duration } from '../../lib/format'
 import { SagaState } from './saga-table'
-import { TextBox } from './text-box'
 
 export function SagaFacts({ saga }: { saga: SagaDetail }) {
   const tenant = saga.tenant === 'default' ? {} : { tenant: saga.tenant }

@@ -151,16 +151,21 @@ const exportColumns: Column<NonNullable<System['audit_exports']>[number]>[] = [
         <Badge tone="bad">fails</Badge>
       ) : (
         <Badge tone={waiting_since === null ? 'good' : 'plain'}>
-          {waiting_since === null ? 'has all' : 'under way'}
+          {waiting_since === null ? 'up to date' : 'sending'}
         </Badge>
       ),
   },
-  { header: 'Last entry', cell: ({ exported_at }) => (exported_at ? <Time at={exported_at} /> : '–') },
+  {
+    header: 'Last entry',
+    wide: true,
+    cell: ({ exported_at }) => (exported_at ? <Time at={exported_at} /> : '–'),
+  },
   {
     header: 'Lacks entries since',
+    wide: true,
     cell: ({ waiting_since }) => (waiting_since ? <Time at={waiting_since} /> : '–'),
   },
-  { header: 'Why', cell: ({ last_error }) => last_error ?? '–' },
+  { header: 'Last error', cell: ({ last_error }) => last_error ?? '–' },
 ]
 
 const Facts = ({ facts }: { facts: [string, ReactNode][] }) => (

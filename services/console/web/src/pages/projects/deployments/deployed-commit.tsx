@@ -9,7 +9,11 @@ export function DeployedCommit({ deployment: { sha, ref, tag } }: { deployment: 
   const params = useProjectParams()
   return (
     <span className="flex flex-wrap gap-x-2 font-mono text-[13px]">
-      <TextLink to="/projects/$namespace/$name/commits/$sha" params={{ ...params, sha }}>
+      <TextLink
+        to="/projects/$namespace/$name/commits/$sha"
+        params={{ ...params, sha }}
+        className="whitespace-nowrap"
+      >
         {shortSha(sha)}
       </TextLink>
       <span dir="auto" className="text-quiet">

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { get, segment } from '../../../api/client'
 import { Badge, State } from '../../../components/badge'
 import { ByJob } from '../../../components/by-job'
-import { Page, Panel } from '../../../components/page'
+import { FactGrid, Page, Panel } from '../../../components/page'
 import { isMissing, NotAllowed, NotFound, Shown } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { Deployment } from '../../../generated/types.gen'
@@ -64,14 +64,5 @@ function Facts({ deployment }: { deployment: Deployment }) {
     ['Finished', <Time key="" at={finished_at} />],
     ['Took', finished_at ? duration(Math.max(0, Date.parse(finished_at) - Date.parse(created_at))) : '–'],
   ] as const
-  return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
-      {facts.map(([name, value]) => (
-        <div key={name} className="min-w-0">
-          <dt className="text-sm text-quiet">{name}</dt>
-          <dd className="break-words">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <FactGrid facts={facts} />
 }

@@ -21,7 +21,7 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
   const query = useQuery({
     queryKey: [address, 'impact'],
     queryFn: ({ signal }) => get<DeploymentImpact>(`${address}/impact`, {}, signal),
-    refetchInterval: refreshMs,
+    refetchInterval: ({ state }) => (state.data?.complete ? false : refreshMs),
   })
   return (
     <Panel
@@ -36,7 +36,7 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
 
 function Impact({ impact, deployment }: { impact: DeploymentImpact; deployment: Deployment }) {
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <div role="status">{verdictOf(impact)}</div>
       {impact.services.map((service) => (
         <ServiceFigures
@@ -58,7 +58,7 @@ function verdictOf({ state, complete, dismissal, after, services }: DeploymentIm
     case 'dismissed':
       return (
         <>
-          <Badge tone="warn">not this one</Badge> <bdi>{dismissal?.reason}</bdi>{' '}
+          <Badge tone="warn">not the reason</Badge> <bdi>{dismissal?.reason}</bdi>{' '}
           <span className="text-quiet">
             by <bdi>{dismissal?.user?.name ?? 'a deleted user'}</bdi>, <Time at={dismissal?.created_at} />
           </span>
@@ -70,14 +70,14 @@ function verdictOf({ state, complete, dismissal, after, services }: DeploymentIm
           Nothing became worse so far; compared <Time at={after.to} />.
         </>
       ) : (
-        'The services are compared from two minutes after the end of the deployment on.'
+        'The first comparison is two minutes after the end of the deployment.'
       )
     case 'none':
       return complete && services.length === 0
-        ? 'No saga of its services began in the windows.'
+        ? 'No saga of its services began in the compared times.'
         : 'Nothing became worse with this deployment.'
     case 'not_compared':
-      return 'Not compared: it names no services, did not end, or its environment has a tier that does not count.'
+      return 'Not compared: the deployment names no services, was canceled, or went to an environment of a tier that is not compared.'
   }
 }
 
@@ -85,7 +85,7 @@ function Sharers({ impact: { concurrent_deployments, concurrent_elsewhere } }: {
   if (concurrent_deployments.length + concurrent_elsewhere === 0) return null
   return (
     <p className="text-sm text-quiet">
-      These deployments of the same services at about the same time share what follows:{' '}
+      Other deployments of the same services at about the same time may be the reason as well:{' '}
       {concurrent_deployments.map(({ id, iid }) => (
         <span key={id} className="mr-2">
           <DeploymentLink id={id} iid={iid} />
@@ -110,7 +110,7 @@ function Judge({ address, impact: { state } }: { address: string; impact: Deploy
   }
   return (
     <>
-      {state === 'found' && <Button onClick={() => setIsAsking(true)}>Not this one…</Button>}
+      {state === 'found' && <Button onClick={() => setIsAsking(true)}>Not the reason…</Button>}
       {state === 'dismissed' && <Button onClick={() => setIsAsking(true)}>Blame it again…</Button>}
       {isAsking && state === 'found' && (
         <ActionDialog

@@ -34,11 +34,16 @@ export function ServiceFigures({
   const columns: Column<Row>[] = [
     { header: 'Figure', cell: ({ name }) => name },
     { header: 'Before', cell: ({ show }) => show(service.before, listOf('before')) },
-    { header: 'After', cell: ({ show }) => show(service.after, listOf('after')) },
     {
-      header: 'Verdict',
-      cell: ({ findings }) =>
-        findings.map((finding) => <Proof key={finding.measure} {...{ finding, finishedAt }} />),
+      header: 'After',
+      cell: ({ show, findings }) => (
+        <>
+          {show(service.after, listOf('after'))}
+          {findings.map((finding) => (
+            <Proof key={finding.measure} {...{ finding, finishedAt }} />
+          ))}
+        </>
+      ),
     },
   ]
   const heading = tenant === 'default' ? service_name : `${service_name} of ${tenant}`
@@ -161,7 +166,7 @@ function NewFailures({
   if (new_failures.length === 0) return null
   return (
     <>
-      <h4 className="mt-2 text-sm font-medium">Failures that nobody saw in the fortnight before</h4>
+      <h4 className="mt-2 text-sm font-medium">Failures that did not occur in the two weeks before</h4>
       <ul className="grid gap-2 text-sm">
         {new_failures.map(({ fingerprint, sagas }) => {
           const finding = findings.find((each) => each.fingerprint === fingerprint)

@@ -35,13 +35,14 @@ export function StoragePanel({ mayChange }: { mayChange: boolean }) {
 }
 
 function Use({ statistics }: { statistics: NonNullable<Project['statistics']> }) {
-  const { storage_size, storage_size_limit, repository_size, lfs_objects_size } = statistics
+  const { storage_size, storage_size_limit, repository_size, lfs_objects_size, pipeline_artifacts_size } =
+    statistics
   const limit = storage_size_limit === null ? 'without a limit' : `of ${bytes(storage_size_limit)}`
   return (
     <div className="mb-3 max-w-2xl">
       <p>
         {bytes(storage_size)} {limit}: {bytes(repository_size)} in the repository, {bytes(lfs_objects_size)}{' '}
-        in packages, uploads and Git LFS.
+        in packages, uploads and Git LFS, {bytes(pipeline_artifacts_size)} in reports of statuses.
       </p>
       {storage_size_limit !== null && (
         <meter

@@ -4,6 +4,7 @@ import { ActionDialog, textOf } from '../../../components/action-dialog'
 import { Button } from '../../../components/button'
 import { SelectField, TextArea } from '../../../components/fields'
 import { Problem } from '../../../components/states'
+import { TextBox } from '../../../components/text-box'
 import type { ProjectHook, WebhookPreview } from '../../../generated/types.gen'
 import { useProjectPath } from '../project-frame'
 
@@ -29,7 +30,7 @@ export const bodyChoice = (form: FormData) => ({
   custom_webhook_template: textOf(form, 'custom_webhook_template') || null,
 })
 
-/** The fields of the body, and what it would be like for the newest of the first event that is chosen. */
+/** The fields of the body, and a button that shows the body for the newest event of the first chosen kind. */
 export function BodyFields() {
   const address = `${useProjectPath()}/hooks/preview`
   const preview = useMutation({
@@ -55,7 +56,7 @@ export function BodyFields() {
         maxLength={4096}
         className="font-mono text-[13px]"
         placeholder={'{ "text": "{{user_name}} pushed to {{ref}}" }'}
-        hint="JSON with {{path.of.a.field}} for values of the event, without a message chosen above."
+        hint="JSON with {{path.of.a.field}} for values of the event. It needs the choice “The event as JSON” above."
       />
       <Button
         onClick={({ currentTarget: { form } }) => form && preview.mutate(new FormData(form))}
@@ -63,18 +64,15 @@ export function BodyFields() {
       >
         Preview
       </Button>
-      {preview.isError && <Problem error={preview.error} />}
+      {preview.isError && (
+        <div className="mt-2">
+          <Problem error={preview.error} />
+        </div>
+      )}
       {preview.data && (
-        <section
-          aria-label="Preview of the body"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls what is long.
-          tabIndex={0}
-          className="mt-2 max-h-48 overflow-auto rounded-md border p-2"
-        >
-          <pre className="text-xs whitespace-pre-wrap" dir="auto">
-            {preview.data.body}
-          </pre>
-        </section>
+        <TextBox label="Preview of the body" className="mt-2 max-h-48 border p-2">
+          {preview.data.body}
+        </TextBox>
       )}
     </>
   )
@@ -94,8 +92,11 @@ export function TestDialog({ hook, onClose }: { hook: ProjectHook; onClose: () =
       }}
     >
       <p className="mb-3 text-sm text-quiet">
-        The newest event of the kind is sent to <span dir="auto">{hook.url}</span> again. Its deliveries show
-        what came of it.
+        The newest event of the chosen kind is sent to{' '}
+        <span dir="auto" className="break-all">
+          {hook.url}
+        </span>
+        . The list of its deliveries shows the answer.
       </p>
       <SelectField label="Event" name="trigger" defaultValue={eventNames.find((name) => hook[name])}>
         {eventNames.map((name) => (

@@ -1,4 +1,4 @@
-/** A long text of a reporter in a box that scrolls. Its name makes it a region, so the keys reach it. */
+/** A long text in a box that scrolls. Its name makes it a region, which the keyboard reaches. */
 export const TextBox = ({
   label,
   busy,
