@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { secretField } from '@switchyard/config'
+import { integer, secretField } from '@switchyard/config'
 import { type Progress, SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 
@@ -18,13 +18,7 @@ export interface Copies {
 }
 
 const copiesToKeep = (standard: number, unit: string) =>
-  z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1000)
-    .default(standard)
-    .describe(`Of how many ${unit} the last copy is kept`)
+  integer(0, 1000).default(standard).describe(`Of how many ${unit} the last copy is kept`)
 
 export const copyFields = {
   RESTIC_REPOSITORY: z
