@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createWebhook, type Database, enqueueDeliveries, type NewWebhook } from '@switchyard/db'
+import { createWebhook, type Database, enqueueDeliveries, type NewWebhook, sqlOf } from '@switchyard/db'
 import { Secret } from '@switchyard/service-kit/config'
 import { createSecretBox } from '@switchyard/webhooks'
 import { webhookSecretKeys } from './harness.js'
@@ -62,14 +62,20 @@ export const addWebhook = (database: Database, url: string, fields: Partial<NewW
 
 let sequence = 0
 
-/** Something to be sent. */
-export async function addDelivery(database: Database, webhookId: number): Promise<string> {
+/**
+ * Something to be sent. A running worker may send it as soon as the transaction ends, so its attempts are set within.
+ *
+ * @param attempts how often it was tried already
+ */
+export async function addDelivery(database: Database, webhookId: number, attempts = 0): Promise<string> {
   sequence += 1
   const payload = JSON.stringify({ event: 'test', number: sequence, text: 'ä' })
-  const [id = ''] = await enqueueDeliveries(database.pool, [
-    { webhookId, event: 'test', dedupeKey: `test-${sequence}`, payload },
-  ])
-  return id
+  const delivery = { webhookId, event: 'test', dedupeKey: `test-${sequence}`, payload }
+  return database.prisma.$transaction(async (prisma) => {
+    const [id = ''] = await enqueueDeliveries(sqlOf({ prisma }), [delivery])
+    await prisma.webhookDelivery.update({ where: { webhookId_id: { webhookId, id } }, data: { attempts } })
+    return id
+  })
 }
 
 export const findDelivery = (database: Database, webhookId: number, id: string) =>

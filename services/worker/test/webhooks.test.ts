@@ -146,8 +146,7 @@ it('give up after the tenth attempt, and begin anew when asked to redeliver', as
   let up = false
   const { url, requests } = await receiver((response) => (up ? ok(response) : response.writeHead(503).end()))
   const { id: hook } = await addWebhook(harness.database, url)
-  const id = await addDelivery(harness.database, hook)
-  await harness.database.pool.query('UPDATE webhook_deliveries SET attempts = 9 WHERE id = $1', [id])
+  const id = await addDelivery(harness.database, hook, 9)
   expect(await endOf(hook, id)).toMatchObject({ state: 'failed', attempts: 10, nextAttemptAt: null })
   up = true
   await redeliver(harness.database, hook, id, new Date())
