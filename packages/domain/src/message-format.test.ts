@@ -104,7 +104,7 @@ it('what became worse with a deployment is named, also by an installation that d
 describe('what people write', () => {
   it('is no markup of Slack, and calls nobody', () => {
     expect(textOf('slack', 'push')).toBe(
-      '&lt;!channel&gt; &amp; @all pushed 1 commits to refs/heads/main of <https://switchyard.example/ada/engine|ada/engine>\n' +
+      '&lt;!channel&gt; &amp; @all pushed to refs/heads/main of <https://switchyard.example/ada/engine|ada/engine>, commits: 1\n' +
         '- <https://switchyard.example/c/1|*bold* [x](y) "q"> (Ada)',
     )
   })

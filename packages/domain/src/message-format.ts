@@ -68,7 +68,7 @@ const project = (link: Link) => link('{{project.path_with_namespace}}', '{{proje
 /** What is said of each event of projects. */
 const lines: Record<string, (link: Link) => string> = {
   push: (link) =>
-    `{{user_name}} pushed {{total_commits_count}} commits to {{ref}} of ${project(link)}` +
+    `{{user_name}} pushed to {{ref}} of ${project(link)}, commits: {{total_commits_count}}` +
     `{{#commits}}\n- ${link('{{title}}', '{{url}}')} ({{author.name}}){{/commits}}`,
   tag_push: (link) => `{{user_name}} pushed {{ref}} of ${project(link)}`,
   note: (link) =>
