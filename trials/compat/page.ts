@@ -1,3 +1,4 @@
+import { markdownTable } from '../support/markdown-table.js'
 import type { Result } from './driver.js'
 
 /** git sends no credentials before it was asked for them. */
@@ -50,19 +51,6 @@ function section(name: string, results: Result[]): string {
   return `### ${name}\n\n${lines.join('\n')}\n`
 }
 
-/** The rule below the heads of a table has at least three hyphens in each column. */
-const ruleWidthMin = 3
-
-function table(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(ruleWidthMin, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const [head = [], ...body] = rows
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
-}
-
 const introduction = `# Which tools work
 
 Tools that speak GitLab's API, or git, do here what their users do with them. Each was run against a fresh \`npm start\`, behind a
@@ -90,7 +78,7 @@ export function renderPage(results: Result[]): string {
       return `- **${result.driver.tool}**, ${result.task.title}: ${calls.join(', ')}.`
     })
   return `${introduction}
-${table([['tool', ...outcomes], ...rows])}
+${markdownTable([['tool', ...outcomes], ...rows])}
 
 ## Tasks
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../../ops/docker/test/support/build-stages.js'
+import { markdownTable } from '../support/markdown-table.js'
 import type { Installation } from './installation.js'
 
 const page = join(repository, 'docs/operations.md')
@@ -20,12 +21,8 @@ export async function memoryOf({ exec }: Installation, service: string): Promise
 /** Writes the memory of each container, in MB, into docs/operations.md. */
 export function writeMemory(figures: Map<string, number>): void {
   const total = [...figures.values()].reduce((sum, figure) => sum + figure, 0)
-  const rows = [...figures, ['all', total] as const].map(
-    ([name, figure]) => `| ${name.padEnd(16)} | ${String(figure).padEnd(7)} |`,
-  )
-  const text = [`| ${'container'.padEnd(16)} | at rest |`, `| ${'-'.repeat(16)} | ------- |`, ...rows].join(
-    '\n',
-  )
+  const rows = [...figures, ['all', total] as const].map(([name, figure]) => [name, String(figure)])
+  const text = markdownTable([['container', 'at rest'], ...rows])
   const before = readFileSync(page, 'utf8')
   if (!table.test(before)) throw new Error(`${page} has no place for the memory at rest`)
   writeFileSync(page, before.replace(table, text))
