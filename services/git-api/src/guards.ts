@@ -32,6 +32,12 @@ export interface ProjectResourceDependencies {
   guards: ProjectGuards
 }
 
+/** Everybody with a token for the API, or with one that reads users alone. */
+export const userReader: Guard<Caller> = documented(
+  { who: 'everybody with a token for the API or with the scope `read_user`' },
+  ({ caller }) => requireScope(caller, 'read_api', 'read_user'),
+)
+
 /** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
   project: Project

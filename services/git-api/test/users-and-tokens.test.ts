@@ -42,7 +42,7 @@ describe('GET /version and GET /user', () => {
     expect((await harness.send('ownerRepository', 'GET', '/metadata')).status).toBe(403)
   })
 
-  it('a token with the scope read_user reads users, and nothing else', async () => {
+  it('a token with the scope read_user reads users and the version, and nothing else', async () => {
     const { id, secret } = await userWithToken(['read_user'])
     const ask = (method: string, path: string, who = secret) => harness.send(who, method, path)
     expect((await outcome(ask('GET', '/user'))).body).toMatchObject({ id })
@@ -50,13 +50,8 @@ describe('GET /version and GET /user', () => {
     expect(await outcome(ask('GET', '/users'))).toEqual(forbidden)
     const ofAdministrator = await harness.secretOf(harness.users.admin, ['read_user'])
     expect((await ask('GET', '/users', ofAdministrator)).status).toBe(200)
-    for (const path of [
-      '/version',
-      '/projects',
-      '/users/owner/projects',
-      '/namespaces',
-      '/personal_access_tokens',
-    ])
+    for (const path of ['/version', '/metadata']) expect((await ask('GET', path)).status).toBe(200)
+    for (const path of ['/projects', '/users/owner/projects', '/namespaces', '/personal_access_tokens'])
       expect((await ask('GET', path)).status).toBe(403)
     for (const path of ['/users', `/users/${id}/block`])
       expect((await ask('POST', path, ofAdministrator)).status).toBe(403)
@@ -90,7 +85,7 @@ describe('GET /version and GET /user', () => {
   })
 
   it.each([
-    ['/version', 'api read_api'],
+    ['/version', 'api read_api read_user'],
     ['/user', 'api read_api read_user'],
   ])('%s refuses guests, unknown tokens and tokens without scope', async (path, scopes) => {
     expect(await outcome(harness.send('guest', 'GET', path))).toEqual(unauthorized)

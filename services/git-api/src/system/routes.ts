@@ -9,11 +9,11 @@ import {
   ok,
   type Route,
   route,
-  signedIn,
   streamed,
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { userReader } from '../guards.js'
 import type { Build, SystemState } from './system.js'
 
 export interface SystemDependencies {
@@ -22,8 +22,8 @@ export interface SystemDependencies {
 }
 
 export const systemRoutes = ({ readSystemState, build }: SystemDependencies): Route[] => [
-  route('GET', '/version', signedIn, getVersion(build)),
-  route('GET', '/metadata', signedIn, getMetadata(build)),
+  route('GET', '/version', userReader, getVersion(build)),
+  route('GET', '/metadata', userReader, getMetadata(build)),
   route('GET', '/system', administrator, getSystem(readSystemState)),
   ...documentationRoutes(),
 ]

@@ -1,5 +1,5 @@
 import type { Database, UserOrder, UserState } from '@switchyard/db'
-import { type Caller, requireAdministrator, requireScope } from '@switchyard/domain/access'
+import { type Caller, requireAdministrator } from '@switchyard/domain/access'
 import {
   administrator,
   auditAuthor,
@@ -24,6 +24,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { userReader } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
 import {
   refusedParameters,
@@ -71,12 +72,6 @@ const profileOf = (given: Record<string, unknown>): SettingValues =>
       given[name] === undefined ? [] : [[name, given[name] as Setting['value']]],
     ),
   )
-
-/** Everybody with a token for the API, or with one that reads users alone. */
-const userReader: Guard<Caller> = documented(
-  { who: 'everybody with a token for the API or with the scope `read_user`' },
-  ({ caller }) => requireScope(caller, 'read_api', 'read_user'),
-)
 
 const userAdministrator: Guard<Caller> = documented(
   { who: 'administrators, also with the scope `read_user`' },
