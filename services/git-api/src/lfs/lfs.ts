@@ -74,7 +74,7 @@ export async function planLfsUpload(
   const missing = described.filter(({ state }) => state === 'missing')
   if (missing.length === 0) return described
   const bytes = missing.reduce((sum, { size }) => sum + size, 0)
-  const reason = await findRefusal(deps.storageSpace, access, bytes)
+  const reason = await findQuotaRefusal(deps.storageSpace, access, bytes)
   if (reason === null) return described
   return described.map((object) =>
     object.state === 'missing' ? { oid: object.oid, size: object.size, state: 'refused', reason } : object,
@@ -82,11 +82,11 @@ export async function planLfsUpload(
 }
 
 /** The reason why so many bytes are beyond a quota, or null. @throws DomainError insufficient-storage */
-export const findRefusal = (
+export const findQuotaRefusal = (
   storageSpace: StorageSpace,
   { project: { diskPath }, repository }: ProjectCall,
   bytes: number,
-) => storageSpace.findLfsRefusal({ diskPath, countBytes: () => countBytes(repository) }, bytes)
+) => storageSpace.findQuotaRefusal({ diskPath, countBytes: () => countBytes(repository) }, bytes)
 
 /**
  * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
@@ -110,7 +110,7 @@ export async function uploadLfsObject(
     const isStored = (await findLfsObject(access.repository, object.oid)) === object.size
     if (isStored) await renewLfsObject(access.repository, object.oid)
     else {
-      const refusal = await findRefusal(deps.storageSpace, access, object.size)
+      const refusal = await findQuotaRefusal(deps.storageSpace, access, object.size)
       if (refusal !== null) throw tooLarge(refusal)
       await storeLfsObject(access.repository, object, chunks)
     }

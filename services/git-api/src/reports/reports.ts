@@ -7,7 +7,7 @@ import { type Call, senderKey } from '@switchyard/service-kit/http'
 import { Slots } from '@switchyard/service-kit/slots'
 import { getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { findRefusal } from '../lfs/lfs.js'
+import { findQuotaRefusal } from '../lfs/lfs.js'
 import { createParserThreads, type ParserThreads } from '../parser-threads.js'
 import { listStatuses } from '../statuses/store.js'
 import type { StorageSpace } from '../system/system.js'
@@ -83,7 +83,7 @@ export async function storeReport(
   const newest = { skip: 0, take: 1 }
   const [status] = await listStatuses(database, { ...filter, latest: true, newestFirst: true }, newest)
   if (!status) throw notFound('Status of this commit, name and ref')
-  const refusal = await findRefusal(storageSpace, access, bytesOf(parsed))
+  const refusal = await findQuotaRefusal(storageSpace, access, bytesOf(parsed))
   if (refusal !== null) throw tooLarge(refusal)
   const label = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
   await replaceReport(database, label, parsed, caller.user.id)

@@ -4,7 +4,7 @@ import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
 import { type Call, streamed } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import type { Jobs } from '../jobs.js'
-import { findRefusal, inTurn, type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
+import { findQuotaRefusal, inTurn, type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 import { startBytes } from '../shapes/bodies.js'
 import type { StorageSpace } from '../system/system.js'
 
@@ -41,7 +41,7 @@ export async function receiveFile(
 ): Promise<LfsObject> {
   if (announcedBytes > bytesMax) throw tooLarge(largestFile(bytesMax))
   const requireRoomFor = async (bytes: number) => {
-    const refusal = await findRefusal(deps.storageSpace, access, bytes)
+    const refusal = await findQuotaRefusal(deps.storageSpace, access, bytes)
     if (refusal === null) return
     // Housekeeping makes room by removing the bytes of deleted files.
     deps.jobs.requestHousekeeping(access.project.id)

@@ -58,7 +58,7 @@ export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
       }
       throw unavailable('', { cause: new Error('the project changes all the time') })
     },
-    async findLfsRefusal(repository, bytes) {
+    async findQuotaRefusal(repository, bytes) {
       await requireRoom(bytes)
       return (await findRefusal(repository, bytes)).refusal
     },

@@ -47,7 +47,7 @@ export interface StorageSpace {
    */
   take(repository: CountedRepository, bytes: number): Promise<void>
   /** The reason why so many bytes of files or reports are beyond a quota, or null. @throws DomainError insufficient-storage */
-  findLfsRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
+  findQuotaRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
   /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
   findRoom(): Promise<number>
   /** The limits of a project, with its own limit if it has one. */
