@@ -29,6 +29,13 @@ export const origins = () =>
       'must be origins such as https://console.example.com, separated by commas, each without a path',
     )
 
+/** An address that paths are added to, of HTTP or HTTPS, with slashes at its end or without; its value has none. */
+export const baseUrl = (example: string) =>
+  z
+    .url({ protocol: /^https?$/, error: `must be a URL such as ${example}` })
+    .refine((text) => !/[?#@]/.test(text), 'must have no user name, query or fragment')
+    .transform((text) => text.replace(/(?<!\/)\/+$/, ''))
+
 /** `true` or `false`, nothing else. */
 export const booleanFlag = () =>
   z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')

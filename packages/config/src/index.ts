@@ -1,5 +1,14 @@
 export { commandLineProblem } from './command-line-problem.js'
-export { booleanFlag, databaseUrl, integer, millisecondsOrOff, origins, port, redisUrl } from './fields.js'
+export {
+  baseUrl,
+  booleanFlag,
+  databaseUrl,
+  integer,
+  millisecondsOrOff,
+  origins,
+  port,
+  redisUrl,
+} from './fields.js'
 export { ConfigError, loadConfig } from './load-config.js'
 export { makeFolder } from './make-folder.js'
 export { proxyNetworks, type TrustsProxy, trustsNobody } from './proxy-networks.js'

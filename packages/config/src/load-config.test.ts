@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ConfigError, databaseUrl, integer, loadConfig, port, redisUrl, Secret } from './index.js'
+import { baseUrl, ConfigError, databaseUrl, integer, loadConfig, port, redisUrl, Secret } from './index.js'
 
 const schema = z.object({
   PORT: port().default(8080),
@@ -38,6 +38,22 @@ describe('loadConfig', () => {
     const config = loadConfig('demo', schema, { PORT: '', GRPC_PORT: '1', DATABASE_URL: 'postgres://db/x' })
     expect(config.PORT).toBe(8080)
   })
+})
+
+describe('baseUrl', () => {
+  const address = z.object({ EXTERNAL_URL: baseUrl('https://switchyard.example.com') })
+  const read = (value: string) => loadConfig('demo', address, { EXTERNAL_URL: value }).EXTERNAL_URL
+
+  it.each([
+    ['https://example.com', 'https://example.com'],
+    ['https://example.com/', 'https://example.com'],
+    ['http://example.com:8080/switchyard//', 'http://example.com:8080/switchyard'],
+  ])('of %s has no slash at its end', (given, kept) => expect(read(given)).toBe(kept))
+
+  it.each(['ftp://example.com', 'example.com', 'https://a:b@example.com', 'https://x/?a', 'https://x/#a'])(
+    '%s is refused',
+    (given) => expect(() => read(given)).toThrow('EXTERNAL_URL: must'),
+  )
 })
 
 describe('Secret', () => {

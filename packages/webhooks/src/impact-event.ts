@@ -1,5 +1,3 @@
-import { linkBase } from './saga-payload.js'
-
 /** What a webhook tells of one figure that became worse with a deployment. */
 export interface ToldFinding {
   tenant: string
@@ -27,7 +25,7 @@ export interface ToldDeployment {
 /**
  * The delivery of the event `deployment_impact`. The same findings are told once.
  *
- * @param externalUrl base of links; undefined: no links
+ * @param externalUrl base of links, without a slash at its end; undefined: no links
  */
 export function impactDelivery(
   { project, environment, ...deployment }: ToldDeployment,
@@ -38,7 +36,6 @@ export function impactDelivery(
     [tenant, serviceName, measure, fingerprint].join('\n'),
   )
   const path = `/projects/${project.id}/deployments/${deployment.id}`
-  const base = externalUrl === undefined ? undefined : linkBase(externalUrl)
   const body = {
     object_kind: 'deployment_impact',
     deployment_id: deployment.id,
@@ -48,11 +45,11 @@ export function impactDelivery(
     ref: deployment.ref,
     sha: deployment.sha,
     project: { id: project.id, path_with_namespace: project.pathWithNamespace },
-    impact_url: base === undefined ? null : `${base}/api/v4${path}/impact`,
+    impact_url: externalUrl === undefined ? null : `${externalUrl}/api/v4${path}/impact`,
     console_url:
-      base === undefined
+      externalUrl === undefined
         ? null
-        : `${base}/console/projects/${project.pathWithNamespace}/deployments/${deployment.id}`,
+        : `${externalUrl}/console/projects/${project.pathWithNamespace}/deployments/${deployment.id}`,
     findings: findings.map((finding) => ({
       service_name: finding.serviceName,
       tenant: finding.tenant,

@@ -37,7 +37,7 @@ export interface SagaOccurrence {
 /**
  * The body of a webhook of sagas, before the webhook writes it in its own form.
  *
- * @param externalUrl base of links; undefined: no links
+ * @param externalUrl base of links, without a slash at its end; undefined: no links
  */
 export const sagaPayload = (
   { event, tenant, saga, flag, activities }: SagaOccurrence,
@@ -68,7 +68,4 @@ export const sagaPayload = (
   })
 
 const urlOf = ({ tenant, id }: SagaNews, externalUrl: string) =>
-  `${linkBase(externalUrl)}/api/v4/sagas/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`
-
-/** The URL of the installation without slashes at its end. */
-export const linkBase = (externalUrl: string): string => externalUrl.replace(/(?<!\/)\/+$/, '')
+  `${externalUrl}/api/v4/sagas/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`

@@ -248,7 +248,7 @@ function openAuthentication(
 
 /** Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service starts while one is away. */
 function signInOf(config: Config) {
-  const baseUrl = (config.EXTERNAL_URL ?? '').replace(/\/$/, '')
+  const baseUrl = config.EXTERNAL_URL ?? ''
   return {
     signInProviders: new Map(providersOf(config).map((each) => [each.name, createProvider(each, baseUrl)])),
     ownTokenDaysMax: config.USER_TOKEN_LIFETIME_DAYS_MAX,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import {
+  baseUrl,
   databaseUrl,
   proxyNetworks,
   readSecretFiles,
@@ -23,8 +24,6 @@ const port = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 
-const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
-
 /** What `npm start` itself reads. Other variables reach the services as they are. */
 export const settingsSchema = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address of both ports'),
@@ -45,9 +44,7 @@ export const settingsSchema = z.object({
     .describe(
       'Where programs that are fetched (Node, Redis, nginx) are kept. Unset: `switchyard/tools` in `XDG_CACHE_HOME`, or in `~/.cache`',
     ),
-  EXTERNAL_URL: z
-    .string()
-    .refine(isHttpUrl, 'must be a URL such as http://localhost:8080')
+  EXTERNAL_URL: baseUrl('http://localhost:8080')
     .optional()
     .describe("Base of links in answers. Unset: the HTTP port's own"),
   DATABASE_URL: databaseUrl()

@@ -1,15 +1,14 @@
-import { integer, millisecondsOrOff, origins, port } from '@switchyard/config'
+import { baseUrl, integer, millisecondsOrOff, origins, port } from '@switchyard/config'
 import { z } from 'zod'
 
 /** Variables that every service with an HTTP port reads. Spread into the service's own schema. */
 export const httpServiceFields = {
   HOST: z.string().default('127.0.0.1').describe('Address to listen on. The images set `0.0.0.0`'),
   PORT: port().default(8080).describe('HTTP port; `0` lets the system choose'),
-  EXTERNAL_URL: z
-    .url('must be a URL such as https://switchyard.example.com')
+  EXTERNAL_URL: baseUrl('https://switchyard.example.com')
     .optional()
     .describe(
-      'Base of links in answers, without a slash at the end, and the origin of pages that change something with a [session](users-and-tokens.md#sessions-of-browsers); the same in every service. Unset: what the client asked for',
+      'Base of links in answers, and the origin of pages that change something with a [session](users-and-tokens.md#sessions-of-browsers); the same in every service. Unset: what the client asked for',
     ),
   CORS_ALLOWED_ORIGINS: origins()
     .optional()
