@@ -3,12 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
+import { check } from 'recheck'
 import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
-
-// The JavaScript version of the analyser, which starts no other program.
-process.env.RECHECK_BACKEND = 'pure'
-const { check } = await import('recheck')
 
 /** A generous limit, because the analysis of some expressions takes seconds. */
 const judgedMs = 120_000

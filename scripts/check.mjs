@@ -7,13 +7,17 @@ import { runGroup } from '../ops/setup/child-group.mjs'
 import { partsOfChecks } from '../ops/setup/setup-parts.mjs'
 import { pnpm } from '../ops/setup/setup-step.mjs'
 
+const tsc = ['node', 'node_modules/@typescript/native/bin/tsc']
+
 /** The commands of each check. */
 const checks = {
   format: [['biome', 'ci', '.']],
   types: [
-    ['tsc'],
+    tsc,
     ...['packages/banner/src/element', 'services/console/web', 'trials/end-to-end/console'].map((folder) => [
-      ...['tsc', '-p', folder],
+      ...tsc,
+      '-p',
+      folder,
     ]),
   ],
   boundaries: [['node', 'scripts/check-boundaries.mjs']],

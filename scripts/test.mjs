@@ -10,6 +10,8 @@ import { addUp, countReport, formatTotals } from './test-totals.mjs'
 const layers = ['unit', 'integration', 'end-to-end']
 const node = process.execPath
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+// Tests start the same programs many times: Node keeps their compiled code there.
+const compiled = join(root, 'node_modules', '.cache', 'compiled')
 
 /** Integration tests get throw-away servers; end-to-end tests start their own; unit tests need none. */
 const wrapperOf = (layer) => (layer === 'integration' ? [join(root, 'scripts', 'with-infra.mjs'), node] : [])
@@ -20,7 +22,10 @@ async function runLayer(layer, reportFolder, stop) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [...wrapperOf(layer), vitest, 'run', '--project', layer, '--passWithNoTests', ...reporters]
   console.log(`\n${layer} tests`)
-  const code = await runGroup([node, ...args, ...process.argv.slice(2)], stop, { cwd: root })
+  const code = await runGroup([node, ...args, ...process.argv.slice(2)], stop, {
+    cwd: root,
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env },
+  })
   stop.throwIfAborted()
   return countReport(layer, readReport(reportFile), code)
 }

@@ -93,7 +93,7 @@ function serverArguments(clusterDir: string, port: number, durable: boolean): st
     log_timezone: 'UTC',
     ...(durable
       ? { shared_buffers: '256MB' }
-      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '4GB' }),
+      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '1GB' }),
   }
   return [
     '-D',

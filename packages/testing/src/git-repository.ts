@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
@@ -77,11 +77,20 @@ export async function createGitRepository({ defaultBranch = 'main' } = {}): Prom
         GIT_COMMITTER_DATE: when,
       },
     )
-    return run(['rev-parse', 'HEAD'])
+    return readHead()
+  }
+
+  // Git writes the branch of a commit as a file. To read it takes a thousandth of what a process of git takes.
+  const readGitFile = async (name: string) => (await readFile(join(path, '.git', name), 'utf8')).trim()
+
+  /** The commit that is checked out. */
+  async function readHead(): Promise<string> {
+    const head = await readGitFile('HEAD')
+    return head.startsWith('ref: ') ? readGitFile(head.slice('ref: '.length)) : head
   }
 
   async function switchTo(branch: string): Promise<void> {
-    if ((await run(['symbolic-ref', '--short', 'HEAD'])) === branch) return
+    if ((await readGitFile('HEAD')) === `ref: refs/heads/${branch}`) return
     const exists = await run(['for-each-ref', `refs/heads/${branch}`])
     await run(['switch', '--quiet', ...(exists ? [branch] : ['--create', branch])])
   }

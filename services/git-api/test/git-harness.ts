@@ -32,6 +32,7 @@ export async function startGitHarness({
     REDIS_URL: redisUrl,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',
+    SHUTDOWN_TIMEOUT_MS: '2000',
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     ...env,
@@ -159,8 +160,7 @@ export async function pushSample(harness: GitHarness, given: GivenProject = {}) 
   await work.git('switch', '--quiet', 'main')
   const third = await work.commit({ files: { 'README.md': null }, date: '2026-01-04T00:00:00Z' })
   await work.git('tag', 'v1.0', second)
-  await work.git('push', '--quiet', harness.remote('owner', project), '--all')
-  await work.git('push', '--quiet', harness.remote('owner', project), '--tags')
+  await work.git('push', '--quiet', harness.remote('owner', project), 'refs/heads/*', 'refs/tags/*')
   return { project, work, commits: { first, second, third, side } }
 }
 

@@ -3,11 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, sessionsOf, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
+// No request here changes it.
+let sample: Awaited<ReturnType<typeof pushSample>>
 
 beforeAll(async () => {
   harness = await startGitHarness()
+  sample = await pushSample(harness)
 })
 afterAll(async () => {
+  await sample?.work.close()
   await harness?.close()
 })
 
@@ -38,7 +42,7 @@ const refusal = (fields: object) => ({ ...fields, request_id: expect.any(String)
 const gzipped = { 'Content-Encoding': 'gzip' }
 
 test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves on', async (service) => {
-  const { project, work } = await pushSample(harness)
+  const { project, work } = sample
   // Breaks off within a packet: of a whole one that it cannot read git might complain first.
   const broken = gzipSync(`fff0want ${'0'.repeat(65_000)}`).subarray(0, 50)
   for (const body of ['notgzip', broken]) {
@@ -50,7 +54,7 @@ test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves
 })
 
 test.for(services)('%s answers 400 to what is not its protocol', async (service) => {
-  const { project } = await pushSample(harness)
+  const { project } = sample
   for (const body of ['zzzz', '', '0032want']) {
     const { status, text } = await sendTo(service, project, body)
     const message = `${service} could not read the request`
@@ -68,21 +72,21 @@ test.for([
   ['0011command=fetch00010011want zzzzzzzz\n0000', version2],
   ['0011command=fetch0011command=fetch0000', version2],
 ] as const)('git-upload-pack answers 400 to %j', async ([body, headers]) => {
-  const { project } = await pushSample(harness)
+  const { project } = sample
   const { status, text } = await sendTo('git-upload-pack', project, body, headers)
   const message = 'git-upload-pack could not read the request'
   expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
 })
 
 test('broken gzip is told to clients of version 2, too, to which git itself says nothing', async () => {
-  const { project } = await pushSample(harness)
+  const { project } = sample
   const broken = gzipSync('0014command=ls-refs\n0000').subarray(0, 15)
   const { status, text } = await sendTo('git-upload-pack', project, broken, { ...gzipped, ...version2 })
   expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
 })
 
 test.for(services)('%s answers 415 to what is packed in a way that it does not know', async (service) => {
-  const { project } = await pushSample(harness)
+  const { project } = sample
   const { status, text } = await sendTo(service, project, '0000', { 'Content-Encoding': 'br' })
   expect([status, JSON.parse(text)]).toEqual([415, refusal({ error: 'the body could not be read' })])
 })
@@ -90,7 +94,7 @@ test.for(services)('%s answers 415 to what is packed in a way that it does not k
 test.for(services)(
   '%s answers a client that sends all it has before it reads, plain or packed',
   async (service) => {
-    const { project } = await pushSample(harness)
+    const { project } = sample
     const zeros = Buffer.alloc(20 * 1024 * 1024)
     expect((await sendTo(service, project, zeros)).status).toBe(400)
     expect((await sendTo(service, project, gzipSync(zeros), gzipped)).status).toBe(400)

@@ -2,22 +2,22 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Project } from '@switchyard/db'
 import { type JobClaims, type JobIssuer, startJobIssuer, waitFor } from '@switchyard/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let issuer: JobIssuer
 let harness: GitHarness
-let work: Awaited<ReturnType<typeof pushSample>>['work']
+/** Of the tests that leave its rule as it is. */
 let project: Project
-let rule: { id: number; user_id: number }
+let work: Awaited<ReturnType<typeof pushSample>>['work']
+let rule: Rule
+
+type Rule = { id: number; user_id: number }
 
 beforeAll(async () => {
   issuer = await startJobIssuer()
   const env = { TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' }
   harness = await startGitHarness({ env })
-})
-beforeEach(async () => {
-  await work?.close()
   ;({ project, work } = await pushSample(harness))
   rule = await trust()
 })
@@ -40,11 +40,17 @@ async function trust(fields = {}, of = project) {
     ...fields,
   })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
-  return answer.body as { id: number; user_id: number }
+  return answer.body as Rule
 }
 
-const distrust = ({ id }: { id: number }) =>
-  harness.ask('owner', 'DELETE', `/projects/${project.id}/trusted_issuers/${id}`)
+const distrust = ({ id }: Rule, of: Project) =>
+  harness.ask('owner', 'DELETE', `/projects/${of.id}/trusted_issuers/${id}`)
+
+/** A project of one test, with the rule of the others. */
+async function trustingProject() {
+  const own = await harness.project()
+  return { own, ownRule: await trust({}, own) }
+}
 
 const job: JobClaims = {
   sub: 'repo:acme/engine:ref:refs/heads/main',
@@ -134,16 +140,18 @@ describe('the identity token of a job', () => {
   })
 
   it('has the highest role of the rules that it matches', async () => {
-    await trust({ claims: { repository: 'acme/*' }, access_level: 40, name: 'Maintains' })
-    await trust({ claims: { repository: 'acme/engine' }, access_level: 20 })
+    const { own } = await trustingProject()
+    await trust({ claims: { repository: 'acme/*' }, access_level: 40, name: 'Maintains' }, own)
+    await trust({ claims: { repository: 'acme/engine' }, access_level: 20 }, own)
     const token = await tokenOf()
-    expect((await asJob(token, 'GET', `/projects/${project.id}/trusted_issuers`)).status).toBe(200)
+    expect((await asJob(token, 'GET', `/projects/${own.id}/trusted_issuers`)).status).toBe(200)
   })
 
   it('leaves no token and no trust behind, whatever its role is', async () => {
-    await trust({ access_level: 40 })
+    const { own } = await trustingProject()
+    await trust({ access_level: 40 }, own)
     const token = await tokenOf()
-    const at = (path: string) => `/projects/${project.id}/${path}`
+    const at = (path: string) => `/projects/${own.id}/${path}`
     const named = { name: 'x', scopes: ['read_repository'] }
     const answers = [
       await asJob(token, 'POST', at('access_tokens'), named),
@@ -168,15 +176,17 @@ describe('the identity token of a job', () => {
 
 describe('a rule', () => {
   it('counts for nothing once it is removed', async () => {
+    const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
-    expect(await readsCommits(token)).toBe(200)
-    await distrust(rule)
-    expect(await readsCommits(token)).toBe(401)
+    expect(await readsCommits(token, own.id)).toBe(200)
+    await distrust(ownRule, own)
+    expect(await readsCommits(token, own.id)).toBe(401)
   })
 
   it('that is removed while a push runs ends the push', async () => {
+    const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
-    const at = `${harness.baseUrl}/${project.pathWithNamespace}.git/git-receive-pack`
+    const at = `${harness.baseUrl}/${own.pathWithNamespace}.git/git-receive-pack`
     const headers = {
       Authorization: `Basic ${btoa(`job:${token}`)}`,
       'Content-Type': 'application/x-git-receive-pack-request',
@@ -188,22 +198,26 @@ describe('a rule', () => {
     )
     // Longer than the time after which a sender is checked again.
     expect(await Promise.race([pushed, wait(1000)])).toBeUndefined()
-    await distrust(rule)
+    await distrust(ownRule, own)
     expect(['cut', 401, 400]).toContain(await pushed)
   })
 
   it('rests while the user who made it is blocked, and ends on its last day', async () => {
+    const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
     const { prisma } = harness.database
-    const { createdBy } = await prisma.trustedIssuer.findUniqueOrThrow({ where: { id: rule.id } })
+    const { createdBy } = await prisma.trustedIssuer.findUniqueOrThrow({ where: { id: ownRule.id } })
     const setState = (state: string) => prisma.user.update({ where: { id: createdBy ?? 0 }, data: { state } })
     const becomes = (status: number) =>
-      waitFor(async () => (await readsCommits(token)) === status, { what: `${status}` })
+      waitFor(async () => (await readsCommits(token, own.id)) === status, { what: `${status}` })
     await setState('blocked')
     await becomes(401)
     await setState('active')
     await becomes(200)
-    await prisma.trustedIssuer.update({ where: { id: rule.id }, data: { expiresAt: new Date('2020-01-01') } })
+    await prisma.trustedIssuer.update({
+      where: { id: ownRule.id },
+      data: { expiresAt: new Date('2020-01-01') },
+    })
     await becomes(401)
   })
 })

@@ -103,6 +103,8 @@ function serviceEnvironment(
     NODE_ENV: 'development',
     // Each thread of Node would else keep memory of its own, which the images avoid in the same way.
     MALLOC_ARENA_MAX: '2',
+    // Node keeps the compiled code of a service there, which the next start loads.
+    NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
     ...settings.inherited,
     HOST: '127.0.0.1',
     PORT: String(port),
@@ -128,7 +130,7 @@ function describeRevision({ root, release }: Settings): NodeJS.ProcessEnv {
 }
 
 export function makeServiceFolders(dataDir: string): void {
-  for (const name of ['repositories', 'logs'])
+  for (const name of ['repositories', 'logs', 'compiled'])
     mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })
 }
 
