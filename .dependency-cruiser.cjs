@@ -98,7 +98,7 @@ module.exports = {
     below('job-identity', ['webhooks', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'dev-env', 'domain']),
     below('dev-env', ['config', 'db', 'contracts']),
-    below('backup', ['config', 'db', 'dev-env', 'git-storage', 'testing']),
+    below('backup', ['config', 'db', 'dev-env', 'domain', 'git-storage', 'testing']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',

@@ -9,7 +9,10 @@ const commands = {
   start: { script: 'start.mjs', does: 'runs everything until Ctrl-C' },
   'report-saga': { script: 'report-saga.mjs', does: 'reports an example saga' },
   backup: { script: 'backup.mjs', does: 'backs up into a folder, or checks a backup' },
-  restore: { script: 'restore.mjs', does: 'restores a backup into an empty installation' },
+  restore: {
+    script: 'restore.mjs',
+    does: 'restores a backup into an empty installation, or one of its projects',
+  },
   'db:migrate': { script: 'run-built.mjs', does: 'brings the schema of DATABASE_URL up to date' },
   'saga:rebuild': { script: 'run-built.mjs', does: 'works the state of sagas out again from their events' },
   'storage:check': { script: 'storage-check.mjs', does: 'says whether two mounts are safe for repositories' },

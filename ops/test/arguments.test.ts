@@ -68,6 +68,11 @@ it('a backup and a restore ask for their folder', async () => {
   }
 })
 
+it('a new path without a project restores nothing', async () => {
+  const { code, stderr } = await runScript('ops/restore.mjs', ['--as', 'alice/app', 'made'])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('✗ --as needs --project') })
+})
+
 it('an option that npm has kept for itself makes no backup', async () => {
   const npm = { npm_command: 'run', npm_lifecycle_event: 'backup', npm_config_check: 'true' }
   const { code, stderr } = await runScript('ops/backup.mjs', [join(folder, 'made')], npm)

@@ -13,6 +13,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startPostgres } from '../../packages/dev-env/src/index.js'
 import { startTree, type Tree } from '../support/tree.js'
+import { ask, makeWholeProject, readWholeProject } from './whole-project.js'
 
 const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'switchyard-e2e-backup-'))
@@ -133,8 +134,8 @@ const progressed = () => {
   return () => Object.keys(writers).every((kind, index) => countOf(kind) > (before[index] ?? 0) + 3)
 }
 
-const command = (name: 'backup' | 'restore', env: Record<string, string>) =>
-  execa(process.execPath, [`ops/${name}.mjs`, folder], {
+const command = (name: 'backup' | 'restore', env: Record<string, string>, ...options: string[]) =>
+  execa(process.execPath, [`ops/${name}.mjs`, ...options, folder], {
     cwd: root,
     env: { DATABASE_URL: '', SWITCHYARD_STORAGE_ROOT: '', ...env },
     all: true,
@@ -269,6 +270,52 @@ it('a restore brings back everything that was acknowledged before the cut of a b
     },
     { what: 'both webhooks' },
   )
+})
+
+it('one project is restored beside traffic, with every answer as it was, and an interrupted restore leaves nothing', async () => {
+  const instance = { url: tree.url, token: tree.rootToken }
+  const env = { SWITCHYARD_DATA: tree.dataDir }
+  const { body: ann } = await call('users?username=ann')
+  const id = await makeWholeProject(instance, 'whole7d1', ann[0].id)
+  const before = await readWholeProject(instance, 'root/whole7d1')
+  expect(await command('backup', env)).toMatchObject({ exitCode: 0 })
+  let stopped = false
+  const writing = Promise.all(['lfs', 'statuses'].map((kind) => writeUntil(kind, () => stopped)))
+  writing.catch(() => {})
+  const restore = (...options: string[]) => command('restore', env, '--project', 'root/whole7d1', ...options)
+
+  expect(await restore()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('There is a project'),
+  })
+  const beside = await restore('--as', 'root/again7d1')
+  expect(beside).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('restored root/whole7d1 as root/again7d1'),
+  })
+  const isSame = (given: Awaited<ReturnType<typeof readWholeProject>>) => {
+    for (const [template, answer] of Object.entries(before))
+      if (!template.includes('/hooks')) expect(given[template], template).toEqual(answer)
+    const hook = {
+      url: 'https://hooks.example.com/x',
+      enabled: false,
+      disabled_reason: 'restored from a backup',
+    }
+    expect(given['/projects/{id}/hooks']?.body).toEqual([expect.objectContaining(hook)])
+  }
+  isSame(await readWholeProject(instance, 'root/again7d1'))
+
+  await ask(instance, 'DELETE', `projects/${id}`)
+  const isThere = async () => (await ask(instance, 'GET', 'projects/root%2Fwhole7d1')).status === 200
+  await waitFor(async () => !(await isThere()), { what: 'the deletion' })
+  const killed = restore()
+  killed.stderr?.on('data', (text) => String(text).includes('check of the tables') && killed.kill('SIGKILL'))
+  await killed
+  expect(await isThere()).toBe(false)
+  expect(await restore()).toMatchObject({ exitCode: 0 })
+  isSame(await readWholeProject(instance, 'root/whole7d1'))
+  stopped = true
+  await writing
 })
 
 it('a backup is restored into a PostgreSQL of ones own, and backs up from there alike', async () => {

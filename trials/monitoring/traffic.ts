@@ -21,6 +21,8 @@ export const settings = {
   SAGA_PARKED_AFTER_SECONDS: '5',
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
   RATE_LIMIT_PER_MINUTE: '0',
+  // Nothing listens there.
+  AUDIT_EXPORT_HTTP_URL: 'http://127.0.0.1:9/audit',
 }
 
 /** Takes every other delivery of a webhook and refuses the rest. */

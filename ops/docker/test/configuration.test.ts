@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { configSchema as backupSchema } from '../../../packages/backup/src/data-locations.js'
 import { isSecretField, loadConfig } from '../../../packages/config/src/index.js'
 import { configSchema as migrationSchema } from '../../../packages/db/src/migrations/config.js'
+import { settingsSchema } from '../../../packages/dev-env/src/start/settings.js'
 import { repository } from './support/build-stages.js'
 import { readCompose, readRepositoryFile } from './support/compose.js'
 import { type ConfigSchema, configSchemaOf, serviceNames } from './support/service-configs.js'
@@ -134,6 +135,54 @@ describe('docker-compose.yml', () => {
     const missing = Object.keys(schema.shape).filter((variable) => !(nameOf(variable) in environment))
     expect(missing.filter((variable) => !unreached.has(variable))).toEqual([])
   })
+
+  const wrong = '\u0001 =?'
+  /** Settings that take any text: names of hosts, files, folders and groups, passwords and tokens. */
+  const anyText = [
+    ...['HOST', 'GRPC_HOST', 'SWITCHYARD_DATA', 'SWITCHYARD_TOOLS', 'SWITCHYARD_STORAGE_ROOT', 'WORKER_TAG'],
+    ...['SAGA_TLS_CERT_FILE', 'SAGA_TLS_KEY_FILE', 'SAGA_TLS_CLIENT_CA_FILE'],
+    ...['OIDC_CLIENT_SECRET', 'OIDC_ADMIN_GROUPS', 'OIDC_ALLOWED_GROUPS'],
+    ...[
+      'RESTIC_REPOSITORY',
+      'RESTIC_PASSWORD',
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_DEFAULT_REGION',
+    ],
+  ]
+  /** The services that get these look at them. */
+  const handedOn = ['SWITCHYARD_ROOT_TOKEN', 'WEBHOOK_SECRET_KEYS']
+  const takesAnyText = (name: string, variable: string) =>
+    anyText.includes(variable) ||
+    variable.startsWith('POSTGRES_PASSWORD_') ||
+    (name === 'npm start' && handedOn.includes(variable))
+
+  const withStart: [string, ConfigSchema][] = [...processes, ['npm start', settingsSchema]]
+  it.each(withStart)(
+    'has %s name each setting that is wrong, in one sentence that shows no secret',
+    (name, schema) => {
+      const environment = environmentOf(name)
+      const refusalOf = (variable: string) => {
+        const { [`${variable}_FILE`]: _file, ...others } = environment
+        try {
+          loadConfig(name, schema, { ...ofImages, ...others, [variable]: wrong })
+          return 'taken'
+        } catch (error) {
+          return (error as Error).message
+        }
+      }
+      for (const variable of Object.keys(schema.shape).filter((each) => !takesAnyText(name, each))) {
+        const [first, ...problems] = refusalOf(variable).split('\n')
+        expect(first, variable).toBe(`${name} cannot start: its environment does not fit.`)
+        expect(problems, variable).toContainEqual(expect.stringMatching(`^  ${variable}(?:\\.\\w+)*: \\S`))
+        // A setting that needs others says so as well.
+        const others = problems.filter((problem) => !problem.startsWith(`  ${variable}`))
+        expect(others, variable).toEqual(others.filter((problem) => problem.includes(' is required: ')))
+        if (isSecretField(schema.shape[variable] as never))
+          expect(problems.join(), variable).not.toContain(wrong)
+      }
+    },
+  )
 
   it.each(processes)('mounts into %s exactly the secrets that it reads', (name) => {
     const { environment = {}, secrets = [] } = compose.services[name] ?? {}

@@ -1,12 +1,13 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '@switchyard/config'
-import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
+import { type Progress, SetupProblem } from '@switchyard/dev-env'
 import {
   type DataLocations,
   defaultStorage,
   rootOf,
   rootOfRepository,
+  runningDatabaseOf,
   secretFiles,
 } from './data-locations.js'
 import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
@@ -40,7 +41,7 @@ export interface BackupOptions {
  * @throws SetupProblem while another backup of the installation runs, on whatever machine
  */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
-  const url = options.locations.databaseUrl ?? findEmbedded(options.locations)
+  const url = runningDatabaseOf(options.locations)
   return await withBackupLock(url, () => backUp(url, options))
 }
 
@@ -106,14 +107,6 @@ async function refuseOtherFiles(folder: string): Promise<void> {
   const other = (await namesIn(folder)).find((name) => !ownNames.has(name))
   if (other !== undefined)
     throw new SetupProblem(`${folder} holds other files, such as ${other}: choose an empty folder`)
-}
-
-function findEmbedded({ dataDir }: DataLocations): string {
-  const url = dataDir && findPostgres(join(dataDir, 'postgres'))
-  if (url) return url
-  throw new SetupProblem(
-    `Switchyard does not run on ${dataDir}: start it, or set DATABASE_URL and SWITCHYARD_STORAGE_ROOT`,
-  )
 }
 
 const elsewhere = ({ diskPath, storage }: StoredRepository) =>

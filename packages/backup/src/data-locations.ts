@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { databaseUrl, loadConfig } from '@switchyard/config'
-import { SetupProblem } from '@switchyard/dev-env'
+import { findPostgres, SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 import { type Copies, copyFields, findCopyProblem, readCopies } from './keep-copies.js'
 
@@ -94,6 +94,15 @@ export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocatio
   const dataDir = resolve(root, config.SWITCHYARD_DATA)
   const storageRoots = new Map([[defaultStorage, join(dataDir, 'repositories')]])
   return { databaseUrl: url, storageRoots, dataDir, metricsFile, copies }
+}
+
+/** The URL of the database of an installation that runs. @throws SetupProblem when it does not */
+export function runningDatabaseOf({ dataDir, databaseUrl }: DataLocations): string {
+  const url = databaseUrl ?? (dataDir && findPostgres(join(dataDir, 'postgres')))
+  if (url) return url
+  throw new SetupProblem(
+    `Switchyard does not run on ${dataDir}: start it, or set DATABASE_URL and SWITCHYARD_STORAGE_ROOT`,
+  )
 }
 
 /** The folder of a storage. @throws SetupProblem when the environment names none */

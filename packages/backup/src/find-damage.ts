@@ -5,19 +5,28 @@ import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFile
 import { readObjectList } from './storage/lfs-objects.js'
 import { findMirrorDamage } from './storage/mirror.js'
 
+/** Whose objects of Git LFS are read. */
+type IsRead = (diskPath: string) => boolean
+
 /**
- * Reads the whole backup.
+ * Reads everything that a manifest names.
  *
  * @param advice the sentence behind the path that is damaged
+ * @param isRead which repositories' objects of Git LFS are read; unset: those of all
  * @throws SetupProblem with the first path that is not what the manifest says, and why
  */
-export async function refuseDamage(folder: string, manifest: Manifest, advice: string): Promise<void> {
-  const damage = await findDamage(folder, manifest)
+export async function refuseDamage(
+  folder: string,
+  manifest: Manifest,
+  advice: string,
+  isRead: IsRead = () => true,
+): Promise<void> {
+  const damage = await findDamage(folder, manifest, isRead)
   if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. ${advice}`)
 }
 
-async function findDamage(folder: string, manifest: Manifest): Promise<string | null> {
-  for await (const { file, sha256 } of filesOf(folder, manifest)) {
+async function findDamage(folder: string, manifest: Manifest, isRead: IsRead): Promise<string | null> {
+  for await (const { file, sha256 } of filesOf(folder, manifest, isRead)) {
     const found = await hashFile(file)
     if (found !== sha256) return `${file} ${found === null ? 'is missing' : 'has another checksum'}`
   }
@@ -29,11 +38,12 @@ async function findDamage(folder: string, manifest: Manifest): Promise<string | 
 }
 
 /** The list of LFS objects comes before the objects: a damaged list is found before it is read. */
-async function* filesOf(folder: string, { run, database, lfsObjects, secrets }: Manifest) {
+async function* filesOf(folder: string, { run, database, lfsObjects, secrets }: Manifest, isRead: IsRead) {
   const runFolder = runFolderOf(folder, run)
   const list = join(runFolder, lfsListFile)
   for (const { name, sha256 } of database.tables) yield { file: join(runFolder, tableFileOf(name)), sha256 }
   for (const { name, sha256 } of secrets) yield { file: join(runFolder, name), sha256 }
   yield { file: list, sha256: lfsObjects.sha256 }
-  for await (const { oid } of readObjectList(list)) yield { file: lfsFileOf(folder, oid), sha256: oid }
+  for await (const { oid, diskPath } of readObjectList(list))
+    if (isRead(diskPath)) yield { file: lfsFileOf(folder, oid), sha256: oid }
 }

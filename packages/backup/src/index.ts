@@ -6,6 +6,7 @@ import { isSolvable } from './is-solvable.js'
 import { keepCopies } from './keep-copies.js'
 import { getManifest, type Manifest } from './manifest.js'
 import { restoreBackup } from './restore-backup.js'
+import { restoreProject } from './restore-project.js'
 
 export interface CommandOptions {
   /** The folder of the checkout. */
@@ -42,6 +43,23 @@ export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
     const locations = locationsOf(root)
     const manifest = await restoreBackup({ locations, folder, progress: createProgress() })
     return `restored everything up to ${describe(manifest)}`
+  })
+
+/** Where a project is in the backup, and where it comes back; without `as` at the same path. */
+export interface ProjectPaths {
+  project: string
+  as?: string | undefined
+}
+
+/** Adds one project of a backup to an installation that runs. @returns the exit code */
+export const runRestoreProject = (
+  { root, folder }: CommandOptions,
+  { project: from, as: to = from }: ProjectPaths,
+): Promise<number> =>
+  run(async () => {
+    const options = { locations: locationsOf(root), folder, progress: createProgress(), from, to }
+    const { id, rows, cut } = await restoreProject(options)
+    return `restored ${from} as ${to}, project ${id}, with everything up to ${cut}: ${rows} rows`
   })
 
 function describe({ cut, database, repositories, lfsObjects }: Manifest): string {

@@ -3,27 +3,33 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { commandLineProblem } from '@switchyard/config'
-import { type CommandOptions, runBackup, runCheck, runRestore } from './index.js'
+import { type CommandOptions, runBackup, runCheck, runRestore, runRestoreProject } from './index.js'
 
 const commands = new Map<string, (options: CommandOptions) => Promise<number>>([
   ['backup', runBackup],
   ['check', runCheck],
   ['restore', runRestore],
 ])
-const usage = 'Usage: node dist/bundle/main.js backup|check|restore FOLDER\n'
+const usage = `Usage: node dist/bundle/main.js backup|check|restore FOLDER
+       node dist/bundle/main.js restore --project PATH [--as NEW_PATH] FOLDER
+`
 
 /** The command and its folder; null for a command line that has anything else. */
 function readCommandLine() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { help: { type: 'boolean' } },
+    options: { help: { type: 'boolean' }, project: { type: 'string' }, as: { type: 'string' } },
   })
   if (values.help) {
     process.stdout.write(usage)
     process.exit(0)
   }
   const [name = '', folder, ...surplus] = positionals
-  const command = commands.get(name)
+  const { project, as } = values
+  const ofProject = (options: CommandOptions) => runRestoreProject(options, { project: project ?? '', as })
+  const isOfProject = project !== undefined || as !== undefined
+  if (isOfProject && (name !== 'restore' || project === undefined)) return null
+  const command = isOfProject ? ofProject : commands.get(name)
   return command && folder && surplus.length === 0 ? { command, folder } : null
 }
 

@@ -21,7 +21,7 @@ import { restoreBackup } from '../src/restore-backup.js'
 
 /** What the commands print about themselves. */
 export const told: string[] = []
-const progress: BackupOptions['progress'] = {
+export const progress: BackupOptions['progress'] = {
   step: (_label, work) => work(),
   notice: (line) => void told.push(line),
 }

@@ -9,6 +9,11 @@ const schema = z.object({
   DATABASE_URL: databaseUrl(),
   REDIS_URL: redisUrl().optional(),
   GRPC_PORT: port(),
+  TIERS: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(['one', 'two'])))
+    .optional(),
 })
 
 const problemsOf = (env: NodeJS.ProcessEnv): string => {
@@ -32,6 +37,10 @@ describe('loadConfig', () => {
 
   it('never shows a value, which may be a secret in the wrong place', () => {
     expect(problemsOf({ DATABASE_URL: 'mysql://me:hunter2@db/x', GRPC_PORT: '1' })).not.toContain('hunter2')
+  })
+
+  it('calls no part of a variable that is set missing', () => {
+    expect(problemsOf({ TIERS: 'one,three' })).toMatch(/^ {2}TIERS\.1: /m)
   })
 
   it('reads an empty variable as unset', () => {

@@ -31,8 +31,9 @@ export function loadConfig<Schema extends z.ZodObject>(
   const parsed = schema.safeParse(given)
   if (parsed.success && secrets.problems.size === 0) return parsed.data
   const misfits = (parsed.error?.issues ?? [])
-    .map((issue) => ({ name: issue.path.join('.'), message: issue.message }))
-    .filter(({ name }) => !secrets.problems.has(name))
-    .map(({ name, message }) => (name in given ? `${name}: ${message}` : `${name} is required: ${message}`))
+    .filter(({ path }) => !secrets.problems.has(path.join('.')))
+    .map(
+      ({ path, message }) => `${path.join('.')}${String(path[0]) in given ? '' : ' is required'}: ${message}`,
+    )
   throw new ConfigError(service, [...secrets.problems.values(), ...misfits])
 }

@@ -57,6 +57,7 @@ export const healthy: Series = {
   'database_pool_waiting{service="git-api",pool="main"}': '0 3 '.repeat(90).trim(),
   'process_open_fds{service="git-api"}': always('200+0'),
   'process_max_fds{service="git-api"}': always('1000+0'),
+  'audit_export_lag_seconds{service="worker",destination="syslog"}': '0 300 '.repeat(90).trim(),
   'saga_ingest_consecutive_failures{service="saga-reporter"}': always('0+0'),
   [latency('0.01')]: always('0+100'),
   [latency('+Inf')]: always('0+100'),
@@ -129,6 +130,9 @@ export const troubles: Record<string, Trouble> = {
   EventLoopLate: { input: { 'nodejs_eventloop_lag_p99_seconds{service="worker"}': always('0.8+0') } },
   DatabasePoolExhausted: { input: { 'database_pool_waiting{service="git-api",pool="main"}': always('3+0') } },
   FilesRunOut: { input: { 'process_open_fds{service="git-api"}': always('900+0') } },
+  AuditExportLate: {
+    input: { 'audit_export_lag_seconds{service="worker",destination="syslog"}': '0x100 60+60x80' },
+  },
   SagaEventsFail: { input: { 'saga_ingest_consecutive_failures{service="saga-reporter"}': always('3+0') } },
   SagaEventsLate: { input: { [latency('0.01')]: always('0+90'), [latency('5')]: always('0+100') } },
   SagaFiguresMissing: { input: { 'activities_parked{service="worker"}': null } },

@@ -52,7 +52,7 @@ export function dumpDatabase(url: string, folder: string): Promise<Dump> {
       throw new SetupProblem('The schema has just changed: back up again when the migrations are done')
     const dump = {
       cut,
-      migrations: await readColumn(client, migrationsSql),
+      migrations: await listMigrations(client),
       logDays: await readColumn(client, logDaysSql),
       stored: await listRepositories(client),
       tables: [] as TableFile[],
@@ -81,6 +81,9 @@ export const listStorages = (url: string): Promise<string[]> =>
     await listTables(client)
     return readColumn(client, 'SELECT DISTINCT storage FROM projects ORDER BY 1')
   })
+
+/** Names of the migrations that were applied. */
+export const listMigrations = (client: pg.Client): Promise<string[]> => readColumn(client, migrationsSql)
 
 type Table = Pick<TableFile, 'name' | 'columns'>
 

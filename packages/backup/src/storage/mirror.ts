@@ -182,14 +182,23 @@ export async function restoreRepository(
   storageRoot: string,
   repository: MirroredRepository,
 ): Promise<void> {
-  const { diskPath, head, run, references } = repository
-  const unfinished = `${diskPath}.restoring`
-  await createGit(storageRoot).createRepository(unfinished, head)
-  const path = join(storageRoot, unfinished)
+  const unfinished = `${repository.diskPath}.restoring`
+  await fillRepository(folder, storageRoot, unfinished, repository)
+  await rename(join(storageRoot, unfinished), join(storageRoot, repository.diskPath))
+}
+
+/** Creates a repository at a path of its own, with everything that a mirror has. @throws Error as above */
+export async function fillRepository(
+  folder: string,
+  storageRoot: string,
+  newPath: string,
+  { diskPath, head, run, references }: MirroredRepository,
+): Promise<void> {
+  await createGit(storageRoot).createRepository(newPath, head)
+  const path = join(storageRoot, newPath)
   const source = mirrorOf(folder, diskPath)
   await fetchReferences(path, { source, from: referencesOf(run), to: allReferences })
   await checkObjects(path, '--all')
   if ((await hashReferences(path, allReferences)) !== references)
     throw new Error(`${diskPath} has other references than the backup`)
-  await rename(path, join(storageRoot, diskPath))
 }
