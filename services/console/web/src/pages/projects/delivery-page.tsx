@@ -84,7 +84,15 @@ function Delivery() {
 }
 
 const columns = (weeks: number) => [
-  { header: 'Figure', cell: ({ key }: KeyFigures) => <span className="font-medium">{key.name}</span> },
+  {
+    header: 'Figure',
+    cell: ({ key }: KeyFigures) => (
+      <>
+        <div className="font-medium">{key.name}</div>
+        <div className="text-quiet">{key.definition}</div>
+      </>
+    ),
+  },
   {
     header: `In ${weeks} weeks`,
     numeric: true,
@@ -94,11 +102,6 @@ const columns = (weeks: number) => [
     header: 'This week',
     numeric: true,
     cell: ({ key, weeks }: KeyFigures) => figureText(key, weeks.at(-1)?.value ?? null),
-  },
-  {
-    header: 'What it is',
-    wide: true,
-    cell: ({ key }: KeyFigures) => <span className="text-quiet">{key.definition}</span>,
   },
 ]
 
@@ -126,5 +129,5 @@ function KeyChart({ figures: { key, weeks } }: { figures: KeyFigures }) {
     }),
     [key, weeks],
   )
-  return <Chart name={key.chart} times={times} series={series} format={key.format} weekly />
+  return <Chart name={key.chart} times={times} series={series} format={key.axis} weekly />
 }

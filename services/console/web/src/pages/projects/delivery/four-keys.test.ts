@@ -22,6 +22,11 @@ describe('a figure', () => {
     expect(text('change_failure_rate', 0.034)).toBe('3.4 %')
   })
 
+  it('is short at the axis of a chart', () => {
+    const axis = keys.find(({ metric }) => metric === 'lead_time_for_changes')?.axis
+    expect([0, 0.25, 39.5, 800].map((hours) => axis?.(hours))).toEqual(['0 h', '15 min', '39.5 h', '33.3 d'])
+  })
+
   it('is a dash where nothing happened to find it from', () => {
     expect(text('time_to_restore_service', null)).toBe('–')
   })

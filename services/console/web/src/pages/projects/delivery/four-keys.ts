@@ -10,14 +10,25 @@ export interface Key {
   /** Name of its chart, with the unit of the values. */
   chart: string
   color: string
-  /** The value as the chart draws it. */
+  text: (value: number) => string
+  /** The value as the chart draws it, and what stands at its axis. */
   drawn: (value: number) => number
-  format: (drawn: number) => string
+  axis: (drawn: number) => string
 }
 
 const same = (value: number) => value
-const percent = (share: number) => `${share.toFixed(share < 10 ? 1 : 0)} %`
+const whole = (value: number) => count(Math.round(value))
+const percentOf = (share: number) => share * 100
+const percent = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} %`
 const seconds = (value: number) => duration(value * 1000)
+const hoursOf = (value: number) => value / 3600
+
+/** '45 min', '39.5 h', '8 d': short enough for an axis. */
+function hours(value: number): string {
+  if (value > 0 && value < 1) return `${Math.round(value * 60)} min`
+  const [size, unit] = value < 96 ? [value, 'h'] : [value / 24, 'd']
+  return `${Math.round(size * 10) / 10} ${unit}`
+}
 
 export const keys: readonly Key[] = [
   {
@@ -26,8 +37,9 @@ export const keys: readonly Key[] = [
     definition: 'Deployments that ended with success.',
     chart: 'Deployments a week',
     color: 'accent',
+    text: whole,
     drawn: same,
-    format: (value) => count(Math.round(value)),
+    axis: whole,
   },
   {
     metric: 'lead_time_for_changes',
@@ -36,8 +48,9 @@ export const keys: readonly Key[] = [
       'Half of the commits took at most this long from their author date to the end of the first deployment with them. Merges do not count.',
     chart: 'Lead time of half of the commits, by week',
     color: 'warn',
-    drawn: same,
-    format: seconds,
+    text: seconds,
+    drawn: hoursOf,
+    axis: hours,
   },
   {
     metric: 'change_failure_rate',
@@ -46,8 +59,9 @@ export const keys: readonly Key[] = [
       'The share of deployments with which something became worse, that a later one took back, or that a person calls a failure.',
     chart: 'Failed of all deployments, by week',
     color: 'bad',
-    drawn: (share) => share * 100,
-    format: percent,
+    text: (share) => percent(percentOf(share)),
+    drawn: percentOf,
+    axis: percent,
   },
   {
     metric: 'time_to_restore_service',
@@ -56,8 +70,9 @@ export const keys: readonly Key[] = [
       'Half of the failures lasted at most this long: from their beginning until the figures were back, or the next deployment had succeeded.',
     chart: 'Time to restore half of the failures, by week',
     color: 'good',
-    drawn: same,
-    format: seconds,
+    text: seconds,
+    drawn: hoursOf,
+    axis: hours,
   },
 ]
 
@@ -77,5 +92,5 @@ export function firstMonday(weeks: number, now: number): string {
 }
 
 /** A figure as text; a dash where there is none. */
-export const figureText = ({ drawn, format }: Key, value: number | null): string =>
-  value === null ? '–' : format(drawn(value))
+export const figureText = ({ text }: Key, value: number | null): string =>
+  value === null ? '–' : text(value)
