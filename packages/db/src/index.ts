@@ -10,6 +10,7 @@ export {
   type Deployment,
   type DeploymentApproval,
   type DeploymentDismissal,
+  type DeploymentFailure,
   type DeploymentFinding,
   type DeploymentImpact,
   type DeployToken,

@@ -105,7 +105,7 @@ export const chanceMax = 1e-5
 
 const timesMin = 2
 const percentagePointsMin = 0.05
-const durationTimesMin = 1.5
+export const durationTimesMin = 1.5
 const newFailuresMin = 3
 /** A new cause is rare by itself, so less proof suffices. */
 const newFailureChanceMax = 0.01
@@ -168,6 +168,10 @@ function chanceOfRise(
   )
 }
 
+/** Whether a rate is so much higher than before that it counts. */
+export const isMuchMore = (after: number, before: number): boolean =>
+  after >= timesMin * before && after >= before + percentagePointsMin
+
 function risenShare(
   measure: Measure,
   trials: readonly Trial[],
@@ -181,8 +185,7 @@ function risenShare(
   const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, onset, to)]
   if (after.of < moments.sagasMin) return null
   const [rateBefore, rateAfter] = [before.of === 0 ? null : before.hits / before.of, after.hits / after.of]
-  const isLarge =
-    rateAfter >= timesMin * (rateBefore ?? 0) && rateAfter >= (rateBefore ?? 0) + percentagePointsMin
+  const isLarge = isMuchMore(rateAfter, rateBefore ?? 0)
   const chance = chanceOfRise(trials, moments, hours)
   if (!isLarge || before.of === 0 || chance > chanceMax) return null
   return {

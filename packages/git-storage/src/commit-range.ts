@@ -47,6 +47,30 @@ export async function commitsBetween(
   return { ids, total: Number(counted.stdout.toString()) }
 }
 
+interface AuthorTimesQuery {
+  to: string
+  /** Ids of commits whose histories are left out. Those that do not exist are ignored. */
+  without: readonly string[]
+  take: number
+}
+
+/**
+ * The author times, in Unix seconds, of the newest commits in the history of `to`. Merges are left out, because they bring no change of
+ * their own.
+ */
+export async function listAuthorTimes(
+  repository: Repository,
+  { to, without, take }: AuthorTimesQuery,
+): Promise<number[]> {
+  const { stdout } = await runGitOk(repository, {
+    command: 'log',
+    flags: ['--format=%at', '--no-merges', '--ignore-missing', `--max-count=${take}`],
+    revisions: [to, ...without.map((id) => `^${id}`)],
+    paths: [],
+  })
+  return linesOf(stdout).map(Number)
+}
+
 export interface MentionQuery {
   /** Null: the whole history of `to`. */
   from: string | null

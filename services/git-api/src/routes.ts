@@ -4,11 +4,13 @@ import { archiveRoutes } from './archive/routes.js'
 import { auditEventRoutes } from './audit/routes.js'
 import { badgeRoutes } from './badges/routes.js'
 import { branchRoutes } from './branches/routes.js'
+import { changeFailureRoutes } from './change-failures/routes.js'
 import { changelogRoutes } from './changelog/routes.js'
 import { discussionRoutes } from './comments/discussion-routes.js'
 import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
+import { deliveryMetricRoutes } from './delivery-metrics/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
 import { deviceAuthorizationRoutes } from './device-authorization/routes.js'
 import { environmentRoutes } from './environments/routes.js'
@@ -94,6 +96,8 @@ const subjects = [
   environmentRoutes,
   deploymentRoutes,
   impactRoutes,
+  changeFailureRoutes,
+  deliveryMetricRoutes,
   protectedEnvironmentRoutes,
   freezePeriodRoutes,
   absentFeatureRoutes,

@@ -26,6 +26,8 @@ import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
+import { startShowingDelivery } from './delivery-metrics/gauges.js'
+import { startMeasuringChanges } from './deployment-changes/deployment-changes.js'
 import { deviceCodeLimit } from './device-authorization/device-authorization.js'
 import { createFreezeCalendar } from './freeze-periods/freeze-calendar.js'
 import { createGuards, projectNamedBy } from './guards.js'
@@ -75,7 +77,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const transfers = transfersOf(config)
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
-  startMakingUp(shared, lifecycle)
+  startBackgroundWork({ ...shared, metrics }, lifecycle)
   const threads = openThreads(lifecycle)
   exposeSlotsOf(metrics, git, threads.reportReads)
   const app = createHttpApp({
@@ -127,15 +129,24 @@ const partsBySettings = (config: Config) => ({
   build: { revision: config.SWITCHYARD_REVISION, time: config.SWITCHYARD_REVISION_TIME },
 })
 
-/** Makes up for what processes that were killed did not do: telling of changes, and removing what they deleted. */
-function startMakingUp(
-  dependencies: Parameters<typeof startNotifying>[0] & Parameters<typeof startRemovingStrays>[0],
+/**
+ * Work that no request waits for: what processes that were killed did not do (telling of changes, removing what they deleted),
+ * measuring what deployments bring, and showing the four keys of delivery.
+ */
+function startBackgroundWork(
+  dependencies: Parameters<typeof startNotifying>[0] &
+    Parameters<typeof startRemovingStrays>[0] &
+    Parameters<typeof startShowingDelivery>[0],
   lifecycle: ServiceContext['lifecycle'],
 ): void {
   const notifying = startNotifying(dependencies)
   lifecycle.onClose('notifying', () => notifying.close())
   const removing = startRemovingStrays(dependencies)
   lifecycle.onClose('removing strays', () => removing.close())
+  const measuring = startMeasuringChanges(dependencies)
+  lifecycle.onClose('measuring changes', () => measuring.close())
+  const showing = startShowingDelivery(dependencies)
+  lifecycle.onClose('showing deliveries', () => showing.close())
 }
 
 function watchStorage(

@@ -45,6 +45,11 @@ test('deployments are created, moved, listed over all pages and removed', async 
   expect(await Deployments.all(project.id)).toHaveLength(22)
   expect(await Deployments.all(project.id, { environment: 'production', status: 'success' })).toHaveLength(1)
   expect(await Deployments.allMergeRequests(project.id, made.id)).toEqual([])
+  const { ProjectDORA4Metrics } = clientOf('reporter')
+  const question = { interval: 'all' as const, environmentTiers: ['production', 'staging'] }
+  expect(await ProjectDORA4Metrics.all(project.id, 'deployment_frequency', question)).toEqual([
+    { date: null, value: 1 },
+  ])
   await expect(clientOf('owner').Deployments.remove(project.id, made.id)).rejects.toThrow(
     'currently deployed',
   )

@@ -36,6 +36,13 @@ export async function callDeployments(api: DocumentedApi, path: { id: number }) 
   await api.call(`GET ${impact}`, { path: deployment })
   await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
   await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
+  const failure = `${deployments}/{deployment_id}/change_failure` as const
+  await api.call(`POST ${failure}`, { path: deployment, body: { reason: 'Invoices were empty' } })
+  await api.call(`GET ${failure}`, { path: deployment })
+  await api.call(`DELETE ${failure}`, { path: deployment })
+  await api.call('GET /projects/{id}/dora/metrics', { path, query: { metric: 'change_failure_rate' } })
+  await api.call('GET /projects/{id}/dora/badge', { path, query: { metric: 'change_failure_rate' } })
+  await api.call('GET /delivery_metrics')
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
 }

@@ -309,7 +309,7 @@ test('no call that makes or changes something is missing among these tests', asy
     })
   })
   // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens,
-  // identities, deployment-impact, reports.
+  // identities, deployment-impact, delivery-metrics, reports.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',
@@ -317,6 +317,7 @@ test('no call that makes or changes something is missing among these tests', asy
     'POST /user/identities',
     'POST /users/{key}/identities',
     `POST ${inProject('/deployments/{key}/impact/dismissal')}`,
+    `POST ${inProject('/deployments/{key}/change_failure')}`,
     `PUT ${inProject('')}`,
     `POST ${inProject('/hooks')}`,
     `PUT ${inProject('/hooks/{key}')}`,

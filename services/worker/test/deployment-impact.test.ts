@@ -2,6 +2,7 @@ import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findDeploymentImpact } from '../src/deployments/impact.js'
 import { listDue } from '../src/deployments/impact-store.js'
+import { noteRecoveries } from '../src/deployments/recovery.js'
 import { startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -46,6 +47,7 @@ interface Sagas {
   /** Every so many-th fails, from so many minutes ago on. */
   failEvery?: number
   failSince?: number
+  failUntil?: number
   fingerprint?: string
   seconds?: number
 }
@@ -53,19 +55,26 @@ interface Sagas {
 /** Two sagas a minute of the last day, each of which takes some seconds. */
 async function sagas(
   service: string,
-  { tenant = 'default', failEvery = 1, failSince = 0, fingerprint = 'usual', seconds = 3 }: Sagas = {},
+  {
+    tenant = 'default',
+    failEvery = 1,
+    failSince = 0,
+    failUntil = 0,
+    fingerprint = 'usual',
+    seconds = 3,
+  }: Sagas = {},
 ) {
   await harness.database.pool.query(
     `WITH run AS (
        SELECT $1::text AS tenant, $2 || '-' || n AS id, $3::timestamptz - n * interval '30 seconds' AS began,
-         n % $4 = 0 AND n * 0.5 < $5 AS failed FROM generate_series(1, 2880) AS n),
+         n % $4 = 0 AND n * 0.5 < $5 AND n * 0.5 >= $8 AS failed FROM generate_series(1, 2880) AS n),
      stored AS (
        INSERT INTO sagas (tenant, id, service_name, status, outcome, started_at, ended_at, first_seen_at, last_event_at)
        SELECT tenant, id, $2, 'Ended', CASE WHEN failed THEN 'compensated' ELSE 'succeeded' END, began,
          began + $6 * interval '1 second', began, began + $6 * interval '1 second' FROM run)
      INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text)
      SELECT tenant, id || '-a', id, began, began + interval '1 second', $7, 'no stock' FROM run WHERE failed`,
-    [tenant, service, now, failEvery, failSince, seconds, fingerprint],
+    [tenant, service, now, failEvery, failSince, seconds, fingerprint, failUntil],
   )
 }
 
@@ -135,6 +144,24 @@ it('counts a saga that waits, and one that ended after it had waited', async () 
   const [figures] = services
   expect(figures?.before).toMatchObject({ sagas: 120, stuck: 120 })
   expect(figures?.after.stuck).toBe(figures?.after.sagas)
+})
+
+it('notes when a figure was back where it was, and looks again at one that is not', async () => {
+  await sagas('billing', { failEvery: 2, failSince: 59, failUntil: 30 })
+  await sagas('mail', { failEvery: 2, failSince: 59 })
+  const { id: deploymentId } = await deployed(60)
+  const { prisma } = harness.database
+  const figures = { before: 0, after: 0.5, samplesBefore: 120, samplesAfter: 120, chance: 1e-9 }
+  const found = { projectId, deploymentId, tenant: 'default', measure: 'failures', ...figures }
+  const times = { onsetAt: ago(59), foundAt: ago(50) }
+  await prisma.deploymentFinding.createMany({
+    data: ['billing', 'mail'].map((serviceName) => ({ ...found, ...times, serviceName })),
+  })
+  const { signal } = new AbortController()
+  await noteRecoveries(harness.database, settings, { now, signal })
+  const [billing, mail] = await prisma.deploymentFinding.findMany({ orderBy: { serviceName: 'asc' } })
+  expect(Math.abs((billing?.recoveredAt?.getTime() ?? 0) - ago(30).getTime())).toBeLessThanOrEqual(minute)
+  expect([mail?.recoveredAt, mail?.lookAt]).toEqual([null, ago(-5)])
 })
 
 it('passes over other tiers, deployments without services and those that did not end', async () => {

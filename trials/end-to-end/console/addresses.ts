@@ -20,6 +20,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   pipelines: '/projects/root/shop/pipelines',
   pipeline: '/projects/root/shop/pipelines/1',
   deployments: '/projects/root/shop/deployments',
+  delivery: '/projects/root/shop/delivery',
   releases: '/projects/root/shop/releases',
   settings: '/projects/root/shop/settings',
   broadcasts: '/broadcasts',

@@ -118,7 +118,15 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
       await page.getByRole('link', { name: 'root/hard' }).click()
       await expectHeading('Commits')
       const parts = page.getByRole('navigation', { name: 'Project' })
-      for (const name of ['Files', 'Compare', 'Pipelines', 'Deployments', 'Releases', 'Settings']) {
+      for (const name of [
+        'Files',
+        'Compare',
+        'Pipelines',
+        'Deployments',
+        'Delivery',
+        'Releases',
+        'Settings',
+      ]) {
         await parts.getByRole('link', { name, exact: true }).click()
         await expectHeading(name)
       }

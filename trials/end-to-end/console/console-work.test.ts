@@ -261,7 +261,7 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
         expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toMatch(/^Not/)
       }
       expect(await tabsOf(page)).toEqual([
-        ...['Files', 'Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Releases'],
+        ...['Files', 'Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Delivery', 'Releases'],
       ])
       await page.goto(`/console${shopPage}/settings`)
       await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()

@@ -66,6 +66,8 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   deployment_impacts: { 'git-api': 'read', worker: 'write' },
   deployment_findings: { 'git-api': 'read', worker: 'write' },
   deployment_dismissals: { 'git-api': 'write' },
+  deployment_changes: { 'git-api': 'write' },
+  deployment_failures: { 'git-api': 'write' },
   freeze_periods: { 'git-api': 'write' },
   audit_events: {
     'git-api': 'append',

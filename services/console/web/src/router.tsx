@@ -163,6 +163,13 @@ const deployment = createRoute({
   ),
 })
 
+const delivery = createRoute({
+  getParentRoute: () => project,
+  path: '/delivery',
+  validateSearch: keep('environment', 'tier', 'weeks'),
+  component: lazyRouteComponent(() => import('./pages/projects/delivery-page'), 'DeliveryPage'),
+})
+
 const pipelines = createRoute({
   getParentRoute: () => project,
   path: '/pipelines',
@@ -303,6 +310,7 @@ const routeTree = root.addChildren([
     pipeline,
     deployments,
     deployment,
+    delivery,
     releases,
     settings,
   ]),

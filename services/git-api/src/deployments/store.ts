@@ -33,7 +33,13 @@ import {
   guessTier,
   type SagaReference,
 } from '@switchyard/domain/deployment'
-import { environmentColumns, findEnvironmentByName, insertEnvironment } from '../environments/store.js'
+import { awaitMeasuring } from '../deployment-changes/store.js'
+import {
+  environmentColumns,
+  findEnvironmentByName,
+  insertEnvironment,
+  startAgain,
+} from '../environments/store.js'
 
 /** The one list of the columns of `deployments`. */
 const deployments = rowColumns<Deployment>({
@@ -237,7 +243,7 @@ export const recordDeployment = (
     const repeated = await findRepeated(client, environment, given)
     if (repeated) return { deployment: await withParts(client, repeated), isNew: false }
     const added = await insertDeployment(client, environment, given)
-    await startAgain(client, added)
+    await noteSuccess(client, added)
     return { deployment: await enqueueDeployment(client, added, makeDelivery), isNew: true }
   })
 
@@ -298,16 +304,11 @@ async function insertDeployment(
   return rows[0] as Deployment
 }
 
-async function startAgain(
-  client: PoolClient,
-  { projectId, environmentId, status }: Deployment,
-): Promise<void> {
-  if (status !== 'success') return
-  await client.query(
-    `UPDATE environments SET state = 'available', updated_at = now()
-     WHERE project_id = $1 AND id = $2 AND state <> 'available'`,
-    [projectId, environmentId],
-  )
+/** A success starts a stopped environment again, and what it brings is measured. */
+async function noteSuccess(client: PoolClient, deployment: Deployment): Promise<void> {
+  if (deployment.status !== 'success') return
+  await startAgain(client, deployment.projectId, deployment.environmentId)
+  await awaitMeasuring(client, deployment)
 }
 
 /**
@@ -340,7 +341,7 @@ export async function changeLockedDeployment(
   if (next === before) return { deployment: await withParts(client, before), isChanged: false }
   const changed = { ...before, ...next }
   await client.query(queryOf(updateProgress, [changed]))
-  await startAgain(client, changed)
+  await noteSuccess(client, changed)
   return { deployment: await enqueueDeployment(client, changed, makeDelivery), isChanged: true }
 }
 

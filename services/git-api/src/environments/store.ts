@@ -87,6 +87,15 @@ export async function insertEnvironment(client: PoolClient, given: NewEnvironmen
   return environment
 }
 
+/** Starts a stopped environment again. @param client that of a transaction that has locked the project */
+export async function startAgain(client: PoolClient, projectId: number, id: number): Promise<void> {
+  await client.query(
+    `UPDATE environments SET state = 'available', updated_at = now()
+     WHERE project_id = $1 AND id = $2 AND state <> 'available'`,
+    [projectId, id],
+  )
+}
+
 /**
  * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, begins with the lock of the project,
  * so that limits and moves hold with several writers, and no two of them wait for each other in a circle.

@@ -45,6 +45,9 @@ const findingFields = {
   test: z.string().meta({ description: 'The statistical test by which the chance was found' }),
   began_at: z.date(),
   found_at: z.date(),
+  recovered_at: z.date().nullable().meta({
+    description: 'When the figure was back where it was before; null: it is not, as far as is known',
+  }),
 }
 
 const findingShape = z
@@ -121,6 +124,7 @@ const presentFinding = (finding: DeploymentFinding): z.output<typeof findingShap
   test: testNames[finding.measure as Measure],
   began_at: finding.onsetAt,
   found_at: finding.foundAt,
+  recovered_at: finding.recoveredAt,
 })
 
 export const presentDismissal = (

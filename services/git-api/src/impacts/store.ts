@@ -132,7 +132,7 @@ export async function listFindings(
 }
 
 /** Projects whose deployments a caller may read, as the guard of one project decides it. */
-function readableProjects({ user, token }: Caller): Prisma.ProjectWhereInput {
+export function readableProjects({ user, token }: Caller): Prisma.ProjectWhereInput {
   const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
   return {
     ...(token.projectId == null ? {} : { id: token.projectId }),

@@ -99,7 +99,7 @@ const writeImpact = insertInto(
     services = EXCLUDED.services`,
 )
 
-type FindingRow = Omit<DeploymentFinding, 'id'>
+type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'lookAt'>
 
 const findings = rowColumns<FindingRow>({
   projectId: integer('project_id'),

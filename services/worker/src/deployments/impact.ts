@@ -13,6 +13,7 @@ import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
+import { noteRecoveries } from './recovery.js'
 import {
   type HistoryQuestion,
   listOthers,
@@ -35,7 +36,7 @@ type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact' | 'web
 
 /**
  * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
- * became worse. A run that is interrupted leaves the rest to the next one.
+ * became worse, and when it was back. A run that is interrupted leaves the rest to the next one.
  */
 export const deploymentImpact = ({ database, clock, impact: settings, webhooks }: Dependencies) =>
   jobType({
@@ -50,6 +51,7 @@ export const deploymentImpact = ({ database, clock, impact: settings, webhooks }
           const comparison = { database, settings, logger, externalUrl: webhooks.externalUrl }
           await compareDeployment(comparison, deployment, clock())
         }
+        await noteRecoveries(database, settings, { now: clock(), signal })
       }),
   })
 

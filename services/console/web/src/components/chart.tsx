@@ -19,31 +19,34 @@ const tableRowsMax = 60
  * Lines over time. The figure contains a table of the same figures, which only screen readers see.
  *
  * @param times of all values, in milliseconds
+ * @param weekly the times are beginnings of weeks in UTC: they are shown as days, and each value as a point
  */
 export function Chart({
   name,
   times,
   series,
   format = String,
+  weekly = false,
 }: {
   name: string
   times: number[]
   series: Series[]
   format?: (value: number) => string
+  weekly?: boolean
 }) {
   const ref = useRef<HTMLDivElement>(null)
   const theme = useThemeChoice()
   useEffect(() => {
     const element = ref.current
     if (!element) return
-    const chart = draw(element, times, series, format)
+    const chart = draw(element, times, series, format, weekly)
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
     return () => {
       observer.disconnect()
       chart.destroy()
     }
-  }, [times, series, format, theme])
+  }, [times, series, format, weekly, theme])
   const step = Math.max(1, Math.ceil(times.length / tableRowsMax))
   const rows = times.flatMap((time, index) => (index % step === 0 ? [{ time, index }] : []))
   return (
@@ -64,7 +67,7 @@ export function Chart({
           <caption>{name}</caption>
           <thead>
             <tr>
-              <th scope="col">Time</th>
+              <th scope="col">{weekly ? 'Week of' : 'Time'}</th>
               {series.map((one) => (
                 <th key={one.name} scope="col">
                   {one.name}
@@ -75,7 +78,7 @@ export function Chart({
           <tbody>
             {rows.map(({ time, index }) => (
               <tr key={time}>
-                <td>{exactTime(new Date(time))}</td>
+                <td>{weekly ? exactDay.format(time) : exactTime(new Date(time))}</td>
                 {series.map((one) => (
                   <td key={one.name}>{shown(one.values[index], format)}</td>
                 ))}
@@ -94,6 +97,9 @@ const shown = (value: number | null | undefined, format: (value: number) => stri
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const exactClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
+const exactDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
 /** '20:29', and '20:29:45' where marks stand closer together than a minute. */
 function clockTimes(seconds: number[]): string[] {
   const [first = 0, second = first + 60] = seconds
@@ -106,6 +112,7 @@ function draw(
   times: number[],
   series: Series[],
   format: (value: number) => string,
+  weekly: boolean,
 ): uPlot {
   const styles = getComputedStyle(document.documentElement)
   const color = (token: string) => styles.getPropertyValue(`--${token}`).trim()
@@ -119,10 +126,15 @@ function draw(
     width: element.clientWidth,
     height,
     legend: { show: false },
+    ...(weekly && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     cursor: { y: false },
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(1, max ?? 1) * 1.1] } },
     axes: [
-      { ...axis, values: (_chart, seconds) => clockTimes(seconds) },
+      {
+        ...axis,
+        values: (_chart, seconds) =>
+          weekly ? seconds.map((time) => day.format(time * 1000)) : clockTimes(seconds),
+      },
       { ...axis, size: 64, values: (_chart, values) => values.map((value) => format(value)) },
     ],
     series: [
@@ -132,7 +144,8 @@ function draw(
         stroke: color(one.color),
         width: 1.5,
         spanGaps: false,
-        points: { show: false },
+        // A week between two without a value would draw no line.
+        points: weekly ? { show: true, size: 5 } : { show: false },
       })),
     ],
   }

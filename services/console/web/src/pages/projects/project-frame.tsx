@@ -38,6 +38,7 @@ const tabs = [
   { to: '/projects/$namespace/$name/compare', name: 'Compare' },
   { to: '/projects/$namespace/$name/pipelines', name: 'Pipelines' },
   { to: '/projects/$namespace/$name/deployments', name: 'Deployments' },
+  { to: '/projects/$namespace/$name/delivery', name: 'Delivery' },
   { to: '/projects/$namespace/$name/releases', name: 'Releases' },
   { to: '/projects/$namespace/$name/settings', name: 'Settings' },
 ] as const
@@ -51,6 +52,7 @@ function mayUsePart(part: string, { visibility, permissions }: Project, isAdmini
   const level = isAdministrator ? levels.maintainer : (permissions.project_access?.access_level ?? 0)
   const others: Partial<Record<string, boolean>> = {
     Deployments: level >= levels.reporter,
+    Delivery: level >= levels.reporter,
     Releases: true,
     Settings: level >= levels.maintainer,
   } satisfies Partial<Record<Part, boolean>>

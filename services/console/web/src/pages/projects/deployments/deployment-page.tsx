@@ -10,6 +10,7 @@ import type { Deployment } from '../../../generated/types.gen'
 import { duration } from '../../../lib/format'
 import { useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
+import { ChangeFailurePanel } from './change-failure-panel'
 import { DeployedCommit, DeployingSaga } from './deployed-commit'
 import { ImpactPanel } from './impact-panel'
 
@@ -35,6 +36,7 @@ function ShownDeployment() {
         <Shown query={deployment}>{(found) => <Facts deployment={found} />}</Shown>
       </Panel>
       {deployment.data && <ImpactPanel address={address} deployment={deployment.data} />}
+      {deployment.data && <ChangeFailurePanel address={address} deployment={deployment.data} />}
     </Page>
   )
 }

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { SagaRun } from './find-impact.js'
+import { recoveryOf } from './recovery.js'
+
+const minute = 60_000
+const now = 300 * minute
+const sagasMin = 20
+
+/** Two sagas a minute, each as its age in minutes says. */
+const runsBy = (of: (minutesAgo: number, index: number) => Partial<SagaRun>): SagaRun[] =>
+  Array.from({ length: 240 }, (_, index) => {
+    const minutesAgo = 120 - index / 2
+    const usual = { failed: false, seconds: 3, fingerprint: null, stuck: false }
+    return { at: now - minutesAgo * minute, ...usual, ...of(minutesAgo, index) }
+  })
+
+const failures = {
+  measure: 'failures',
+  before: 0.02,
+  after: 0.5,
+  onset: now - 100 * minute,
+  fingerprint: '',
+} as const
+const recovery = (finding: Parameters<typeof recoveryOf>[0], runs: SagaRun[]) =>
+  recoveryOf(finding, runs, { from: 0, now, sagasMin })
+
+/** Every second saga fails from the beginning of the finding until so many minutes ago. */
+const failingUntil = (minutesAgo: number) =>
+  runsBy((age, index) => ({
+    failed: age <= 100 && age > minutesAgo && index % 2 === 0,
+    fingerprint: age <= 100 && age > minutesAgo && index % 2 === 0 ? 'f1' : null,
+  }))
+
+describe('the recovery of a figure', () => {
+  it('is the moment from which it is as before', () => {
+    const found = recovery(failures, failingUntil(40)) as number
+    expect(Math.abs(found - (now - 40 * minute))).toBeLessThanOrEqual(minute)
+  })
+
+  it('is not there while it lasts, nor when it ended only just now', () => {
+    expect(recovery(failures, failingUntil(0))).toBeNull()
+    expect(recovery(failures, failingUntil(5))).toBeNull()
+  })
+
+  it('of a new failure is there when nobody has it any more', () => {
+    const finding = { ...failures, measure: 'new_failure', before: null, fingerprint: 'f1' } as const
+    expect(recovery(finding, failingUntil(40))).not.toBeNull()
+    const once = failingUntil(40)
+    once.push({ at: now - minute, failed: true, seconds: null, fingerprint: 'f1', stuck: false })
+    expect(recovery(finding, once)).toBeNull()
+  })
+
+  it('of a duration is there when its median is as before', () => {
+    const finding = { ...failures, measure: 'duration', before: 3, after: 12 } as const
+    const found = recovery(
+      finding,
+      runsBy((age) => ({ seconds: age <= 100 && age > 40 ? 12 : 3 })),
+    ) as number
+    expect(Math.abs(found - (now - 40 * minute))).toBeLessThanOrEqual(minute)
+    expect(
+      recovery(
+        finding,
+        runsBy(() => ({ seconds: 12 })),
+      ),
+    ).toBeNull()
+  })
+
+  it('is not told by too few sagas, nor by those before the beginning', () => {
+    const few = failingUntil(40).filter((_, index) => index % 30 === 0)
+    expect(recovery(failures, few)).toBeNull()
+    expect(recovery({ ...failures, onset: now - 10 * minute }, failingUntil(12))).toBeNull()
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { figureText, firstMonday, type Key, keys } from './four-keys'
+
+describe('the weeks of the four keys', () => {
+  it('begin on a Monday, and the last one is the current one', () => {
+    const friday = Date.parse('2026-11-27T23:00:00Z')
+    expect(firstMonday(1, friday)).toBe('2026-11-23')
+    expect(firstMonday(26, friday)).toBe('2026-06-01')
+    expect(firstMonday(1, Date.parse('2026-11-29T23:59:59Z'))).toBe('2026-11-23')
+    expect(firstMonday(1, Date.parse('2026-11-30T00:00:00Z'))).toBe('2026-11-30')
+  })
+})
+
+describe('a figure', () => {
+  const text = (metric: string, value: number | null) =>
+    figureText(keys.find((key) => key.metric === metric) as Key, value)
+
+  it('is a number, a time or a share', () => {
+    expect(text('deployment_frequency', 1234)).toBe('1,234')
+    expect(text('lead_time_for_changes', 3 * 86_400)).toBe('3 d 0 h')
+    expect(text('change_failure_rate', 0.25)).toBe('25 %')
+    expect(text('change_failure_rate', 0.034)).toBe('3.4 %')
+  })
+
+  it('is short at the axis of a chart', () => {
+    const axis = keys.find(({ metric }) => metric === 'lead_time_for_changes')?.axis
+    expect([0, 0.25, 39.5, 800].map((hours) => axis?.(hours))).toEqual(['0 h', '15 min', '39.5 h', '33.3 d'])
+  })
+
+  it('is a dash where nothing happened to find it from', () => {
+    expect(text('time_to_restore_service', null)).toBe('–')
+  })
+})

@@ -1,0 +1,219 @@
+import type { Database, DatabaseOrTransaction, Project, Rows } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import { readableProjects } from '../impacts/store.js'
+
+type Pooled = Pick<Database, 'pool'>
+
+/** Deployments match when they meet every condition. */
+export interface MetricScope {
+  projectIds: readonly number[]
+  /** From this time on, and before the other. */
+  from: Date
+  to: Date
+  /** Tiers of the environments; null: every tier. */
+  tiers: readonly string[] | null
+  /** Name of the environment; null: every environment. */
+  environment: string | null
+  /** Tenants whose findings count; null: those of every tenant. */
+  tenants: readonly string[] | null
+}
+
+/** What a figure is about, and its key: a day, a week by its Monday, a month by its first day, all of the time, or a project by its id. */
+export type Grouping = 'daily' | 'weekly' | 'monthly' | 'all' | 'project'
+
+/** Figures by their keys. */
+export type Figures = ReadonlyMap<string, number>
+
+const keys: Record<Grouping, (time: string) => string> = {
+  daily: (time) => `(${time} AT TIME ZONE 'UTC')::date::text`,
+  weekly: (time) => `date_trunc('week', ${time} AT TIME ZONE 'UTC')::date::text`,
+  monthly: (time) => `date_trunc('month', ${time} AT TIME ZONE 'UTC')::date::text`,
+  all: () => `'all'`,
+  project: () => 'project_id::text',
+}
+
+const valuesOf = ({ projectIds, from, to, tiers, environment }: MetricScope) => [
+  projectIds,
+  from,
+  to,
+  tiers,
+  environment,
+]
+
+const withEnvironment = `deployments d JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id
+  AND ($4::text[] IS NULL OR e.tier = ANY ($4)) AND ($5::text IS NULL OR e.name = $5)`
+
+const succeeded = `d.project_id = ANY ($1) AND d.finished_at >= $2 AND d.finished_at < $3 AND d.status = 'success'`
+
+async function readFigures(
+  { pool }: Pooled,
+  query: { name: string; text: string; values: unknown[] },
+): Promise<Figures> {
+  const { rows } = await pool.query<{ key: string; value: number }>(query)
+  return new Map(rows.map(({ key, value }) => [key, value]))
+}
+
+/** How many deployments ended with success. */
+export const countDeployments = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+  readFigures(database, {
+    name: `deployment-frequency-${grouping}`,
+    text: `SELECT ${keys[grouping]('finished_at')} AS key, count(*)::int AS value
+      FROM (SELECT d.project_id, d.finished_at FROM ${withEnvironment} WHERE ${succeeded}) deployed GROUP BY 1`,
+    values: valuesOf(scope),
+  })
+
+/** The seconds that half of the commits took at most, from their author date to the end of the deployment that brought them. */
+export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+  readFigures(database, {
+    name: `lead-time-${grouping}`,
+    // A kept lead time stands for several commits of a deployment that has many.
+    text: `WITH brought AS MATERIALIZED (
+        SELECT (${keys[grouping]('finished_at')}) COLLATE "C" AS key, commits, lead_seconds
+        FROM (SELECT d.project_id, d.finished_at, c.commits, c.lead_seconds FROM ${withEnvironment}
+          JOIN deployment_changes c ON c.project_id = d.project_id AND c.deployment_id = d.id AND c.commits > 0
+          WHERE ${succeeded}) deployed),
+      ranked AS (
+        SELECT key, seconds, sum(commits::float8 / cardinality(lead_seconds))
+          OVER (PARTITION BY key ORDER BY seconds ROWS UNBOUNDED PRECEDING) AS reached
+        FROM brought CROSS JOIN unnest(lead_seconds) AS seconds),
+      counted AS (SELECT key, sum(commits) AS commits FROM brought GROUP BY key)
+      SELECT key, min(seconds) AS value FROM ranked JOIN counted USING (key) WHERE reached * 2 >= commits GROUP BY key`,
+    values: valuesOf(scope),
+  })
+
+/**
+ * Deployments that ended, and why they count as failures: `began_at` is when the first of their findings began that nobody dismissed,
+ * `recovered_at` when the figures of all of them were back.
+ *
+ * @param from, where which deployments
+ * @param tenants the parameter with the tenants whose findings count
+ */
+const judged = (from: string, where: string, tenants: string) => `
+  SELECT d.project_id, d.environment_id, d.status, d.finished_at, found.began_at, found.recovered_at,
+    EXISTS (SELECT FROM deployment_failures s
+      WHERE s.project_id = d.project_id AND s.deployment_id = d.id) AS is_said,
+    EXISTS (SELECT FROM deployment_changes c
+      WHERE c.project_id = d.project_id AND c.rolls_back_id = d.id AND c.rolls_back_id IS NOT NULL) AS is_rolled_back
+  FROM ${from} CROSS JOIN LATERAL (
+    SELECT min(f.onset_at) AS began_at,
+      CASE WHEN bool_and(f.recovered_at IS NOT NULL) THEN max(f.recovered_at) END AS recovered_at
+    FROM deployment_findings f
+    WHERE f.project_id = d.project_id AND f.deployment_id = d.id
+      AND (${tenants}::text[] IS NULL OR f.tenant = ANY (${tenants}))
+      AND NOT EXISTS (SELECT FROM deployment_dismissals x
+        WHERE x.project_id = d.project_id AND x.deployment_id = d.id)) found
+  WHERE d.status IN ('success', 'failed') AND ${where}`
+
+const isFailure = '(began_at IS NOT NULL OR is_said OR is_rolled_back)'
+
+/** The share of failures among the deployments that ended with success or are failures. */
+export const findFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+  readFigures(database, {
+    name: `change-failure-rate-${grouping}`,
+    text: `WITH judged AS (${judged(
+      withEnvironment,
+      'd.project_id = ANY ($1) AND d.finished_at >= $2 AND d.finished_at < $3',
+      '$6',
+    )})
+      SELECT ${keys[grouping]('finished_at')} AS key, (count(*) FILTER (WHERE ${isFailure}))::float8 / count(*) AS value
+      FROM judged WHERE status = 'success' OR ${isFailure} GROUP BY 1`,
+    values: [...valuesOf(scope), scope.tenants],
+  })
+
+/** Failures, and when they ended: when the figures were back, or by the next successful deployment to the same environment. */
+const restored = (judgedDeployments: string) => `
+  SELECT j.*, COALESCE(j.began_at, j.finished_at) AS failed_at, LEAST(j.recovered_at, later.finished_at) AS restored_at
+  FROM (${judgedDeployments}) j LEFT JOIN LATERAL (
+    SELECT n.finished_at FROM deployments n
+    WHERE n.project_id = j.project_id AND n.environment_id = j.environment_id AND n.status = 'success'
+      AND n.finished_at > GREATEST(j.began_at, j.finished_at)
+    ORDER BY n.finished_at LIMIT 1) later ON true`
+
+/** Failures of deployments that ended so long before count where they were restored. */
+const failuresBefore = "interval '90 days'"
+
+/** The seconds that half of the failures lasted at most, where they ended. */
+export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+  readFigures(database, {
+    name: `time-to-restore-${grouping}`,
+    text: `WITH restored AS (${restored(
+      judged(
+        withEnvironment,
+        `d.project_id = ANY ($1) AND d.finished_at >= $2::timestamptz - ${failuresBefore} AND d.finished_at < $3`,
+        '$6',
+      ),
+    )})
+      SELECT ${keys[grouping]('restored_at')} AS key,
+        percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM restored_at - failed_at)::float8) AS value
+      FROM restored WHERE ${isFailure} AND restored_at >= $2 AND restored_at < $3 GROUP BY 1`,
+    values: [...valuesOf(scope), scope.tenants],
+  })
+
+/** Why a deployment counts as a failure, and from when until when. */
+export interface Judgement {
+  hasFinding: boolean
+  isRolledBack: boolean
+  failedAt: Date
+  /** Null: it lasts. */
+  restoredAt: Date | null
+}
+
+/** @returns null for a deployment that has not ended */
+export async function findJudgement(
+  { pool }: Pooled,
+  { projectId, id }: { projectId: number; id: number },
+  tenants: readonly string[] | null,
+): Promise<Judgement | null> {
+  const { rows } = await pool.query<Judgement>({
+    name: 'change-failure-judgement',
+    text: `SELECT began_at IS NOT NULL AS "hasFinding", is_rolled_back AS "isRolledBack", failed_at AS "failedAt",
+        restored_at AS "restoredAt"
+      FROM (${restored(judged('deployments d', 'd.project_id = $1 AND d.id = $2', '$3'))}) restored`,
+    values: [projectId, id, tenants],
+  })
+  return rows[0] ?? null
+}
+
+/** Projects whose deployments the caller may read and that were deployed with success, by path. */
+export async function listDeployedProjects(
+  { prisma }: DatabaseOrTransaction,
+  caller: Caller,
+  { from, to, tiers }: Pick<MetricScope, 'from' | 'to'> & { tiers: readonly string[] },
+  rows: Rows,
+): Promise<{ projects: Pick<Project, 'id' | 'pathWithNamespace'>[]; total: number }> {
+  const deployed = {
+    status: 'success',
+    finishedAt: { gte: from, lt: to },
+    environment: { tier: { in: [...tiers] } },
+  }
+  const where = { ...readableProjects(caller), deployments: { some: deployed } }
+  const [projects, total] = await Promise.all([
+    prisma.project.findMany({
+      where,
+      select: { id: true, pathWithNamespace: true },
+      orderBy: { pathWithNamespace: 'asc' },
+      ...rows,
+    }),
+    prisma.project.count({ where }),
+  ])
+  return { projects, total }
+}
+
+/** Projects that were deployed with success, those first that were deployed most. */
+export async function listBusiestProjects(
+  { pool }: Pooled,
+  { from, to, tiers, rowsMax }: Pick<MetricScope, 'from' | 'to' | 'tiers'> & { rowsMax: number },
+): Promise<Pick<Project, 'id' | 'pathWithNamespace'>[]> {
+  const { rows } = await pool.query<Pick<Project, 'id' | 'pathWithNamespace'>>({
+    name: 'busiest-projects',
+    text: `SELECT p.id, p.path_with_namespace AS "pathWithNamespace"
+      FROM (SELECT d.project_id, count(*) AS deployments
+          FROM deployments d JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id
+          WHERE d.status = 'success' AND d.finished_at >= $1 AND d.finished_at < $2 AND e.tier = ANY ($3)
+          GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $4) busiest
+        JOIN projects p ON p.id = busiest.project_id
+      ORDER BY busiest.deployments DESC, p.id`,
+    values: [from, to, tiers, rowsMax],
+  })
+  return rows
+}

@@ -1,0 +1,98 @@
+import type { Database, PoolClient } from '@switchyard/db'
+
+type Pooled = Pick<Database, 'pool'>
+
+interface DeploymentKey {
+  projectId: number
+  id: number
+}
+
+/** Notes that a deployment has succeeded, so that what it brings is measured soon. */
+export async function awaitMeasuring(
+  client: Pick<PoolClient, 'query'>,
+  { projectId, id }: DeploymentKey,
+): Promise<void> {
+  await client.query({
+    name: 'await-measuring',
+    text: 'INSERT INTO deployment_changes (project_id, deployment_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    values: [projectId, id],
+  })
+}
+
+/** The same for the successful deployments of a release that did not note it. */
+export async function awaitMeasuringOfAll({ pool }: Pooled): Promise<void> {
+  await pool.query(
+    `INSERT INTO deployment_changes (project_id, deployment_id)
+     SELECT d.project_id, d.id FROM deployments d WHERE d.status = 'success' AND NOT EXISTS (
+       SELECT FROM deployment_changes c WHERE c.project_id = d.project_id AND c.deployment_id = d.id)
+     ON CONFLICT DO NOTHING`,
+  )
+}
+
+/** A successful deployment that has to be measured. */
+export interface WaitingDeployment extends DeploymentKey {
+  environmentId: number
+  sha: string
+  finishedAt: Date
+  /** Path of the repository below the storage root. */
+  diskPath: string
+}
+
+/** Claims deployments of projects in a storage, those first that wait longest. They are found again after `againInMs`. */
+export async function claimWaiting(
+  { pool }: Pooled,
+  { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
+): Promise<WaitingDeployment[]> {
+  const { rows } = await pool.query<WaitingDeployment>({
+    name: 'claim-waiting-deployments',
+    text: `UPDATE deployment_changes c SET look_at = now() + $3 * interval '1 ms'
+      FROM (SELECT w.project_id, w.deployment_id, p.disk_path FROM deployment_changes w
+          JOIN projects p ON p.id = w.project_id
+          WHERE w.look_at <= now() AND p.storage = $1
+          ORDER BY w.look_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) due
+        JOIN deployments d ON d.project_id = due.project_id AND d.id = due.deployment_id
+      WHERE c.project_id = due.project_id AND c.deployment_id = due.deployment_id
+      RETURNING d.project_id AS "projectId", d.id, d.environment_id AS "environmentId", d.sha,
+        d.finished_at AS "finishedAt", due.disk_path AS "diskPath"`,
+    values: [storage, rowsMax, againInMs],
+  })
+  return rows
+}
+
+/** Successful deployments to the same environment that ended before this one, the newest first. */
+export async function listDeploymentsBefore(
+  { pool }: Pooled,
+  { projectId, environmentId, id, finishedAt }: Omit<WaitingDeployment, 'sha' | 'diskPath'>,
+  rowsMax: number,
+): Promise<{ id: number; sha: string }[]> {
+  const { rows } = await pool.query<{ id: number; sha: string }>({
+    name: 'deployments-before',
+    text: `SELECT id, sha FROM deployments
+      WHERE project_id = $1 AND environment_id = $2 AND status = 'success' AND (finished_at, id) < ($3, $4)
+      ORDER BY finished_at DESC, id DESC LIMIT $5`,
+    values: [projectId, environmentId, finishedAt, id, rowsMax],
+  })
+  return rows
+}
+
+/** What a deployment brings to its environment. */
+export interface DeploymentChange {
+  commits: number
+  /** Lead times of the commits, ascending; of many commits, evenly spaced ones. */
+  leadSeconds: number[]
+  /** The deployment that this one takes back; null: none. */
+  rollsBackId: number | null
+}
+
+export async function recordChange(
+  { pool }: Pooled,
+  { projectId, id }: DeploymentKey,
+  { commits, leadSeconds, rollsBackId }: DeploymentChange,
+): Promise<void> {
+  await pool.query({
+    name: 'record-deployment-change',
+    text: `UPDATE deployment_changes SET look_at = NULL, commits = $3, lead_seconds = $4, rolls_back_id = $5
+      WHERE project_id = $1 AND deployment_id = $2`,
+    values: [projectId, id, commits, leadSeconds, rollsBackId],
+  })
+}

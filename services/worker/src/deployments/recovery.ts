@@ -1,0 +1,74 @@
+import type { Database } from '@switchyard/db'
+import { type Finding, recoveryOf, type SagaRun } from '@switchyard/delivery-impact'
+import type { ImpactSettings } from '../impact-config.js'
+import { readBriefHistory } from './saga-history.js'
+
+type Pooled = Pick<Database, 'pool'>
+
+const minuteMs = 60_000
+/** Time between two looks at a finding that lasts. */
+const againInMs = 5 * minuteMs
+/** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
+const lastingMsMax = 7 * 24 * 60 * minuteMs
+/** Findings that one run looks at. */
+const rowsMax = 50
+/** Sagas that ended earlier are not read. */
+const historyMs = 120 * minuteMs
+
+/** A finding whose figure is not back, as far as is known. */
+interface OpenFinding extends Pick<Finding, 'measure' | 'before' | 'after'> {
+  projectId: number
+  id: string
+  tenant: string
+  service: string
+  fingerprint: string
+  onsetAt: Date
+}
+
+async function claimOpen({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
+  const { rows } = await pool.query<OpenFinding>({
+    name: 'claim-open-findings',
+    text: `UPDATE deployment_findings f SET look_at = $1::timestamptz + $2 * interval '1 ms'
+      WHERE (f.project_id, f.id) IN (
+        SELECT project_id, id FROM deployment_findings
+        WHERE recovered_at IS NULL AND onset_at > $1::timestamptz - $3 * interval '1 ms'
+          AND (look_at IS NULL OR look_at <= $1)
+        ORDER BY look_at NULLS FIRST, onset_at LIMIT $4)
+      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS service, f.measure, f.fingerprint,
+        f.before, f.after, f.onset_at AS "onsetAt"`,
+    values: [now, againInMs, lastingMsMax, rowsMax],
+  })
+  return rows
+}
+
+/** Notes when the figures of earlier findings were back where they were before. */
+export async function noteRecoveries(
+  database: Pooled,
+  { sagasMin, stuckAfterMs }: Pick<ImpactSettings, 'sagasMin' | 'stuckAfterMs'>,
+  { now, signal }: { now: Date; signal: AbortSignal },
+): Promise<void> {
+  const [from, to] = [now.getTime() - historyMs, now.getTime()]
+  const moments = { from, startedAt: from, finishedAt: from, to, sagasMin }
+  // A service often has several findings.
+  const known = new Map<string, readonly SagaRun[]>()
+  const runsOf = async ({ tenant, service }: OpenFinding) => {
+    const key = JSON.stringify([tenant, service])
+    const runs =
+      known.get(key) ?? (await readBriefHistory(database, { tenant, service, moments, stuckAfterMs })).runs
+    known.set(key, runs)
+    return runs
+  }
+  for (const finding of await claimOpen(database, now)) {
+    if (signal.aborted) return
+    const risen = { ...finding, onset: finding.onsetAt.getTime() }
+    const recovered = recoveryOf(risen, await runsOf(finding), { from, now: to, sagasMin })
+    if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
+  }
+}
+
+const recordRecovery = ({ pool }: Pooled, { projectId, id }: OpenFinding, recoveredAt: Date) =>
+  pool.query({
+    name: 'record-recovery',
+    text: 'UPDATE deployment_findings SET recovered_at = $3 WHERE project_id = $1 AND id = $2',
+    values: [projectId, id, recoveredAt],
+  })
