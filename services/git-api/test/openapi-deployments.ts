@@ -37,5 +37,17 @@ export async function callDeployments(api: DocumentedApi, path: { id: number }) 
   await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
   await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
+  await callRules(api, path)
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
+}
+
+async function callRules(api: DocumentedApi, path: { id: number }) {
+  const rules = '/projects/{id}/impact_rules'
+  const made = await api.call(`POST ${rules}`, { path, body: { name: 'Stop', freeze: true } })
+  const rule = { ...path, rule_id: idOf(made) }
+  await api.call(`GET ${rules}`, { path })
+  await api.call(`GET ${rules}/{rule_id}`, { path: rule })
+  await api.call(`PUT ${rules}/{rule_id}`, { path: rule, body: { ratio_min: 3 } })
+  await api.call(`GET ${rules}/{rule_id}/runs`, { path: rule })
+  await api.call(`DELETE ${rules}/{rule_id}`, { path: rule })
 }
