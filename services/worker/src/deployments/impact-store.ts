@@ -9,22 +9,12 @@ import {
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, ServiceFigures } from '@switchyard/delivery-impact'
 import { impactDelivery, type ToldFinding } from '@switchyard/webhooks'
-import { applyRules } from './rules.js'
+import { applyRules, type ComparedDeployment } from './rules.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-export interface DeploymentKey {
-  projectId: number
-  id: number
-}
-
 /** A deployment whose services have to be compared. */
-export interface DueDeployment extends DeploymentKey {
-  iid: number
-  sha: string
-  ref: string
-  environment: { name: string; tier: string }
-  pathWithNamespace: string
+export interface DueDeployment extends ComparedDeployment {
   createdAt: Date
   finishedAt: Date
   services: string[]

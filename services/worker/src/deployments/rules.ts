@@ -20,7 +20,17 @@ import {
 } from '@switchyard/domain/deployment'
 import { deploymentPage, ruleDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
-import type { DueDeployment } from './impact-store.js'
+
+/** What a comparison was about. */
+export interface ComparedDeployment {
+  projectId: number
+  id: number
+  iid: number
+  sha: string
+  ref: string
+  environment: { name: string; tier: string }
+  pathWithNamespace: string
+}
 
 interface Rule extends ImpactRuleCondition {
   id: number
@@ -50,7 +60,7 @@ interface Occasion {
  */
 export async function applyRules(
   client: PoolClient,
-  deployment: DueDeployment,
+  deployment: ComparedDeployment,
   findings: readonly RuleFinding[],
   occasion: Occasion,
 ): Promise<string[]> {
@@ -63,7 +73,7 @@ export async function applyRules(
   return applied
 }
 
-async function listRules(client: PoolClient, { projectId, id }: DueDeployment): Promise<Rule[]> {
+async function listRules(client: PoolClient, { projectId, id }: ComparedDeployment): Promise<Rule[]> {
   const { rows } = await client.query<Rule>({
     name: 'impact-rules-to-apply',
     text: `SELECT rule.id, rule.name, rule.services, rule.measures, rule.environments, rule.tiers,
@@ -77,7 +87,7 @@ async function listRules(client: PoolClient, { projectId, id }: DueDeployment): 
 }
 
 interface Application {
-  deployment: DueDeployment
+  deployment: ComparedDeployment
   /** Those that the rule is about. */
   findings: RuleFinding[]
   occasion: Occasion
