@@ -70,7 +70,7 @@ async function callCommands() {
   const preview = await api.call('POST /sagas/commands/preview', { body: { kind: 'cancel', filter } })
   const { matched } = preview.body as { matched: number }
   const batch = { kind: 'cancel', reason: 'x', filter, expected_count: matched }
-  const { batch_id } = (await api.call('POST /sagas/commands', { body: batch })).body as { batch_id: string }
+  await api.call('POST /sagas/commands', { body: batch })
   const { id } = (await api.call('POST /sagas/{id}/commands', { ...saga, body })).body as { id: string }
   const path = { id }
   await api.call('GET /sagas/{id}/commands', saga)
@@ -89,14 +89,13 @@ async function callCommands() {
   await api.call('POST /sagas/commands/{id}/deny', { path })
   await becomes('unknown')
   await api.call('POST /sagas/commands/{id}/deliver_again', { path })
-  const batches = '/sagas/commands/batches/{batch_id}'
   for (const decision of ['approve', 'deny', 'withdraw'] as const) {
+    await becomes('waiting_for_approval')
     await harness.database.pool.query(
-      "UPDATE saga_commands SET state = 'waiting_for_approval', author_id = 0, ended_at = NULL WHERE batch_id = $1",
-      [batch_id],
+      "UPDATE saga_commands SET batch_id = id, ended_at = NULL, due_at = now() + interval '1 h' WHERE id = $1",
+      [id],
     )
-    await harness.database.pool.query("UPDATE saga_commands SET due_at = now() + interval '1 h'")
-    await api.call(`POST ${batches}/${decision}`, { path: { batch_id } })
+    await api.call(`POST /sagas/commands/batches/{batch_id}/${decision}`, { path: { batch_id: id } })
   }
 }
 
