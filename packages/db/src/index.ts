@@ -18,6 +18,7 @@ export {
   type Environment,
   type FreezePeriod,
   type Identity,
+  type ImpactRule,
   type LfsLock,
   type Package,
   type PackageFile,
@@ -55,6 +56,7 @@ export * from './stores/audit-events.js'
 export * from './stores/audit-exports.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
+export * from './stores/impact-rules.js'
 export * from './stores/lfs.js'
 export * from './stores/maintenance-lock.js'
 export * from './stores/members.js'

@@ -67,6 +67,7 @@ function namedInSchema(): Map<string, Partial<Record<DatabaseService, Access>>> 
     [/Written by ([^.;]+)/, 'write'],
     [/[Rr]ows are added by ([^.;]+)/, 'append'],
     [/rows are deleted by ([^.;]+)/, 'purge'],
+    [/rows are added and deleted by ([^.;]+)/, 'append-and-purge'],
   ]
   const models = schema.matchAll(/((?:^\/\/\/.*\n)+)model [\s\S]*?@@map\("(\w+)"\)/gm)
   return new Map(
@@ -118,6 +119,7 @@ describe.each(databaseServices)('%s', (service) => {
     write: ['read', 'add', 'change', 'delete'],
     append: ['read', 'add'],
     purge: ['read', 'delete'],
+    'append-and-purge': ['read', 'add', 'delete'],
     read: ['read'],
   }
 

@@ -27,14 +27,40 @@ export interface BodyForm {
 
 /** What is wrong with a template; null when it makes JSON of every event. */
 export function bodyTemplateProblem(template: string): string | null {
-  if (template.length > bodyTemplateLengthMax) {
-    return `is too long (maximum is ${bodyTemplateLengthMax} characters)`
-  }
+  const parts = checkedParts(template, bodyTemplateLengthMax)
+  if (parts === 'unparsable') return 'must be JSON, with an end of each {{path}} and each {{#section}}'
+  if (typeof parts === 'string') return parts
+  // With each section left out, written once, and written twice.
+  if ([0, 1, 2].every((times) => isJson(sample(parts, template, times)))) return null
+  return 'must be JSON once every {{path}} is replaced by a value, whether its sections are written or not'
+}
+
+/**
+ * What is wrong with a template of a text; null when it makes a text of every value.
+ *
+ * @param names of the values that there are
+ */
+export function textTemplateProblem(
+  template: string,
+  { lengthMax, names }: { lengthMax: number; names: readonly string[] },
+): string | null {
+  const parts = checkedParts(template, lengthMax)
+  if (parts === 'unparsable') return 'must have an end of each {{name}} and each {{#section}}'
+  if (typeof parts === 'string') return parts
+  const isUnknown = ({ part: [kind, name] }: { part: Part }) =>
+    (kind === 'name' || kind === '#' || kind === '^') && name !== '.' && !names.includes(name)
+  const hasUnknown = partsOf(parts).some(isUnknown)
+  return hasUnknown ? `has an unknown name: there are {{${names.join('}}, {{')}}}` : null
+}
+
+/** The parts of a template, or what is wrong with it. */
+function checkedParts(template: string, lengthMax: number): Part[] | string {
+  if (template.length > lengthMax) return `is too long (maximum is ${lengthMax} characters)`
   let parts: Part[]
   try {
     parts = parse(template)
   } catch {
-    return 'must be JSON, with an end of each {{path}} and each {{#section}}'
+    return 'unparsable'
   }
   const all = partsOf(parts)
   if (all.some(({ part: [kind] }) => kind === '&'))
@@ -42,11 +68,9 @@ export function bodyTemplateProblem(template: string): string | null {
   if (all.some(({ part: [kind] }) => kind === '>'))
     return 'must not have {{>name}}: there are no other templates'
   if (all.some(({ part: [kind] }) => kind === '=')) return 'must not change the delimiters'
-  if (all.some(({ depth }) => depth > depthMax))
-    return `must not have more than ${depthMax} sections within each other`
-  // With each section left out, written once, and written twice.
-  if ([0, 1, 2].every((times) => isJson(sample(parts, template, times)))) return null
-  return 'must be JSON once every {{path}} is replaced by a value, whether its sections are written or not'
+  return all.some(({ depth }) => depth > depthMax)
+    ? `must not have more than ${depthMax} sections within each other`
+    : parts
 }
 
 const partsOf = (parts: readonly Part[], depth = 0): { part: Part; depth: number }[] =>

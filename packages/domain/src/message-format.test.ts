@@ -40,6 +40,14 @@ const events: Record<string, object> = {
       { service_name: 'booking', tenant: 'acme', measure: 'new_failure', fingerprint: '9390298f3fb0c5b1' },
     ],
   },
+  impact_rule: {
+    rule: { id: 1, name: 'Stop' },
+    freeze: true,
+    project: { path_with_namespace: 'ada/engine' },
+    environment: 'production',
+    console_url: 'https://s.example/d/7',
+    findings: [{ service_name: 'booking', tenant: 'default', measure: 'failures', fingerprint: null }],
+  },
   releases: { project, name: 'One', url: 'https://s.example/r', action: 'create' },
   'saga.error': {
     event: 'saga.error',

@@ -65,6 +65,12 @@ const formats: Record<MessageFormat, Format> = {
 
 const project = (link: Link) => link('{{project.path_with_namespace}}', '{{project.web_url}}')
 
+const deployment = (link: Link) =>
+  `{{#console_url}}${link('a deployment', '{{console_url}}')}{{/console_url}}{{^console_url}}a deployment{{/console_url}}`
+
+const findings =
+  '{{#findings}}\n- {{service_name}} of tenant {{tenant}}: {{measure}}{{#fingerprint}} {{fingerprint}}{{/fingerprint}}{{/findings}}'
+
 /** What is said of each event of projects. */
 const lines: Record<string, (link: Link) => string> = {
   push: (link) =>
@@ -79,9 +85,10 @@ const lines: Record<string, (link: Link) => string> = {
   deployment: (link) =>
     `Deployment of ${link('{{short_sha}}', '{{commit_url}}')} of ${project(link)} to {{environment}}: {{status}} ({{user.name}})`,
   deployment_impact: (link) =>
-    `Services became worse with {{#console_url}}${link('a deployment', '{{console_url}}')}{{/console_url}}{{^console_url}}a deployment{{/console_url}}` +
-    ' of {{project.path_with_namespace}} to {{environment}}:' +
-    '{{#findings}}\n- {{service_name}} of tenant {{tenant}}: {{measure}}{{#fingerprint}} {{fingerprint}}{{/fingerprint}}{{/findings}}',
+    `Services became worse with ${deployment(link)} of {{project.path_with_namespace}} to {{environment}}:${findings}`,
+  impact_rule: (link) =>
+    `Rule {{rule.name}}: services became worse with ${deployment(link)} of {{project.path_with_namespace}} to {{environment}}` +
+    `{{#freeze}}, which is frozen now{{/freeze}}:${findings}`,
   releases: (link) => `Release ${link('{{name}}', '{{url}}')} of ${project(link)}: {{action}}`,
   test: () => 'A test of Switchyard',
 }

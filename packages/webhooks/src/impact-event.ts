@@ -22,22 +22,13 @@ export interface ToldDeployment {
   project: { id: number; pathWithNamespace: string }
 }
 
-/**
- * The delivery of the event `deployment_impact`. The same findings are told once.
- *
- * @param externalUrl base of links, without a slash at its end; undefined: no links
- */
-export function impactDelivery(
+/** What is sent of a deployment in both events about it. */
+function deploymentFields(
   { project, environment, ...deployment }: ToldDeployment,
-  findings: readonly ToldFinding[],
   externalUrl: string | undefined,
 ) {
-  const told = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
-    [tenant, serviceName, measure, fingerprint].join('\n'),
-  )
-  const path = `/projects/${project.id}/deployments/${deployment.id}`
-  const body = {
-    object_kind: 'deployment_impact',
+  const impact = `/projects/${project.id}/deployments/${deployment.id}/impact`
+  return {
     deployment_id: deployment.id,
     deployment_iid: deployment.iid,
     environment: environment.name,
@@ -45,24 +36,50 @@ export function impactDelivery(
     ref: deployment.ref,
     sha: deployment.sha,
     project: { id: project.id, path_with_namespace: project.pathWithNamespace },
-    impact_url: externalUrl === undefined ? null : `${externalUrl}/api/v4${path}/impact`,
-    console_url:
-      externalUrl === undefined
-        ? null
-        : `${externalUrl}/console/projects/${project.pathWithNamespace}/deployments/${deployment.id}`,
-    findings: findings.map((finding) => ({
-      service_name: finding.serviceName,
-      tenant: finding.tenant,
-      measure: finding.measure,
-      fingerprint: finding.fingerprint || null,
-      before: finding.before,
-      after: finding.after,
-      samples_before: finding.samplesBefore,
-      samples_after: finding.samplesAfter,
-      chance: finding.chance,
-      confidence: 1 - finding.chance,
-      began_at: finding.onsetAt,
-    })),
+    impact_url: externalUrl === undefined ? null : `${externalUrl}/api/v4${impact}`,
+    console_url: deploymentPage({ project, ...deployment }, externalUrl),
+  }
+}
+
+/** Address of the page of a deployment in the console; null without a base of links. */
+export const deploymentPage = (
+  { project, id }: Pick<ToldDeployment, 'project' | 'id'>,
+  externalUrl: string | undefined,
+): string | null =>
+  externalUrl === undefined
+    ? null
+    : `${externalUrl}/console/projects/${project.pathWithNamespace}/deployments/${id}`
+
+const findingFields = (finding: Omit<ToldFinding, 'onsetAt'>) => ({
+  service_name: finding.serviceName,
+  tenant: finding.tenant,
+  measure: finding.measure,
+  fingerprint: finding.fingerprint || null,
+  before: finding.before,
+  after: finding.after,
+  samples_before: finding.samplesBefore,
+  samples_after: finding.samplesAfter,
+  chance: finding.chance,
+  confidence: 1 - finding.chance,
+})
+
+/**
+ * The delivery of the event `deployment_impact`. The same findings are told once.
+ *
+ * @param externalUrl base of links, without a slash at its end; undefined: no links
+ */
+export function impactDelivery(
+  deployment: ToldDeployment,
+  findings: readonly ToldFinding[],
+  externalUrl: string | undefined,
+) {
+  const told = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
+    [tenant, serviceName, measure, fingerprint].join('\n'),
+  )
+  const body = {
+    object_kind: 'deployment_impact',
+    ...deploymentFields(deployment, externalUrl),
+    findings: findings.map((finding) => ({ ...findingFields(finding), began_at: finding.onsetAt })),
   }
   return {
     event: 'deployment_impact',
@@ -71,3 +88,33 @@ export function impactDelivery(
     requestHeaders: { 'X-Gitlab-Event': 'Deployment Impact Hook' },
   }
 }
+
+/** What a rule did about a deployment. */
+export interface ToldRun {
+  id: number
+  rule: { id: number; name: string }
+  freezes: boolean
+  /** Text of the banner; null: none is shown. */
+  banner: string | null
+  findings: readonly Omit<ToldFinding, 'onsetAt'>[]
+}
+
+/**
+ * The delivery of the event `impact_rule`.
+ *
+ * @param externalUrl base of links, without a slash at its end; undefined: no links
+ */
+export const ruleDelivery = (deployment: ToldDeployment, run: ToldRun, externalUrl: string | undefined) => ({
+  event: 'impact_rule',
+  dedupeKey: JSON.stringify(['impact_rule', run.id]),
+  payload: JSON.stringify({
+    object_kind: 'impact_rule',
+    rule: run.rule,
+    run_id: run.id,
+    freeze: run.freezes,
+    banner_message: run.banner,
+    ...deploymentFields(deployment, externalUrl),
+    findings: run.findings.map(findingFields),
+  }),
+  requestHeaders: { 'X-Gitlab-Event': 'Impact Rule Hook' },
+})

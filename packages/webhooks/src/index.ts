@@ -4,7 +4,7 @@ export { changeWebhookHeader } from './change-header.js'
 export type { CustomHeader } from './custom-headers.js'
 export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export type { HookRules } from './hook-rules.js'
-export { impactDelivery, type ToldFinding } from './impact-event.js'
+export { deploymentPage, impactDelivery, ruleDelivery, type ToldFinding } from './impact-event.js'
 export {
   addWebhook,
   changeWebhook,

@@ -1,4 +1,4 @@
-/** Events of project webhooks: the parameter names of GitLab without `_events`. It has no `deployment_impact`. */
+/** Events of project webhooks: the parameter names of GitLab without `_events`. It has no `deployment_impact` and no `impact_rule`. */
 export const projectWebhookEvents = [
   'push',
   'tag_push',
@@ -7,6 +7,7 @@ export const projectWebhookEvents = [
   'pipeline',
   'deployment',
   'deployment_impact',
+  'impact_rule',
   'releases',
 ] as const
 

@@ -27,7 +27,8 @@ interface Message {
 }
 
 const contractKeys = ['id', 'message', 'starts_at', 'ends_at', 'color', 'font', 'active']
-const extraDefaults = { target_path: null, broadcast_type: 'banner', dismissable: false, theme: 'indigo' }
+const shown = { target_path: null, broadcast_type: 'banner', dismissable: false, theme: 'indigo' }
+const extraDefaults = { ...shown, impact_rule_run: null }
 
 async function createMessage(fields: Record<string, unknown> = {}): Promise<Message> {
   const response = await harness.send('admin', 'POST', path, json({ message: 'Deploy', ...fields }))

@@ -18,6 +18,7 @@ import { rawPageRoutes } from './files/raw-routes.js'
 import { fileRoutes } from './files/routes.js'
 import { freezePeriodRoutes } from './freeze-periods/routes.js'
 import { gitHttpRoutes } from './git-http/routes.js'
+import { impactRuleRoutes } from './impact-rules/routes.js'
 import { impactRoutes } from './impacts/routes.js'
 import { lfsRoutes } from './lfs/routes.js'
 import { memberRoutes } from './members/routes.js'
@@ -98,6 +99,7 @@ const subjects = [
   impactRoutes,
   changeFailureRoutes,
   deliveryMetricRoutes,
+  impactRuleRoutes,
   protectedEnvironmentRoutes,
   freezePeriodRoutes,
   absentFeatureRoutes,

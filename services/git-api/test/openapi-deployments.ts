@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import type { openDocumentedApi } from '@switchyard/testing'
 
 type DocumentedApi = Awaited<ReturnType<typeof openDocumentedApi>>
@@ -5,7 +6,7 @@ type DocumentedApi = Awaited<ReturnType<typeof openDocumentedApi>>
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
 /** Every call about environments, freeze periods and deployments of a project. */
-export async function callDeployments(api: DocumentedApi, path: { id: number }) {
+export async function callDeployments(api: DocumentedApi, database: Database, path: { id: number }) {
   const environments = '/projects/{id}/environments'
   const stopped = await api.call(`POST ${environments}`, { path, body: { name: 'review/a' } })
   const environment = { ...path, environment_id: idOf(stopped) }
@@ -44,5 +45,28 @@ export async function callDeployments(api: DocumentedApi, path: { id: number }) 
   await api.call('GET /projects/{id}/dora/badge', { path, query: { metric: 'change_failure_rate' } })
   await api.call('GET /delivery_metrics')
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
+  await callRules(api, database, deployment)
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
+}
+
+async function callRules(
+  api: DocumentedApi,
+  { prisma }: Database,
+  { id, deployment_id: deploymentId }: { id: number; deployment_id: number },
+) {
+  const rules = '/projects/{id}/impact_rules'
+  const path = { id }
+  const made = await api.call(`POST ${rules}`, { path, body: { name: 'Stop', freeze: true } })
+  const rule = { ...path, rule_id: idOf(made) }
+  await api.call(`GET ${rules}`, { path })
+  await api.call(`GET ${rules}/{rule_id}`, { path: rule })
+  await api.call(`PUT ${rules}/{rule_id}`, { path: rule, body: { ratio_min: 3 } })
+  const key = { projectId: id, id: deploymentId }
+  const { environmentId } = await prisma.deployment.findUniqueOrThrow({ where: { projectId_id: key } })
+  const about = { projectId: id, ruleId: rule.rule_id, deploymentId, environmentId }
+  const did = { dryRun: false, freezes: true, tellsWebhooks: false, findings: [], appliedAt: new Date() }
+  const { id: runId } = await prisma.impactRuleRun.create({ data: { ...about, ...did } })
+  await api.call(`GET ${rules}/{rule_id}/runs`, { path: rule })
+  await api.call(`POST ${rules}/{rule_id}/runs/{run_id}/revert`, { path: { ...rule, run_id: runId } })
+  await api.call(`DELETE ${rules}/{rule_id}`, { path: rule })
 }

@@ -321,7 +321,7 @@ it('every operation answers as it is documented', async () => {
   await callPackages(api, project)
   await callUploads(api, project)
   await callFiles(project)
-  await callDeployments(api, project)
+  await callDeployments(api, harness.database, project)
   await callProtectedEnvironments(api, project)
   await callComparisons(project)
   await callSearch(api, project)

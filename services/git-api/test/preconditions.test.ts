@@ -66,6 +66,12 @@ const resources: Record<string, Resource> = {
     changes: [{ access_level: 30 }, { access_level: 40 }],
     field: 'access_level',
   },
+  'an impact rule': {
+    make: async () =>
+      `${of}/impact_rules/${(await made(`${of}/impact_rules`, { name: 'Stop', freeze: true })).id}`,
+    changes: [{ ratio_min: 2 }, { ratio_min: 3 }],
+    field: 'ratio_min',
+  },
   'a webhook': {
     make: async () => `${of}/hooks/${(await made(`${of}/hooks`, { url: 'https://hooks.example.com/0' })).id}`,
     changes: [{ url: 'https://hooks.example.com/1' }, { url: 'https://hooks.example.com/2' }],

@@ -188,6 +188,22 @@ const resources: Record<string, () => Resource> = {
     given: { freeze_start: '0 1 * * 5', freeze_end: '0 2 * * 1', cron_timezone: 'Europe/Berlin' },
     changed: { freeze_start: '0 3 * * 5', freeze_end: '0 4 * * 1', cron_timezone: 'Asia/Tokyo' },
   }),
+  'impact rule': () => ({
+    create: 'POST /projects/{id}/impact_rules',
+    update: 'PUT /projects/{id}/impact_rules/{key}',
+    given: {
+      ...{ name: 'Stop', services: ['billing', 'mail'], measures: ['failures', 'stuck'] },
+      ...{ environments: ['production/eu'], tiers: ['production'], ratio_min: 3, confidence_min: 0.999 },
+      ...{ freeze: true, banner_message: '{{services}}', banner_target_path: '/shop/*' },
+      ...{ banner_theme: 'dark', banner_dismissable: true, webhook: true, dry_run: false },
+    },
+    changed: {
+      ...{ name: 'Tell', services: [], measures: ['duration'], environments: [], tiers: ['staging'] },
+      ...{ ratio_min: null, confidence_min: 0.9, freeze: false, banner_message: '{{ref}}' },
+      ...{ banner_target_path: null, banner_theme: 'light', banner_dismissable: false, webhook: false },
+      ...{ dry_run: true },
+    },
+  }),
   status: () => ({
     create: `POST /projects/{id}/statuses/${sha}`,
     given: {

@@ -89,6 +89,14 @@ async function callCommands() {
   await api.call('POST /sagas/commands/{id}/deny', { path })
   await becomes('unknown')
   await api.call('POST /sagas/commands/{id}/deliver_again', { path })
+  for (const decision of ['approve', 'deny', 'withdraw'] as const) {
+    await becomes('waiting_for_approval')
+    await harness.database.pool.query(
+      "UPDATE saga_commands SET batch_id = id, ended_at = NULL, due_at = now() + interval '1 h' WHERE id = $1",
+      [id],
+    )
+    await api.call(`POST /sagas/commands/batches/{batch_id}/${decision}`, { path: { batch_id: id } })
+  }
 }
 
 it('every operation answers as it is documented', async () => {

@@ -1,8 +1,9 @@
 import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findDeploymentImpact } from '../src/deployments/impact.js'
-import { listDue } from '../src/deployments/impact-store.js'
+import { listDue, recordImpact } from '../src/deployments/impact-store.js'
 import { noteRecoveries } from '../src/deployments/recovery.js'
+import { endRules } from '../src/deployments/rules.js'
 import { startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -12,7 +13,9 @@ beforeAll(async () => {
   projectId = (await createProject(harness.database, await createUser(harness.database))).id
 })
 beforeEach(async () => {
-  await harness.database.pool.query('TRUNCATE deployments, sagas, saga_errors, saga_flags CASCADE')
+  await harness.database.pool.query(
+    'TRUNCATE deployments, impact_rules, broadcast_messages, audit_events, sagas, saga_errors, saga_flags CASCADE',
+  )
 })
 afterAll(() => harness.close())
 
@@ -207,4 +210,98 @@ it('two workers compare each deployment, until its window is full', async () => 
   expect(await due()).toEqual([])
   expect((await due(ago(-31))).map(({ id }) => id)).toEqual([running.id])
   await Promise.all(workers.map((worker) => worker.close()))
+})
+
+/** Stores of the due deployments that failures of billing became more with them. @returns the rules that were applied */
+async function worse(): Promise<string[]> {
+  const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
+  const about = { tenant: 'default', service: 'billing', measure: 'failures' as const, onset: now.getTime() }
+  const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null, services: [] }
+  const impact = { ...windows, findings: [{ ...about, ...figures }] }
+  const times = { foundAt: now, externalUrl: 'https://switchyard.example.com' }
+  const found = await due()
+  // As two workers do it at once.
+  const records = [...found, ...found].map((one) => recordImpact(harness.database, one, impact, times))
+  return (await Promise.all(records)).flat().sort()
+}
+
+const addRule = (fields: object) =>
+  harness.database.prisma.impactRule.create({
+    data: { projectId, name: 'Act', dryRun: false, freezes: true, tellsWebhooks: false, ...fields },
+  })
+
+const banner = {
+  message: '{{environment}}: {{services}}, [{{deployment}}]({{url}})',
+  ...{ targetPath: null, theme: 'red', dismissable: false },
+}
+
+const rules = () =>
+  harness.database.prisma.impactRuleRun.findMany({ orderBy: { ruleId: 'asc' }, include: { rule: true } })
+const banners = () => harness.database.prisma.broadcastMessage.findMany()
+
+it('a rule is applied to a deployment once, and a dry run changes nothing but the list of its runs', async () => {
+  const { prisma } = harness.database
+  await addRule({ banner, tellsWebhooks: true, ratioMin: 20 })
+  await addRule({ name: 'Try', dryRun: true, banner, tellsWebhooks: true })
+  for (const never of [{ services: ['mail'] }, { tiers: ['staging'] }, { ratioMin: 26 }]) await addRule(never)
+  const { id: webhookId } = await prisma.webhook.create({
+    data: {
+      ...{ scope: 'project', projectId, url: 'https://ci.example.com/', host: 'ci.example.com' },
+      events: ['impact_rule'],
+    },
+  })
+  const { id, iid } = await deployed(30)
+  expect(await worse()).toEqual(['Act', 'Try'])
+  expect(await worse()).toEqual([])
+  const [act, attempt, ...more] = await rules()
+  expect([act?.rule.name, attempt?.rule.name, more]).toEqual(['Act', 'Try', []])
+  expect(act).toMatchObject({
+    ...{ deploymentId: id, dryRun: false, endedAt: null },
+    findings: [{ serviceName: 'billing', measure: 'failures', before: 0.01, after: 0.25 }],
+  })
+  const { pathWithNamespace: path } = await prisma.project.findUniqueOrThrow({ where: { id: projectId } })
+  expect(await banners()).toMatchObject([
+    {
+      message: `production: billing, [${iid}](https://switchyard.example.com/console/projects/${path}/deployments/${id})`,
+      ...{ targetPath: `/console/projects/${path}*`, ruleProjectId: projectId, ruleRunId: act?.id },
+    },
+  ])
+  const deliveries = await prisma.webhookDelivery.findMany({ where: { webhookId } })
+  expect(deliveries.map(({ payload }) => JSON.parse(payload))).toMatchObject([
+    { object_kind: 'impact_rule', rule: { name: 'Act' }, freeze: true, deployment_id: id },
+  ])
+  const entries = await prisma.auditEvent.findMany({ where: { eventName: 'impact_rule_applied' } })
+  expect(entries).toMatchObject([
+    { authorId: null, authorName: 'Switchyard', details: { name: 'Act', impact_rule_run_id: act?.id } },
+  ])
+})
+
+it.each(['dismissed', 'deployed', 'reverted'])('what a rule did ends when it is %s', async (endReason) => {
+  const { prisma } = harness.database
+  await addRule({ banner })
+  const { id: deploymentId } = await deployed(30)
+  await worse()
+  expect(await endRules(harness.database, now)).toBe(false)
+  if (endReason === 'dismissed')
+    await prisma.deploymentDismissal.create({ data: { projectId, deploymentId, reason: 'The bank' } })
+  if (endReason === 'deployed') await deployed(1, { services: [] })
+  if (endReason === 'reverted') await prisma.impactRuleRun.updateMany({ data: { endReason, endedAt: now } })
+  expect(await endRules(harness.database, now)).toBe(true)
+  expect(await rules()).toMatchObject([{ endReason, endedAt: now }])
+  expect(await banners()).toMatchObject([{ endsAt: now }])
+  const ended = await prisma.auditEvent.count({ where: { eventName: 'impact_rule_ended' } })
+  expect(ended).toBe(endReason === 'reverted' ? 0 : 1)
+  expect(await endRules(harness.database, now)).toBe(false)
+})
+
+it('the banner of a deployment that was deleted ends, and one that was followed gets none', async () => {
+  await addRule({ banner })
+  await deployed(30)
+  await worse()
+  await harness.database.prisma.deployment.deleteMany()
+  expect(await endRules(harness.database, now)).toBe(true)
+  await deployed(30)
+  await deployed(20, { services: [] })
+  expect(await worse()).toEqual([])
+  expect(await banners()).toMatchObject([{ endsAt: now }])
 })

@@ -50,6 +50,14 @@ async function plantFailure(): Promise<void> {
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'a' }]
   const commit = { branch: 'main', commit_message: 'Round down', actions }
   const { id: sha } = await api<{ id: string }>('POST', '/projects/root%2Fshop/repository/commits', commit)
+  await api('POST', '/projects/root%2Fshop/impact_rules', {
+    ...{
+      name: 'Stop the line',
+      freeze: true,
+      banner_message: '**{{environment}}** is frozen',
+      dry_run: false,
+    },
+  })
   const deployment = { environment: 'production', sha, ref: 'main', tag: false, status: 'success' }
   await api('POST', '/projects/root%2Fshop/deployments', { ...deployment, services: ['billing'] })
   const client = new pg.Client({ connectionString: postgres.url })
@@ -79,7 +87,13 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await impact.getByText('became worse with this deployment').waitFor()
     const failed = impact.getByRole('row', { name: /Failed or compensated/ })
     expect(await failed.textContent()).toMatch(/0 of 120 sagas \(0\.0 %\).*19 of 6\d sagas/)
+    await page.getByText('production is frozen').first().waitFor()
+    const rules = impact.getByRole('table', { name: 'What rules did' })
+    await rules.getByText('in force').waitFor()
     expect(await violations(page)).toEqual([])
+    await rules.getByRole('button', { name: 'Revert Stop the line about deployment #1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revert', exact: true }).click()
+    await rules.getByText('reverted').waitFor()
     await failed.getByRole('link', { name: 'compensated' }).click()
     await page
       .getByRole('table', { name: 'Sagas' })
@@ -110,6 +124,20 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await page.getByRole('row', { name: /the bank is closed/ }).waitFor()
     await settled(page)
     expect(await page.getByText('after deployment 1').count()).toBe(0)
+    await page.goto('/console/projects/root/shop/settings')
+    await page.getByRole('button', { name: 'New rule', exact: true }).click()
+    const form = page.getByRole('dialog')
+    await form.getByRole('textbox', { name: 'Name of the rule' }).fill('Look twice')
+    await form.getByRole('checkbox', { name: 'freeze the environment' }).check()
+    await form.getByRole('spinbutton', { name: 'Least confidence in percent' }).fill('99.9')
+    await form.getByRole('button', { name: 'Create' }).click()
+    const added = page.getByRole('row', { name: /Look twice.*confidence of 99\.9 %.*freeze.*dry run/ })
+    await added.getByRole('button', { name: 'Act on Look twice' }).click()
+    await added.getByText('acts', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'What Stop the line did' }).click()
+    await page.getByRole('row', { name: /#1.*reverted/ }).waitFor()
+    await settled(page)
+    expect(await violations(page)).toEqual([])
     expect(problems).toEqual([])
     await close()
   })

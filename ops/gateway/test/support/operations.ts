@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { SagaClient } from '@switchyard/contracts/saga'
 import { expect } from 'vitest'
 import { insecure } from './grpc.js'
@@ -83,6 +83,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   const token = await of('/access_tokens', { name: 'ci', scopes: ['api'], access_level: 30 })
   const hook = await of('/hooks', { url: 'https://ci.example.com/hook' })
   const environment = await of('/environments', { name: 'review' })
+  const rule = await of('/impact_rules', { name: 'Stop', freeze: true })
   await post('admin-broadcast', '/broadcast_messages', { message: 'Hello' })
   const saga = randomBytes(8).toString('hex')
   const client = new SagaClient(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
@@ -109,6 +110,9 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     environment_id: String(environment.id),
     delivery_id: '1',
     deployment_id: '1',
+    rule_id: String(rule.id),
+    run_id: '1',
+    batch_id: randomUUID(),
     discussion_id: comment.id.toString(16).padStart(40, '0'),
     note_id: String(comment.id),
   }

@@ -19,6 +19,7 @@ const privileges: Record<Access, string> = {
   write: 'SELECT, INSERT, UPDATE, DELETE',
   append: 'SELECT, INSERT',
   purge: 'SELECT, DELETE',
+  'append-and-purge': 'SELECT, INSERT, DELETE',
   read: 'SELECT',
 }
 
@@ -112,7 +113,7 @@ async function grants(client: pg.Client): Promise<string[]> {
 }
 
 function tableGrants(table: string, role: string, access: Access, sequences: string[]): string[] {
-  const adds = access === 'write' || access === 'append'
+  const adds = privileges[access].includes('INSERT')
   const lock = access === 'purge' && lockedWhenPurged[table]
   return [
     `GRANT ${privileges[access]} ON ${table} TO ${role}`,

@@ -11,9 +11,9 @@ export type DatabaseService = (typeof databaseServices)[number]
 
 /**
  * The rights of a service on the rows of a table. `write`: read, add, change and delete; `append`: read and add; `purge`: read
- * and delete; `read`: read.
+ * and delete; `append-and-purge`: read, add and delete; `read`: read.
  */
-export type Access = 'write' | 'append' | 'purge' | 'read'
+export type Access = 'write' | 'append' | 'purge' | 'append-and-purge' | 'read'
 
 const everyService = Object.fromEntries(databaseServices.map((service) => [service, 'read'])) as Record<
   DatabaseService,
@@ -65,20 +65,23 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   deployments: { 'git-api': 'write', 'saga-reporter': 'read', worker: 'read' },
   deployment_impacts: { 'git-api': 'read', worker: 'write' },
   deployment_findings: { 'git-api': 'read', worker: 'write' },
-  deployment_dismissals: { 'git-api': 'write' },
+  deployment_dismissals: { 'git-api': 'write', worker: 'read' },
   deployment_changes: { 'git-api': 'write' },
   deployment_failures: { 'git-api': 'write' },
+  impact_rules: { 'git-api': 'write', worker: 'read' },
+  impact_rule_runs: { 'git-api': 'write', worker: 'write' },
   freeze_periods: { 'git-api': 'write' },
   audit_events: {
     'git-api': 'append',
     'admin-broadcast': 'append',
     'jobqueue-metrics': 'append',
     'saga-reporter': 'append',
-    worker: 'purge',
+    // Rules act there.
+    worker: 'append-and-purge',
   },
   // git-api shows it to administrators.
   audit_exports: { worker: 'write', 'git-api': 'read' },
-  broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
+  broadcast_messages: { 'admin-broadcast': 'write', worker: 'write' },
   saga_events: ofSagas,
   saga_event_ids: ofSagas,
   sagas: ofSagas,

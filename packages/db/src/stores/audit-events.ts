@@ -45,13 +45,18 @@ export async function recordAuditEvent(
 const jobDetails = (job: JobIdentity | undefined) =>
   job && Object.fromEntries(Object.entries(job).map(([name, value]) => [`job_${name}`, value]))
 
-/** Appends entries of one author, in the transaction of a connection. */
+/**
+ * Appends entries of one author, in the transaction of a connection.
+ *
+ * @param author null: Switchyard itself
+ */
 export async function recordAuditEvents(
   client: PoolClient,
-  { authorId, authorName, tokenId, requestId, ipAddress, job }: AuditAuthor,
+  author: AuditAuthor | null,
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return
+  const { authorId, authorName, tokenId, requestId, ipAddress, job } = author ?? itself
   await client.query(
     `INSERT INTO audit_events (author_id, author_name, token_id, request_id, ip_address,
        event_name, entity_type, entity_id, details)
@@ -64,6 +69,15 @@ export async function recordAuditEvents(
       changes.map(({ details }) => JSON.stringify({ ...details, ...jobDetails(job) })),
     ],
   )
+}
+
+const itself = {
+  authorId: null,
+  authorName: 'Switchyard',
+  tokenId: null,
+  requestId: null,
+  ipAddress: null,
+  job: undefined,
 }
 
 export interface AuditFilter {
@@ -110,7 +124,7 @@ export const listAuditEventsBefore = (
   })
 
 /** Entries about sagas, each of which has the tenant in its details. */
-const sagaEntityTypes = ['Saga', 'SagaBulkJob', 'SagaCommand']
+const sagaEntityTypes = ['Saga', 'SagaBulkJob', 'SagaCommand', 'SagaCommandBatch']
 
 const ofTenants = (tenants: readonly string[]): Prisma.AuditEventWhereInput => ({
   OR: [

@@ -7,6 +7,7 @@ type ChangedTable =
   | 'broadcast_messages'
   | 'environments'
   | 'freeze_periods'
+  | 'impact_rules'
   | 'project_members'
   | 'projects'
   | 'releases'

@@ -1,4 +1,5 @@
 export * from './deployment-status.js'
 export * from './environment.js'
+export * from './impact-rule.js'
 export * from './protected-environment.js'
 export * from './saga-reference.js'

@@ -17,7 +17,14 @@ const common = {
 }
 
 export const broadcastMessageShape = z
-  .object({ ...common, active: z.boolean() })
+  .object({
+    ...common,
+    active: z.boolean(),
+    impact_rule_run: z
+      .object({ project_id: z.int(), id: z.int() })
+      .nullable()
+      .meta({ description: 'The run of a rule of a project that shows it; null: somebody wrote it' }),
+  })
   .meta({ id: 'BroadcastMessage', description: 'A broadcast message as administrators see it' })
 
 export const bannerShape = z
@@ -40,7 +47,11 @@ export const presentBroadcastMessage = (
   broadcast_type: message.broadcastType,
   dismissable: message.dismissable,
   theme: message.theme,
+  impact_rule_run: runOf(message),
 })
+
+const runOf = ({ ruleProjectId, ruleRunId }: BroadcastMessage) =>
+  ruleProjectId === null || ruleRunId === null ? null : { project_id: ruleProjectId, id: ruleRunId }
 
 /** An active message for the banner, with the colours to show. */
 export const presentBanner = (message: BroadcastMessage): z.output<typeof bannerShape> => ({

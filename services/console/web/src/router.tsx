@@ -88,7 +88,7 @@ const bulkJobs = createRoute({
 const commands = createRoute({
   getParentRoute: () => root,
   path: '/commands',
-  validateSearch: keep('tenant', 'state', 'page'),
+  validateSearch: keep('tenant', 'state', 'batch', 'page'),
   component: lazyRouteComponent(() => import('./pages/sagas/commands-page'), 'CommandsPage'),
 })
 
@@ -196,11 +196,13 @@ const settings = createRoute({
   path: '/settings',
   validateSearch: keep(
     'hook',
+    'rule',
     'page',
     'members',
     'protected_branches',
     'protected_tags',
     'hooks',
+    'impact_rules',
     'deploy_tokens',
     'access_tokens',
   ),

@@ -1,5 +1,12 @@
 import type { Database, Rows } from '@switchyard/db'
-import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  excerpt,
+  type FieldProblems,
+  forbidden,
+  invalid,
+  notFound,
+  type Precondition,
+} from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import {
@@ -20,6 +27,7 @@ import { getCommit } from '../commits/commits.js'
 import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods } from '../freeze-periods/store.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { findRuleFreeze, type RuleFreeze } from '../impact-rules/store.js'
 import type { Jobs } from '../jobs.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import { deploymentHook } from '../shapes/hooks.js'
@@ -72,7 +80,7 @@ interface AddDeploymentCommand {
   status: DeploymentStatus
   sagaId: string | undefined
   sagaTenant: string | undefined
-  /** Refuse the deployment within a freeze period. */
+  /** Refuse the deployment within a freeze. */
   enforce: boolean
   /** Names of the services that it ships. Undefined: those of the project. */
   services: string[] | undefined
@@ -81,8 +89,8 @@ interface AddDeploymentCommand {
 /**
  * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
  *
- * @throws DomainError invalid, by field; forbidden within a freeze period when the caller asks for it, and for a saga of a tenant that
- *   the caller's token cannot name
+ * @throws DomainError invalid, by field; forbidden within a freeze when the caller asks for it, and for a saga of a tenant that the
+ *   caller's token cannot name
  */
 export async function addDeployment(
   deps: DeploymentDependencies,
@@ -101,8 +109,8 @@ export async function addDeployment(
   if (saga) requireTenant(bound, saga.tenant)
   const protection = await requireMayDeploy(database, access, { environment, status, deployment: null })
   const now = new Date()
-  const freezeEnd = await findFreezeEnd(deps, project, now)
-  if (freezeEnd && (enforce || (protection && begins(status)))) throw frozenUntil(freezeEnd)
+  const freeze = await findFreeze(deps, project, { environment, sha: commit.id }, now)
+  if (freeze && (enforce || (protection && begins(status)))) throw isFrozen(freeze)
   // Later deployments are compared with this one, also when no branch contains its commit any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
@@ -113,7 +121,7 @@ export async function addDeployment(
     sha: commit.id,
     saga,
     progress,
-    frozen: freezeEnd !== null,
+    frozen: freeze !== null,
     services: services ?? project.defaultServices,
     namesServices: services !== undefined && services.length > 0,
   }
@@ -127,15 +135,30 @@ export async function addDeployment(
   return deployment
 }
 
-const findFreezeEnd = async (
-  { database, freezeCalendar }: DeploymentDependencies,
-  { id }: ProjectCall['project'],
-  now: Date,
-): Promise<Date | null> => freezeCalendar.findEnd(await listFreezePeriods(database, id), now)
+/** The end of a freeze period, or a freeze by a rule, which has none. */
+type Freeze = { end: Date } | { rule: RuleFreeze }
 
-function frozenUntil(freezeEnd: Date) {
-  const end = freezeEnd.toISOString()
-  return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+async function findFreeze(
+  { database, freezeCalendar }: DeploymentDependencies,
+  { id: projectId }: ProjectCall['project'],
+  deployed: { environment: string; sha: string },
+  now: Date,
+): Promise<Freeze | null> {
+  const end = await freezeCalendar.findEnd(await listFreezePeriods(database, projectId), now)
+  if (end) return { end }
+  const rule = await findRuleFreeze(database, { projectId, ...deployed })
+  return rule && { rule }
+}
+
+function isFrozen(freeze: Freeze) {
+  if ('end' in freeze) {
+    const end = freeze.end.toISOString()
+    return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+  }
+  const { runId, ruleName } = freeze.rule
+  return forbidden(`The environment is frozen by the rule '${excerpt(ruleName)}'`, {
+    extra: { freeze_end_at: null, impact_rule_run_id: runId },
+  })
 }
 
 /** Whether something gets to the environment, or has got there. */
@@ -165,7 +188,7 @@ interface DeploymentChange {
 
 /**
  * Gives a deployment another status. In a protected environment, one that has waited begins only after its approvals and outside of
- * freeze periods.
+ * freezes.
  *
  * @throws DomainError not-found; forbidden; precondition-failed; invalid for a status that may not follow
  */
@@ -180,8 +203,9 @@ export async function changeDeployment(
   const planned = { environment: current.environment.name, status, deployment: current }
   const protection = await requireMayDeploy(deps.database, access, planned)
   if (protection && begins(status) && !begins(current.status as DeploymentStatus)) {
-    const freezeEnd = await findFreezeEnd(deps, access.project, new Date())
-    if (freezeEnd) throw frozenUntil(freezeEnd)
+    const deployed = { environment: planned.environment, sha: current.sha }
+    const freeze = await findFreeze(deps, access.project, deployed, new Date())
+    if (freeze) throw isFrozen(freeze)
   }
   const { id, precondition } = change
   const about = await aboutDeployment(access, current, call)

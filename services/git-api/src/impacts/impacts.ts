@@ -12,6 +12,8 @@ import { recordProjectEvent } from '../audit/audit.js'
 import { getDeployment } from '../deployments/deployments.js'
 import { type DeploymentView, lockDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { listRunsAbout } from '../impact-rules/impact-rules.js'
+import type { RunView } from '../impact-rules/store.js'
 import * as store from './store.js'
 
 /**
@@ -29,6 +31,8 @@ export interface ImpactView {
   /** Deployments of the same services at about the same time. */
   concurrent: DeploymentView[]
   concurrentElsewhere: number
+  /** What rules of the project did about it. */
+  ruleRuns: RunView[]
 }
 
 /** A deployment without a first comparison after this time gets none: its tier does not count, or no worker runs. */
@@ -56,7 +60,8 @@ export async function getImpact(
   const shared = await listSharers(database, deployment)
   const concurrent = await store.listDeploymentsById(database, access.project.id, shared.ids)
   const state = stateOf(deployment, { ...stored, findings }, now)
-  return { state, stored, services, findings, concurrent, concurrentElsewhere: shared.elsewhere }
+  const ruleRuns = await listRunsAbout(database, access, id)
+  return { state, stored, services, findings, concurrent, concurrentElsewhere: shared.elsewhere, ruleRuns }
 }
 
 function stateOf(

@@ -9,6 +9,7 @@ import {
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
+import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import { type ImpactView, impactStates } from './impacts.js'
 import type { DismissalView, FindingView } from './store.js'
@@ -85,6 +86,7 @@ export const impactShape = z
     }),
     concurrent_elsewhere: z.int().meta({ description: 'How many of them are in other projects' }),
     dismissal: dismissalShape.nullable(),
+    rule_runs: z.array(ruleRunShape).meta({ description: 'What rules of the project did, the newest first' }),
   })
   .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })
 
@@ -147,6 +149,7 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
     concurrent_deployments: view.concurrent.map((deployment) => presentDeployment(deployment, baseUrl)),
     concurrent_elsewhere: view.concurrentElsewhere,
     dismissal: dismissal && presentDismissal(dismissal, baseUrl),
+    rule_runs: view.ruleRuns.map((run) => presentRun(run, baseUrl)),
   }
 }
 

@@ -14,6 +14,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   pipeline: 'Pipeline Hook',
   deployment: 'Deployment Hook',
   deployment_impact: 'Deployment Impact Hook',
+  impact_rule: 'Impact Rule Hook',
   releases: 'Release Hook',
 }
 

@@ -71,6 +71,7 @@ const eventFlags = {
   pipeline_events: optional(flag()),
   deployment_events: optional(flag()),
   deployment_impact_events: optional(flag()),
+  impact_rule_events: optional(flag()),
   releases_events: optional(flag()),
 } satisfies Record<EventFlag, unknown>
 

@@ -6,11 +6,18 @@ import { fullName } from '@switchyard/git-storage/list-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { impactDelivery, type ProjectWebhookEvent, previewBody, testWebhook } from '@switchyard/webhooks'
+import {
+  impactDelivery,
+  type ProjectWebhookEvent,
+  previewBody,
+  ruleDelivery,
+  testWebhook,
+} from '@switchyard/webhooks'
 import { findNewestComment } from '../comments/store.js'
 import { getCommit } from '../commits/commits.js'
 import { findNewestDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { findNewestRule } from '../impact-rules/store.js'
 import { findImpact } from '../impacts/store.js'
 import { findPipelineWithJobs } from '../pipelines/store.js'
 import { type Change, pushedCommits } from '../pushes/pushes.js'
@@ -56,7 +63,8 @@ export async function previewHook(
 
 /**
  * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
- * status, the pipeline of the last status, the last deployment and what became worse with it, or the last release.
+ * status, the pipeline of the last status, the last deployment and what became worse with it, what the newest rule
+ * would do about that, or the last release.
  */
 async function newestEvent(
   database: Database,
@@ -90,13 +98,9 @@ async function newestEvent(
       if (!deployment) throw invalid('Ensure the project has deployments.')
       return deploymentHook(deployment, { ...change, commit: await getCommit(repository, deployment.sha) })
     }
-    case 'deployment_impact': {
-      const deployment = await findNewestDeployment(database, project.id)
-      if (!deployment) throw invalid('Ensure the project has deployments.')
-      const { findings } = await findImpact(database, project.id, deployment.id)
-      const delivery = impactDelivery({ ...deployment, project }, findings, change.baseUrl)
-      return { ...delivery, dedupeKey: `test-${randomUUID()}` }
-    }
+    case 'deployment_impact':
+    case 'impact_rule':
+      return sampleImpact(database, event, change)
     case 'releases': {
       const release = await findNewestRelease(database, project.id)
       if (!release) throw invalid('Ensure the project has releases.')
@@ -104,6 +108,25 @@ async function newestEvent(
       return releaseHook(release, { ...change, action: 'create', commit })
     }
   }
+}
+
+/** What became worse with the newest deployment, and what the newest rule would do about it. */
+async function sampleImpact(
+  database: Database,
+  event: 'deployment_impact' | 'impact_rule',
+  { project, baseUrl }: Change,
+) {
+  const deployment = await findNewestDeployment(database, project.id)
+  if (!deployment) throw invalid('Ensure the project has deployments.')
+  const { findings } = await findImpact(database, project.id, deployment.id)
+  const told = { ...deployment, project }
+  const dedupeKey = `test-${randomUUID()}`
+  if (event === 'deployment_impact') return { ...impactDelivery(told, findings, baseUrl), dedupeKey }
+  const rule = await findNewestRule(database, project.id)
+  if (!rule) throw invalid('Ensure the project has impact rules.')
+  const { id, name, freezes, banner } = rule
+  const run = { id: 0, rule: { id, name }, freezes, banner: banner?.message ?? null, findings }
+  return { ...ruleDelivery(told, run, baseUrl), dedupeKey }
 }
 
 async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {

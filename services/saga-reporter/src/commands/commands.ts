@@ -12,10 +12,14 @@ import {
   type WantedCommands,
 } from './leases.js'
 import {
+  type BatchDecision,
+  type BatchKey,
   type CommandFilter,
   type CommandKey,
   type Decision,
   decideCommand,
+  decideCommandsOfBatch,
+  findBatch,
   getCommand,
   insertCommands,
   listCommands,
@@ -26,7 +30,7 @@ import {
 import { type CommandTarget, hasActivity, listCommandTargets, listSagaIds } from './targets.js'
 import type { CommandWaiting } from './waiting.js'
 
-export type { Decision, Operator } from './store.js'
+export type { BatchDecision, Decision, Operator } from './store.js'
 
 /** Commands of one operator that have not ended. */
 const openMax = 1000
@@ -181,8 +185,7 @@ export async function decide(
   expiresInSeconds: number | null = null,
 ): Promise<SagaCommand> {
   const command = await getCommand(database, key)
-  if (decision === 'approve' && command.authorId === operator.id)
-    throw forbidden('another user than the one who has asked must approve the command')
+  requireOtherThanAuthor(decision, command, operator)
   const changed = await decideCommand(database, key, decision, operator, expiresInSeconds).catch(
     (error: unknown) => {
       throw sqlStateOf(error) === uniqueViolation ? conflict(problems.busy) : error
@@ -191,6 +194,39 @@ export async function decide(
   if (!changed) throw conflict(`The command is ${(await getCommand(database, key)).state}`)
   waiting.announce([changed])
   return changed
+}
+
+/**
+ * Decides about all commands that were asked for together, of which those are left out whose state does not allow it any more.
+ *
+ * @throws DomainError not-found | forbidden when an author approves their own commands | conflict when no state allows it
+ */
+export async function decideBatch(
+  { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
+  key: BatchKey,
+  decision: BatchDecision,
+  operator: Operator,
+): Promise<{ batchId: string; decided: number; leftOut: number }> {
+  await settleCommands(database)
+  const batch = await findBatch(database, key)
+  if (!batch) throw notFound('Batch')
+  requireOtherThanAuthor(decision, batch, operator)
+  const changed = await decideCommandsOfBatch(database, key, decision, operator)
+  if (changed.length === 0) throw conflict(`No command of the batch can be ${participles[decision]} any more`)
+  waiting.announce(changed)
+  return { batchId: key.batchId, decided: changed.length, leftOut: batch.size - changed.length }
+}
+
+const participles: Record<BatchDecision, string> = {
+  approve: 'approved',
+  deny: 'denied',
+  withdraw: 'withdrawn',
+}
+
+/** @throws DomainError forbidden when an author approves what they have asked for */
+function requireOtherThanAuthor(decision: Decision, { authorId }: { authorId: number }, { id }: Operator) {
+  if (decision === 'approve' && authorId === id)
+    throw forbidden('another user than the one who has asked must approve the command')
 }
 
 /**

@@ -20,9 +20,11 @@ import { z } from 'zod'
 import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
+  type BatchDecision,
   type CommandDependencies,
   type Decision,
   decide,
+  decideBatch,
   findCommand,
   type Operator,
   pageCommands,
@@ -34,6 +36,7 @@ import {
   batchPreviewShape,
   batchShape,
   commandShape,
+  decidedBatchShape,
   presentBatch,
   presentBatchPreview,
   presentCommand,
@@ -178,6 +181,26 @@ const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof
       ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
   })
 
+const batchSummaries: Record<BatchDecision, string> = {
+  approve: 'Approve the commands of a batch that another user has asked for',
+  deny: 'Deny the commands of a batch that wait for approval',
+  withdraw: 'Take back the commands of a batch that no orchestrator has',
+}
+
+/** `POST /sagas/commands/batches/:batch_id/approve`, `/deny` and `/withdraw` */
+const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
+  endpoint({
+    summary: batchSummaries[decision],
+    replies: { 200: decidedBatchShape },
+    refusals: [409],
+    input: z.object({ batch_id: z.uuid({ error: 'is invalid' }), ...tenantParameter }),
+    async handle({ batch_id: batchId, tenant }, caller: Caller, call) {
+      const key = { tenant, batchId }
+      const done = await decideBatch(dependencies, key, decision, operatorOf(caller, call))
+      return ok({ batch_id: done.batchId, decided: done.decided, left_out: done.leftOut })
+    },
+  })
+
 /** `POST /sagas/commands/:id/deliver_again` */
 const deliverAgain = (dependencies: CommandDependencies) =>
   endpoint({
@@ -204,6 +227,14 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
     tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
       refusesUnknown: true,
     }),
+    ...(['approve', 'deny', 'withdraw'] as const).map((decision) =>
+      tenantRoute(
+        'POST',
+        `${base}/batches/:batch_id/${decision}`,
+        administrator,
+        decideAboutBatch(dependencies, decision),
+      ),
+    ),
     tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
     tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
     tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),

@@ -65,6 +65,14 @@ export const batchShape = z
   .object({ ...planShape.shape, batch_id: z.string(), created: z.int() })
   .meta({ id: 'SagaCommandBatch', description: 'Commands for the sagas of a filter' })
 
+export const decidedBatchShape = z
+  .object({
+    batch_id: z.string(),
+    decided: z.int().meta({ description: 'Commands that were changed' }),
+    left_out: z.int().meta({ description: 'Commands of the batch whose state did not allow it any more' }),
+  })
+  .meta({ id: 'DecidedSagaCommandBatch', description: 'What a decision about a batch of commands did' })
+
 const presentPlan = ({ matched, leftOut }: BatchPlan) => ({ matched, left_out: leftOut })
 
 export const presentBatchPreview = (plan: BatchPlan): z.output<typeof batchPreviewShape> => ({

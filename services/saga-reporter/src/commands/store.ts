@@ -226,6 +226,18 @@ const decisions = {
   deliver_again: { ...changeBy('deliver_again', expiresAt), eventName: 'saga_command_delivered_again' },
 } as const satisfies Record<Decision, object>
 
+type DecidedState = Pick<(typeof decisions)[Decision], 'isPossible' | 'assignments'>
+
+/** @param which SQL of the commands, by `$2` */
+const decide = ({ isPossible, assignments }: DecidedState, which: string) =>
+  `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
+     decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
+     decided_at = CASE WHEN $3 THEN now() ELSE c.decided_at END
+   WHERE c.tenant = $1 AND ${which} AND (c.due_at IS NULL OR c.due_at > now()) AND ${isPossible}
+   RETURNING ${commandColumns}`
+
+const isApproval = (decision: Decision) => decision === 'approve' || decision === 'deny'
+
 /**
  * Changes the state of a command by the decision of a person; null when its state does not allow it.
  *
@@ -239,16 +251,60 @@ export const decideCommand = (
   expiresInSeconds: number | null = null,
 ): Promise<SagaCommand | null> =>
   inPoolTransaction(pool, async (client) => {
-    const { isPossible, assignments, eventName } = decisions[decision]
-    const isApproval = decision === 'approve' || decision === 'deny'
-    const { rows } = await client.query<SagaCommand>(
-      `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
-         decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
-         decided_at = CASE WHEN $3 THEN now() ELSE c.decided_at END
-       WHERE c.tenant = $1 AND c.id = $2 AND (c.due_at IS NULL OR c.due_at > now()) AND ${isPossible}
-       RETURNING ${commandColumns}`,
-      [tenant, id, isApproval, operator.username, expiresInSeconds],
-    )
-    await audit(client, operator.audit, eventName, rows)
+    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.id = $2'), [
+      ...[tenant, id, isApproval(decision), operator.username, expiresInSeconds],
+    ])
+    await audit(client, operator.audit, decisions[decision].eventName, rows)
     return rows[0] ?? null
+  })
+
+/** Of commands that were asked for together. */
+export interface BatchKey {
+  tenant: string
+  batchId: string
+}
+
+/** How many commands a batch has, and who has asked for them; null when there is no such batch. */
+export async function findBatch(
+  database: Readable,
+  { tenant, batchId }: BatchKey,
+): Promise<{ size: number; authorId: number } | null> {
+  const [batch] = await readRows<{ size: number; authorId: number }>(database, {
+    text: `SELECT count(*)::integer AS size, min(c.author_id) AS "authorId" FROM saga_commands c
+      WHERE c.tenant = $1 AND c.batch_id = $2`,
+    values: [tenant, batchId],
+  })
+  return batch && batch.size > 0 ? batch : null
+}
+
+const batchEvents = {
+  approve: 'saga_command_batch_approved',
+  deny: 'saga_command_batch_denied',
+  withdraw: 'saga_command_batch_withdrawn',
+} as const
+
+export type BatchDecision = keyof typeof batchEvents
+
+/** Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one entry for all of them. */
+export const decideCommandsOfBatch = (
+  { pool }: Readable,
+  { tenant, batchId }: BatchKey,
+  decision: BatchDecision,
+  operator: Operator,
+): Promise<SagaCommand[]> =>
+  inPoolTransaction(pool, async (client) => {
+    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.batch_id = $2'), [
+      ...[tenant, batchId, isApproval(decision), operator.username, null],
+    ])
+    const details = { tenant, kind: rows[0]?.kind ?? '', commands: rows.length }
+    if (rows.length > 0)
+      await recordAuditEvents(client, operator.audit, [
+        {
+          eventName: batchEvents[decision],
+          entityType: 'SagaCommandBatch',
+          entityId: batchId,
+          details,
+        },
+      ])
+    return rows
   })

@@ -341,6 +341,42 @@ describe('with approval by a second person', () => {
         ...{ state: 'denied', decided_by: admin.username, ended_at: expect.any(String) },
       })
       expect(await first().lease(service)).toEqual([])
+
+      const sagas = [await failedSaga('c'), await failedSaga('d'), await failedSaga('e')]
+      const askTogether = async () => {
+        const filter = { service_name: service, id_prefix: sagas[0]?.slice(0, -1) }
+        const wish = { kind: 'cancel', reason: 'x', filter }
+        const { matched } = (await operator('POST', 'commands/preview', other, { kind: 'cancel', filter }))
+          .body
+        return (await operator('POST', 'commands', other, { ...wish, expected_count: matched })).body.batch_id
+      }
+      const batch = await askTogether()
+      const decide = (id: string, decision: string, token: string | null = tokens.administrator) =>
+        operator('POST', `commands/batches/${id}/${decision}`, token)
+      const [one] = (await operator('GET', `commands?batch_id=${batch}`, other)).body as Shown[]
+      await operator('POST', `commands/${one?.id}/withdraw`, other)
+      const refusals = [
+        await decide(batch, 'approve', other),
+        await decide(batch, 'deny', tokens.reader),
+        await decide(batch, 'deny', null),
+        await decide('x', 'deny'),
+        await decide(command.id, 'deny'),
+      ]
+      expect(refusals.map((answer) => answer.status)).toEqual([403, 403, 401, 400, 404])
+      const approved = await decide(batch, 'approve')
+      expect(approved).toMatchObject({ status: 200, body: { batch_id: batch, left_out: 1 } })
+      expect(approved.body.decided).toBeGreaterThanOrEqual(2)
+      expect((await decide(batch, 'approve')).status).toBe(409)
+      expect(await first().lease(service, { max: 10 })).toHaveLength(approved.body.decided)
+      const entries = await harness.database.prisma.auditEvent.findMany({
+        where: { entityType: 'SagaCommandBatch' },
+      })
+      expect(entries).toMatchObject([
+        {
+          ...{ eventName: 'saga_command_batch_approved', entityId: batch },
+          details: { tenant: 'default', kind: 'cancel', commands: approved.body.decided },
+        },
+      ])
     } finally {
       await strict.close()
     }

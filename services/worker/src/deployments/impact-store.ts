@@ -9,21 +9,12 @@ import {
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, ServiceFigures } from '@switchyard/delivery-impact'
 import { impactDelivery, type ToldFinding } from '@switchyard/webhooks'
+import { applyRules, type ComparedDeployment } from './rules.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-export interface DeploymentKey {
-  projectId: number
-  id: number
-}
-
 /** A deployment whose services have to be compared. */
-export interface DueDeployment extends DeploymentKey {
-  iid: number
-  sha: string
-  ref: string
-  environment: { name: string; tier: string }
-  pathWithNamespace: string
+export interface DueDeployment extends ComparedDeployment {
   createdAt: Date
   finishedAt: Date
   services: string[]
@@ -134,35 +125,41 @@ const writeFindings = insertInto(
 type StoredFinding = ToldFinding & { isNew: boolean }
 
 /**
- * Stores what a comparison has found, and the deliveries to webhooks about what is new. Safe to repeat. Does nothing when the
- * deployment was deleted meanwhile.
+ * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
+ * nothing when the deployment, or a rule about it, was deleted meanwhile.
  *
  * @param externalUrl base of links in payloads; undefined: no links
+ * @returns the names of the rules that were applied
  */
 export async function recordImpact(
   { pool }: Pooled,
   deployment: DueDeployment,
   { findings: found, ...impact }: Impact,
   { foundAt, externalUrl }: { foundAt: Date; externalUrl: string | undefined },
-): Promise<void> {
+): Promise<string[]> {
   const { projectId, id: deploymentId, pathWithNamespace } = deployment
   const rows = found.map(({ service, onset, fingerprint = '', ...finding }): FindingRow => {
     const times = { onsetAt: new Date(onset), foundAt }
     return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
   })
   try {
-    await inPoolTransaction(pool, async (client) => {
+    return await inPoolTransaction(pool, async (client) => {
       await client.query(queryOf(writeImpact, [{ ...impact, projectId, deploymentId }]))
-      const stored = await client.query<StoredFinding>(queryOf(writeFindings, rows))
-      const added = stored.rows.filter(({ isNew }) => isNew)
-      if (added.length === 0) return
-      const told = { ...deployment, project: { id: projectId, pathWithNamespace } }
-      await enqueueForProject(client, projectId, 'deployment_impact', () =>
-        impactDelivery(told, added, externalUrl),
-      )
+      const { rows: stored } = await client.query<StoredFinding>(queryOf(writeFindings, rows))
+      const added = stored.filter(({ isNew }) => isNew)
+      if (added.length > 0) {
+        const told = { ...deployment, project: { id: projectId, pathWithNamespace } }
+        await enqueueForProject(client, projectId, 'deployment_impact', () =>
+          impactDelivery(told, added, externalUrl),
+        )
+      }
+      if (stored.length === 0) return []
+      const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
+      return applyRules(client, deployment, findings, { now: foundAt, externalUrl })
     })
   } catch (error) {
     if (sqlStateOf(error) !== foreignKeyViolation) throw error
+    return []
   }
 }
 

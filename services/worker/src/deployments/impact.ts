@@ -14,6 +14,7 @@ import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
+import { announceBanners, endRules } from './rules.js'
 import {
   type HistoryQuestion,
   listOthers,
@@ -32,13 +33,13 @@ const rolloutMsMax = 30 * minuteMs
 const missedMsMax = 24 * 60 * minuteMs
 
 type Database = JobDependencies['database']
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact' | 'webhooks'>
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'redis' | 'impact' | 'webhooks'>
 
 /**
  * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
- * became worse, and when it was back. A run that is interrupted leaves the rest to the next one.
+ * became worse, when it was back, and what rules do about it. A run that is interrupted leaves the rest to the next one.
  */
-export const deploymentImpact = ({ database, clock, impact: settings, webhooks }: Dependencies) =>
+export const deploymentImpact = ({ database, clock, redis, impact: settings, webhooks }: Dependencies) =>
   jobType({
     queue: 'deployment-impact',
     concurrency: 1,
@@ -46,12 +47,15 @@ export const deploymentImpact = ({ database, clock, impact: settings, webhooks }
     schedule: { everyMs: 10_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepHeld(database, 'deployment-impact', timeoutMs, async () => {
+        let bannersChange = await endRules(database, clock())
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
           const comparison = { database, settings, logger, externalUrl: webhooks.externalUrl }
-          await compareDeployment(comparison, deployment, clock())
+          const isApplied = await compareDeployment(comparison, deployment, clock())
+          bannersChange ||= isApplied
         }
         await noteRecoveries(database, settings, { now: clock(), signal })
+        if (bannersChange) await announceBanners(redis)
       }),
   })
 
@@ -73,21 +77,27 @@ interface Comparison extends Pick<JobDependencies, 'database'> {
   externalUrl: string | undefined
 }
 
-/** One that fails does not keep the others waiting: the next run tries it again. */
+/**
+ * One that fails does not keep the others waiting: the next run tries it again.
+ *
+ * @returns whether rules were applied
+ */
 async function compareDeployment(
   comparison: Comparison,
   deployment: DueDeployment,
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
   const { database, settings, logger, externalUrl } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
     const impact = await findDeploymentImpact(database, settings, deployment, now)
-    await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
-    if (impact.findings.length > 0)
-      logger.info({ ...about, findings: impact.findings.length }, 'services became worse with a deployment')
+    const rules = await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
+    const { length: findings } = impact.findings
+    if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
+    return rules.length > 0
   } catch (error) {
     logger.warn({ ...about, err: error }, 'could not compare the services of a deployment')
+    return false
   }
 }
 

@@ -90,14 +90,22 @@ function columnsFor(
   const shown: Column<BroadcastMessage>[] = [
     {
       header: 'Message',
-      cell: (message) =>
-        mayChange ? (
-          <TextLink to="/broadcasts" search={{ edit: String(message.id) }}>
-            {plainText(message.message)}
-          </TextLink>
-        ) : (
-          <MessageText text={message.message} />
-        ),
+      cell: (message) => (
+        <>
+          {mayChange ? (
+            <TextLink to="/broadcasts" search={{ edit: String(message.id) }}>
+              {plainText(message.message)}
+            </TextLink>
+          ) : (
+            <MessageText text={message.message} />
+          )}
+          {message.impact_rule_run && (
+            <span className="block text-quiet">
+              by a rule of project {message.impact_rule_run.project_id}
+            </span>
+          )}
+        </>
+      ),
     },
     { header: 'State', cell: (message) => <BroadcastState message={message} /> },
     { header: 'Starts', wide: true, cell: ({ starts_at }) => <Time at={starts_at} /> },

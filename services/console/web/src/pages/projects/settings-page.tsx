@@ -6,6 +6,7 @@ import { useHasRole } from './project-data'
 import { useProject } from './project-frame'
 import { DeliveriesPanel } from './settings/deliveries-panel'
 import { GeneralPanel } from './settings/general-panel'
+import { ImpactRulesPanel, RuleRunsPanel } from './settings/impact-rules-panel'
 import { MembersPanel } from './settings/members-panel'
 import { ProtectedBranchesPanel, ProtectedTagsPanel } from './settings/protection-panels'
 import { StoragePanel } from './settings/storage-panel'
@@ -21,7 +22,7 @@ export const SettingsPage = () => (useHasRole('maintainer') ? <Settings /> : <No
 function Settings() {
   const { path_with_namespace } = useProject()
   const mayChange = useMay('projects.change')
-  const { hook } = route.useSearch()
+  const { hook, rule } = route.useSearch()
   return (
     <Page title={`Settings of ${path_with_namespace}`} heading="Settings">
       {mayChange && <GeneralPanel />}
@@ -31,6 +32,8 @@ function Settings() {
       <ProtectedTagsPanel mayChange={mayChange} />
       <WebhooksPanel mayChange={mayChange} />
       {hook !== undefined && <DeliveriesPanel key={hook} hook={hook} mayChange={mayChange} />}
+      <ImpactRulesPanel mayChange={mayChange} />
+      {rule !== undefined && <RuleRunsPanel key={rule} rule={rule} />}
       <DeployTokensPanel mayChange={mayChange} />
       <AccessTokensPanel mayChange={mayChange} />
       <TrustedIssuersPanel mayChange={mayChange} />

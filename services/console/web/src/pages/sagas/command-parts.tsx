@@ -50,7 +50,7 @@ export interface Deciding {
   decision: Decision
 }
 
-const decisions: Record<Decision, { name: string; explained: string }> = {
+export const decisions: Record<Decision, { name: string; explained: string }> = {
   approve: { name: 'Approve', explained: 'The orchestrator gets the command.' },
   deny: { name: 'Deny', explained: 'No orchestrator gets the command.' },
   withdraw: { name: 'Withdraw', explained: 'No orchestrator gets the command any more.' },

@@ -12,6 +12,7 @@ import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import type { SagaCommand } from '../../generated/types.gen'
 import { oneOf, pageOf } from '../../lib/search-params'
+import { BatchPanel } from './command-batch'
 import { commandColumns, commandStates, type Deciding, DecisionDialog, openPeriodMs } from './command-parts'
 import { FilterText } from './saga-filters'
 
@@ -23,7 +24,7 @@ export const CommandsPage = guarded('sagas', Commands)
 /** What operators have asked of orchestrators; those that wait for approval are decided here. */
 function Commands() {
   const search = route.useSearch()
-  const { tenant } = search
+  const { tenant, batch } = search
   const navigate = route.useNavigate()
   const mayChange = useMay('sagas.change')
   const [deciding, setDeciding] = useState<Deciding>()
@@ -33,9 +34,13 @@ function Commands() {
     search.state,
   )
   const query = useQuery({
-    queryKey: ['saga-commands', tenant ?? '', '', state, page],
+    queryKey: ['saga-commands', tenant ?? '', '', state, batch, page],
     queryFn: ({ signal }) =>
-      getPage<SagaCommand>('/sagas/commands', { tenant, state, page, per_page: perPage }, signal),
+      getPage<SagaCommand>(
+        '/sagas/commands',
+        { tenant, state, batch_id: batch, page, per_page: perPage },
+        signal,
+      ),
     placeholderData: (before) => before,
     refetchInterval: openPeriodMs,
   })
@@ -50,7 +55,7 @@ function Commands() {
           all="All states"
           value={state}
           options={commandStates}
-          onChange={(given) => void navigate({ search: { tenant, state: given } })}
+          onChange={(given) => void navigate({ search: { tenant, state: given, batch } })}
         />
         <FilterText
           label="Tenant"
@@ -58,6 +63,7 @@ function Commands() {
           onChange={(given) => void navigate({ search: { tenant: given, state } })}
         />
       </div>
+      {batch !== undefined && <BatchPanel tenant={tenant} batch={batch} />}
       <Panel name="Commands" flush busy={query.isPending}>
         <Shown query={query}>
           {({ rows, nextPage, total }) => (
@@ -66,7 +72,7 @@ function Commands() {
                 label="Commands"
                 rows={rows}
                 rowKey={({ id }) => id}
-                columns={[sagaColumn, ...commandColumns(mayChange ? setDeciding : undefined)]}
+                columns={[sagaColumn, batchColumn, ...commandColumns(mayChange ? setDeciding : undefined)]}
                 empty={
                   <Empty title="Nobody has asked anything of an orchestrator">
                     Ask on the page of a saga, under Commands.
@@ -95,4 +101,15 @@ const sagaColumn: Column<SagaCommand> = {
       <span dir="auto">{saga_id}</span>
     </TextLink>
   ),
+}
+
+const batchColumn: Column<SagaCommand> = {
+  header: 'Batch',
+  wide: true,
+  cell: ({ batch_id, tenant }) =>
+    batch_id !== null && (
+      <TextLink to="/commands" search={{ tenant, batch: batch_id }} className="font-mono text-[13px]">
+        {batch_id.slice(0, 8)}
+      </TextLink>
+    ),
 }

@@ -12,6 +12,7 @@ import type { Deployment, DeploymentImpact } from '../../../generated/types.gen'
 import { countOf } from '../../../lib/format'
 import { useMayChange } from '../project-data'
 import { DeploymentLink } from './deployed-commit'
+import { RuleRuns } from './rule-runs'
 import { ServiceFigures } from './service-figures'
 
 const refreshMs = 10_000
@@ -21,7 +22,8 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
   const query = useQuery({
     queryKey: [address, 'impact'],
     queryFn: ({ signal }) => get<DeploymentImpact>(`${address}/impact`, {}, signal),
-    refetchInterval: ({ state }) => (state.data?.complete ? false : refreshMs),
+    refetchInterval: ({ state: { data } }) =>
+      data?.complete && !data.rule_runs.some(({ in_force }) => in_force) ? false : refreshMs,
   })
   return (
     <Panel
@@ -29,15 +31,28 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
       busy={query.isPending}
       actions={query.data && <Judge address={address} impact={query.data} />}
     >
-      <Shown query={query}>{(impact) => <Impact impact={impact} deployment={deployment} />}</Shown>
+      <Shown query={query}>
+        {(impact) => <Impact address={address} impact={impact} deployment={deployment} />}
+      </Shown>
     </Panel>
   )
 }
 
-function Impact({ impact, deployment }: { impact: DeploymentImpact; deployment: Deployment }) {
+function Impact({
+  address,
+  impact,
+  deployment,
+}: {
+  address: string
+  impact: DeploymentImpact
+  deployment: Deployment
+}) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <div role="status">{verdictOf(impact)}</div>
+      {impact.rule_runs.length > 0 && (
+        <RuleRuns runs={impact.rule_runs} about="deployment" changed={[address, 'impact']} />
+      )}
       {impact.services.map((service) => (
         <ServiceFigures
           key={`${service.service_name} ${service.tenant}`}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { beganText, changeText, confidenceText, shareText } from './impact-text'
+import { beganText, changeText, confidenceText, ratioText, shareText } from './impact-text'
 
 it.each([
   [1e-6, 'over 99.9999 %'],
@@ -17,6 +17,14 @@ it('no figure stands without its count', () => {
   expect(changeText({ measure: 'failures', before: 0, after: 0.25, ...samples })).toBe(
     '0.0 % of 120 before, 25.0 % of 80 after',
   )
+})
+
+it('says how many times a figure grew', () => {
+  expect([ratioText(3), ratioText(12.3456), ratioText(null)]).toEqual([
+    '3 times as much',
+    '12.3 times as much',
+    'none before',
+  ])
 })
 
 it('says when a failure began', () => {

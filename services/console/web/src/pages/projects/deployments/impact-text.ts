@@ -34,6 +34,10 @@ const names: Record<ImpactFinding['measure'], string> = {
 
 export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => names[measure]
 
+/** '3.2 times as much', of a figure that was nothing before: 'none before'. */
+export const ratioText = (ratio: number | null): string =>
+  ratio === null ? 'none before' : `${Number(ratio.toPrecision(3))} times as much`
+
 /** What a finding counts, before and after: '0.8 % of 120 before, 25 % of 120 after'. */
 export function changeText({
   measure,

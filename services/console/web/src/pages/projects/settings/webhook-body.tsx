@@ -16,6 +16,7 @@ export const events = {
   pipeline_events: 'pipeline',
   deployment_events: 'deployment',
   deployment_impact_events: 'impact of a deployment',
+  impact_rule_events: 'applied rule',
   releases_events: 'release',
 } as const
 

@@ -1,0 +1,134 @@
+import { renderBody, textTemplateProblem } from '../body-template.js'
+import { visibleControls } from '../display.js'
+import type { FieldProblems } from '../errors.js'
+
+/** What a rule asks of a deployment and of what became worse with it. An empty list asks nothing. */
+export interface ImpactRuleCondition {
+  services: readonly string[]
+  measures: readonly string[]
+  /** Names. An environment fits by its name or by its tier. */
+  environments: readonly string[]
+  tiers: readonly string[]
+  /** Least number of times that a figure grew; null: any. */
+  ratioMin: number | null
+  /** Least confidence, a share of 1; null: any. */
+  confidenceMin: number | null
+}
+
+export interface JudgedFinding {
+  serviceName: string
+  measure: string
+  /** Null: there was nothing before. */
+  before: number | null
+  after: number
+  chance: number
+}
+
+/** How many times the figure before the figure after is; infinite when there was nothing before. */
+export const growthOf = ({ before, after }: Pick<JudgedFinding, 'before' | 'after'>): number =>
+  before ? after / before : Number.POSITIVE_INFINITY
+
+/** Those of the findings about a deployment that a rule is about. */
+export function findingsForRule<Finding extends JudgedFinding>(
+  { services, measures, environments, tiers, ratioMin, confidenceMin }: ImpactRuleCondition,
+  environment: { name: string; tier: string },
+  findings: readonly Finding[],
+): Finding[] {
+  const isEverywhere = environments.length + tiers.length === 0
+  if (!isEverywhere && !environments.includes(environment.name) && !tiers.includes(environment.tier))
+    return []
+  const isAmong = (names: readonly string[], name: string) => names.length === 0 || names.includes(name)
+  return findings.filter(
+    (finding) =>
+      isAmong(services, finding.serviceName) &&
+      isAmong(measures, finding.measure) &&
+      growthOf(finding) >= (ratioMin ?? 0) &&
+      1 - finding.chance >= (confidenceMin ?? 0),
+  )
+}
+
+const bannerLengthMax = 1000
+const ruleNameLengthMax = 255
+const targetPathLengthMax = 255
+const ratioMax = 1_000_000
+
+/** What the message of a banner may name. */
+const bannerNames = ['rule', 'project', 'environment', 'deployment', 'ref', 'services', 'url']
+
+/** What a rule does. */
+export interface ImpactRuleActions {
+  /** Freezes the environment of the deployment. */
+  freezes: boolean
+  banner: { message: string; targetPath: string | null } | null
+  tellsWebhooks: boolean
+}
+
+/** Problems of the fields of a rule, by the names of their parameters. */
+export function impactRuleProblems(
+  rule: ImpactRuleCondition & ImpactRuleActions & { name: string },
+): FieldProblems {
+  const { name, ratioMin, confidenceMin, freezes, banner, tellsWebhooks } = rule
+  const problems: FieldProblems = {}
+  const note = (field: string, problem: string | null) => {
+    if (problem !== null) problems[field] = [problem]
+  }
+  if (name.length > ruleNameLengthMax) note('name', tooLong(ruleNameLengthMax))
+  if (ratioMin !== null && !(ratioMin >= 1 && ratioMin <= ratioMax))
+    note('ratio_min', `must be between 1 and ${ratioMax}`)
+  if (confidenceMin !== null && !(confidenceMin >= 0 && confidenceMin <= 1))
+    note('confidence_min', 'must be between 0 and 1')
+  if (banner) {
+    note(
+      'banner_message',
+      textTemplateProblem(banner.message, { lengthMax: bannerLengthMax, names: bannerNames }),
+    )
+    if ((banner.targetPath ?? '').length > targetPathLengthMax)
+      note('banner_target_path', tooLong(targetPathLengthMax))
+  }
+  if (!freezes && !banner && !tellsWebhooks)
+    note('freeze', 'or banner_message or webhook must be set: the rule would do nothing')
+  return problems
+}
+
+const tooLong = (max: number) => `is too long (maximum is ${max} characters)`
+
+export interface BannerOccasion {
+  rule: string
+  /** Full path. */
+  project: string
+  environment: string
+  /** Number within the project. */
+  deployment: number
+  ref: string
+  /** Names of the services that became worse. */
+  services: readonly string[]
+  /** Page of the deployment; null: unknown. */
+  url: string | null
+}
+
+const namedServicesMax = 5
+const valuesLengthMax = 4000
+
+/** The message of a banner as its readers get it: Markdown in which no value is markup, a link or a mail address. */
+export function bannerMessage(template: string, { services, url, ...occasion }: BannerOccasion): string {
+  const named = [...new Set(services)]
+  const others = named.length - namedServicesMax
+  const list = named.slice(0, namedServicesMax).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const values = JSON.stringify({ ...occasion, services: list, url: url ?? '' })
+  return renderBody(template, values, {
+    json: false,
+    escape: escapeMarkdown,
+    addedLengthMax: valuesLengthMax,
+  })
+}
+
+const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
+  kind === 'url'
+    ? text.replace(/[<>\s]/g, encodeURIComponent)
+    : visibleControls(text)
+        .replace(/\s/g, ' ')
+        .replace(/[!-/:-@[-`{-~]/g, '\\$&')
+
+/** Pages of a project in the console, as the target of a banner. */
+export const projectPagesTarget = (pathWithNamespace: string): string =>
+  `/console/projects/${pathWithNamespace}*`

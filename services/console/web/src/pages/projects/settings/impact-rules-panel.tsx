@@ -1,0 +1,197 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getPage, segment } from '../../../api/client'
+import { ActionDialog } from '../../../components/action-dialog'
+import { Badge } from '../../../components/badge'
+import { Button } from '../../../components/button'
+import type { Column } from '../../../components/data-table'
+import { Panel } from '../../../components/page'
+import { Pager } from '../../../components/pager'
+import { Empty, Problem, Shown } from '../../../components/states'
+import { ButtonLink, TextLink } from '../../../components/text-link'
+import type { ImpactRule, ImpactRuleRun } from '../../../generated/types.gen'
+import { changeShown } from '../../../lib/edit-version'
+import { pageOf } from '../../../lib/search-params'
+import { nameOf } from '../deployments/impact-text'
+import { RuleRuns } from '../deployments/rule-runs'
+import { useProjectParams, useProjectPath } from '../project-frame'
+import { ResourcePanel } from '../resource-panel'
+import { RuleFields, useRuleOf } from './impact-rule-fields'
+
+const route = getRouteApi('/projects/$namespace/$name/settings')
+const refreshMs = 10_000
+
+/** What is done when services become worse with a deployment. */
+export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
+  const address = `${useProjectPath()}/impact_rules`
+  const client = useQueryClient()
+  const ruleOf = useRuleOf()
+  const [edited, setEdited] = useState<ImpactRule>()
+  const change = async (rule: ImpactRule, fields: Partial<ImpactRule>) => {
+    await changeShown(`${address}/${rule.id}`, rule, fields)
+    await client.invalidateQueries({ queryKey: [address] })
+    setEdited(undefined)
+  }
+  const turn = useMutation({ mutationFn: (rule: ImpactRule) => change(rule, { dry_run: !rule.dry_run }) })
+  return (
+    <>
+      {turn.isError && <Problem error={turn.error} />}
+      {edited && (
+        <ActionDialog
+          title={`Edit ${edited.name}`}
+          action="Save"
+          run={(form) => change(edited, ruleOf(form))}
+          onClose={() => setEdited(undefined)}
+        >
+          <RuleFields rule={edited} />
+        </ActionDialog>
+      )}
+      <ResourcePanel<ImpactRule>
+        name="Rules about deployments"
+        address={address}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty title="There are no rules.">
+            A rule freezes an environment, shows a banner or tells webhooks when services become worse with a
+            deployment.
+          </Empty>
+        }
+        columns={columns}
+        rowActions={(rule) => (
+          <>
+            <RunsLink rule={rule} />
+            {mayChange && (
+              <Button aria-label={`Edit ${rule.name}`} onClick={() => setEdited(rule)}>
+                Edit…
+              </Button>
+            )}
+            {mayChange && (
+              <Button
+                aria-label={`${rule.dry_run ? 'Act on' : 'Only try'} ${rule.name}`}
+                onClick={() => turn.mutate(rule)}
+              >
+                {rule.dry_run ? 'Act on it' : 'Only try it'}
+              </Button>
+            )}
+          </>
+        )}
+        add={mayChange ? { title: 'New rule', fields: <RuleFields />, bodyOf: ruleOf } : undefined}
+        remove={
+          mayChange
+            ? {
+                action: 'Remove',
+                nameOf: ({ name }) => name,
+                idOf: ({ id }) => id,
+                effect: 'The list of what it did goes with it. What is in force has to be reverted first.',
+              }
+            : undefined
+        }
+      />
+    </>
+  )
+}
+
+const RunsLink = ({ rule: { id, name } }: { rule: ImpactRule }) => (
+  <TextLink
+    to="/projects/$namespace/$name/settings"
+    params={useProjectParams()}
+    search={{ rule: String(id) }}
+    hash="rule-runs"
+    aria-label={`What ${name} did`}
+    className="inline-flex min-h-8 items-center"
+  >
+    What it did
+  </TextLink>
+)
+
+const columns: Column<ImpactRule>[] = [
+  { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+  {
+    header: 'When',
+    wide: true,
+    cell: (rule) => (
+      <ul>
+        <li>
+          {rule.measures.length === 0
+            ? 'anything becomes worse'
+            : rule.measures.map((measure) => nameOf({ measure })).join(', ')}
+          {rule.services.length > 0 && (
+            <>
+              {' '}
+              in <bdi>{rule.services.join(', ')}</bdi>
+            </>
+          )}
+        </li>
+        {rule.environments.length + rule.tiers.length > 0 && (
+          <li>
+            to <bdi>{[...rule.environments, ...rule.tiers.map((tier) => `tier ${tier}`)].join(', ')}</bdi>
+          </li>
+        )}
+        {rule.ratio_min !== null && <li>{rule.ratio_min} times as much or more</li>}
+        {rule.confidence_min !== null && <li>with a confidence of {rule.confidence_min * 100} % or more</li>}
+      </ul>
+    ),
+  },
+  {
+    header: 'Does',
+    cell: ({ freeze, banner_message, webhook }) => (
+      <span className="flex flex-wrap gap-1">
+        {freeze && <Badge>freeze</Badge>}
+        {banner_message && <Badge>banner</Badge>}
+        {webhook && <Badge>webhook</Badge>}
+      </span>
+    ),
+  },
+  {
+    header: 'State',
+    cell: ({ dry_run }) => (dry_run ? <Badge>dry run</Badge> : <Badge tone="good">acts</Badge>),
+  },
+]
+
+/** What one rule did, or would have done, the newest first. */
+export function RuleRunsPanel({ rule }: { rule: string }) {
+  const address = `${useProjectPath()}/impact_rules/${segment(rule)}/runs`
+  const params = useProjectParams()
+  const navigate = route.useNavigate()
+  const page = pageOf(route.useSearch().page)
+  const query = useQuery({
+    queryKey: [address, page],
+    queryFn: ({ signal }) => getPage<ImpactRuleRun>(address, { page }, signal),
+    placeholderData: (before) => before,
+    refetchInterval: refreshMs,
+  })
+  return (
+    <div id="rule-runs" className="scroll-mt-16">
+      <Panel
+        name={`What rule ${rule} did`}
+        flush
+        busy={query.isPending}
+        actions={
+          <ButtonLink to="/projects/$namespace/$name/settings" params={params}>
+            Close
+          </ButtonLink>
+        }
+      >
+        <Shown query={query}>
+          {({ rows, total, nextPage }) => (
+            <>
+              <RuleRuns
+                runs={rows}
+                about="rule"
+                empty={<Empty title="No deployment has fitted the rule yet." />}
+                changed={[address]}
+              />
+              <Pager
+                page={page}
+                nextPage={nextPage}
+                total={total}
+                onMove={(to) => void navigate({ search: { rule, page: String(to) }, resetScroll: false })}
+              />
+            </>
+          )}
+        </Shown>
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,209 @@
+import {
+  type Database,
+  type DatabaseOrTransaction,
+  type ImpactRule,
+  isRunInForce,
+  isRunOpen,
+  Prisma,
+  type RuleBanner,
+  type RuleFinding,
+} from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
+import type { DeploymentUser } from '../deployments/store.js'
+
+/** The fields of a rule that callers write. */
+export interface RuleFields
+  extends Omit<ImpactRule, 'projectId' | 'id' | 'banner' | 'createdAt' | 'updatedAt'> {
+  banner: RuleBanner | null
+}
+
+export type RuleView = Omit<ImpactRule, 'banner'> & RuleFields
+
+const dataOf = ({ banner, ...fields }: RuleFields) => ({ ...fields, banner: banner ?? Prisma.DbNull })
+
+/**
+ * The number of rules of a project. Locks the project until the transaction ends, so that two transactions cannot add rules at
+ * the same time.
+ */
+export async function countRules(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.impactRule.count({ where: { projectId } })
+}
+
+export const createRule = async (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  fields: RuleFields,
+): Promise<RuleView> =>
+  (await prisma.impactRule.create({ data: { ...dataOf(fields), projectId } })) as RuleView
+
+/** The oldest first. */
+export async function listRules(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rows: { skip: number; take: number },
+): Promise<{ rules: RuleView[]; total: number }> {
+  const [rules, total] = await Promise.all([
+    prisma.impactRule.findMany({ where: { projectId }, orderBy: { id: 'asc' }, ...rows }),
+    prisma.impactRule.count({ where: { projectId } }),
+  ])
+  return { rules: rules as RuleView[], total }
+}
+
+export const findRule = async (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<RuleView | null> =>
+  (await prisma.impactRule.findUnique({ where: { projectId_id: { projectId, id } } })) as RuleView | null
+
+export const findNewestRule = async (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<RuleView | null> =>
+  (await prisma.impactRule.findFirst({ where: { projectId }, orderBy: { id: 'desc' } })) as RuleView | null
+
+/** @returns null when there is no such rule */
+export async function updateRule(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+  fields: RuleFields,
+): Promise<RuleView | null> {
+  const [rule] = await prisma.impactRule.updateManyAndReturn({
+    where: { projectId, id },
+    data: { ...dataOf(fields), updatedAt: new Date() },
+  })
+  return (rule as RuleView | undefined) ?? null
+}
+
+/**
+ * Deletes a rule of which nothing is in force, with its runs.
+ *
+ * @returns how many rules were deleted
+ */
+export async function deleteRule(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<number> {
+  // Waits for a worker that applies the rule, so that the next statement sees what it did.
+  await prisma.$executeRaw`SELECT FROM impact_rules WHERE project_id = ${projectId} AND id = ${id} FOR UPDATE`
+  return prisma.$executeRaw`DELETE FROM impact_rules WHERE project_id = ${projectId} AND id = ${id}
+    AND NOT EXISTS (SELECT FROM impact_rule_runs r
+      WHERE r.project_id = ${projectId} AND r.rule_id = ${id} AND ${Prisma.raw(isRunInForce)})`
+}
+
+/** What a rule did about a deployment. */
+export interface RunView {
+  id: number
+  ruleId: number
+  ruleName: string
+  deploymentId: number
+  deploymentIid: number
+  environment: string
+  dryRun: boolean
+  freezes: boolean
+  banner: RuleBanner | null
+  tellsWebhooks: boolean
+  findings: RuleFinding[]
+  inForce: boolean
+  appliedAt: Date
+  endedAt: Date | null
+  endReason: string | null
+  endedBy: DeploymentUser | null
+}
+
+/** Runs match when they meet every condition that is set. */
+export interface RunFilter {
+  projectId: number
+  ruleId?: number
+  deploymentId?: number
+  id?: number
+}
+
+const matches = `r.project_id = $1 AND ($2::integer IS NULL OR r.rule_id = $2)
+  AND ($3::integer IS NULL OR r.deployment_id = $3) AND ($4::integer IS NULL OR r.id = $4)`
+
+const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
+  projectId,
+  ruleId ?? null,
+  deploymentId ?? null,
+  id ?? null,
+]
+
+/** The newest first. */
+export async function listRuns(
+  { pool }: Pick<Database, 'pool'>,
+  filter: RunFilter,
+  { skip, take }: { skip: number; take: number },
+): Promise<RunView[]> {
+  const { rows } = await pool.query<RunView>({
+    name: 'impact-rule-runs',
+    text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
+        d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
+        r.tells_webhooks AS "tellsWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
+        r.ended_at AS "endedAt", r.end_reason AS "endReason", CASE WHEN u.id IS NOT NULL THEN json_build_object(
+          'id', u.id, 'username', u.username, 'name', u.name, 'state', u.state, 'email', u.email) END AS "endedBy"
+      FROM impact_rule_runs r
+      JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
+      JOIN deployments d ON d.project_id = r.project_id AND d.id = r.deployment_id
+      JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id
+      LEFT JOIN users u ON u.id = r.ended_by
+      WHERE ${matches} ORDER BY r.id DESC LIMIT $5 OFFSET $6`,
+    values: [...matched(filter), take, skip],
+  })
+  return rows
+}
+
+export async function countRuns({ pool }: Pick<Database, 'pool'>, filter: RunFilter): Promise<number> {
+  const { rows } = await pool.query<{ total: number }>({
+    name: 'impact-rule-runs-count',
+    text: `SELECT count(*)::int AS total FROM impact_rule_runs r WHERE ${matches}`,
+    values: matched(filter),
+  })
+  return rows[0]?.total ?? 0
+}
+
+/**
+ * Notes that somebody has reverted a run.
+ *
+ * @returns how many runs were in force before
+ */
+export const endRun = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id }: { projectId: number; id: number },
+  userId: number,
+): Promise<number> => prisma.$executeRaw`UPDATE impact_rule_runs r
+  SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
+  WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunOpen)}`
+
+/** A freeze that a rule has made. */
+export interface RuleFreeze {
+  runId: number
+  ruleName: string
+}
+
+/**
+ * A freeze of an environment by a rule; null when there is none. A commit that the environment has had before the deployment that
+ * the rule is about is let through: going back to it ends what the rule is about.
+ */
+export async function findRuleFreeze(
+  { pool }: Pick<Database, 'pool'>,
+  { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
+): Promise<RuleFreeze | null> {
+  const { rows } = await pool.query<RuleFreeze>({
+    name: 'impact-rule-freeze',
+    text: `SELECT r.id AS "runId", rule.name AS "ruleName" FROM environments e
+      JOIN impact_rule_runs r ON r.project_id = e.project_id AND r.environment_id = e.id
+      JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
+      JOIN deployments frozen ON frozen.project_id = r.project_id AND frozen.id = r.deployment_id
+      WHERE e.project_id = $1 AND e.name = $2 AND r.freezes AND ${isRunInForce}
+        AND (frozen.sha = $3 OR NOT EXISTS (SELECT FROM deployments earlier WHERE earlier.project_id = e.project_id
+          AND earlier.environment_id = e.id AND earlier.status = 'success' AND earlier.sha = $3
+          AND earlier.finished_at < frozen.finished_at))
+      ORDER BY r.id LIMIT 1`,
+    values: [projectId, environment, sha],
+  })
+  return rows[0] ?? null
+}
