@@ -2,6 +2,7 @@ import { linkBase } from './saga-payload.js'
 
 /** What a webhook tells of one figure that became worse with a deployment. */
 export interface ToldFinding {
+  /** Empty for queues, which belong to no tenant. */
   tenant: string
   serviceName: string
   measure: string
@@ -55,7 +56,7 @@ export function impactDelivery(
         : `${base}/console/projects/${project.pathWithNamespace}/deployments/${deployment.id}`,
     findings: findings.map((finding) => ({
       service_name: finding.serviceName,
-      tenant: finding.tenant,
+      tenant: finding.tenant || null,
       measure: finding.measure,
       fingerprint: finding.fingerprint || null,
       before: finding.before,

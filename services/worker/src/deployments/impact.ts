@@ -12,6 +12,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
+import { type ComparedQueues, compareQueues } from './compare-queues.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import {
   type HistoryQuestion,
@@ -31,13 +32,13 @@ const rolloutMsMax = 30 * minuteMs
 const missedMsMax = 24 * 60 * minuteMs
 
 type Database = JobDependencies['database']
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'impact' | 'webhooks'>
+type Dependencies = Pick<JobDependencies, 'database' | 'redis' | 'clock' | 'impact' | 'webhooks'>
 
 /**
  * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
  * became worse. A run that is interrupted leaves the rest to the next one.
  */
-export const deploymentImpact = ({ database, clock, impact: settings, webhooks }: Dependencies) =>
+export const deploymentImpact = ({ database, redis, clock, impact: settings, webhooks }: Dependencies) =>
   jobType({
     queue: 'deployment-impact',
     concurrency: 1,
@@ -47,8 +48,8 @@ export const deploymentImpact = ({ database, clock, impact: settings, webhooks }
       withSweepHeld(database, 'deployment-impact', timeoutMs, async () => {
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
-          const comparison = { database, settings, logger, externalUrl: webhooks.externalUrl }
-          await compareDeployment(comparison, deployment, clock())
+          const comparison = { database, redis, settings, logger }
+          await compareDeployment(comparison, deployment, { now: clock(), externalUrl: webhooks.externalUrl })
         }
       }),
   })
@@ -64,23 +65,25 @@ const listDueDeployments = (database: Database, { tiers, windowMinutes }: Impact
   })
 }
 
-interface Comparison extends Pick<JobDependencies, 'database'> {
+interface Comparison extends Pick<JobDependencies, 'database' | 'redis'> {
   settings: ImpactSettings
   logger: Logger
-  /** Base of links in payloads of webhooks. */
-  externalUrl: string | undefined
 }
 
-/** One that fails does not keep the others waiting: the next run tries it again. */
+/**
+ * One that fails does not keep the others waiting: the next run tries it again.
+ *
+ * @param externalUrl base of links in payloads of webhooks
+ */
 async function compareDeployment(
   comparison: Comparison,
   deployment: DueDeployment,
-  now: Date,
+  { now, externalUrl }: { now: Date; externalUrl: string | undefined },
 ): Promise<void> {
-  const { database, settings, logger, externalUrl } = comparison
+  const { database, logger } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
-    const impact = await findDeploymentImpact(database, settings, deployment, now)
+    const impact = await findDeploymentImpact(comparison, deployment, now)
     await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
     if (impact.findings.length > 0)
       logger.info({ ...about, findings: impact.findings.length }, 'services became worse with a deployment')
@@ -89,13 +92,13 @@ async function compareDeployment(
   }
 }
 
-/** The figures of each service of a deployment in each of its tenants, and what became worse. */
+/** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
 export async function findDeploymentImpact(
-  database: Database,
-  settings: ImpactSettings,
+  comparison: Comparison,
   deployment: DueDeployment,
   now: Date,
 ): Promise<Impact> {
+  const { database, settings } = comparison
   const moments = momentsOf(deployment, settings, now)
   const question = { moments, stuckAfterMs: settings.stuckAfterMs }
   const compared = await compareServices(database, deployment, question)
@@ -107,17 +110,39 @@ export async function findDeploymentImpact(
   )
   const hasCommonCause = ({ figures, findings }: Compared) =>
     figures.commonCause || (findings.length > 0 && tenants.has(figures.tenant))
+  const queues = await compareQueuesIfKnown(comparison, deployment, moments)
   return {
     windowFrom: new Date(moments.from),
     startedAt: new Date(moments.startedAt),
     windowTo: new Date(moments.to),
     nextLookAt: nextLook(deployment.finishedAt, settings, now),
     services: compared.map((each) => ({ ...each.figures, commonCause: hasCommonCause(each) })),
-    findings: worse
-      .filter((each) => !hasCommonCause(each))
-      .flatMap(({ figures: { service, tenant }, findings }) =>
-        findings.map((finding) => ({ ...finding, service, tenant })),
+    queues: queues?.map(({ figures }) => figures) ?? null,
+    findings: [
+      ...worse
+        .filter((each) => !hasCommonCause(each))
+        .flatMap(({ figures: { service, tenant }, findings }) =>
+          findings.map((finding) => ({ ...finding, service, tenant })),
+        ),
+      ...(queues ?? []).flatMap(({ figures: { service }, findings }) =>
+        findings.map((finding) => ({ ...finding, service, tenant: '' })),
       ),
+    ],
+  }
+}
+
+/** Null while Redis does not answer, too: sagas are compared all the same. */
+async function compareQueuesIfKnown(
+  { database, redis, logger }: Comparison,
+  deployment: DueDeployment,
+  moments: Moments,
+): Promise<ComparedQueues[] | null> {
+  try {
+    return await compareQueues({ database, redis }, deployment, moments)
+  } catch (error) {
+    const about = { project_id: deployment.projectId, deployment_id: deployment.id }
+    logger.warn({ ...about, err: error }, 'could not compare the queues of a deployment')
+    return null
   }
 }
 
