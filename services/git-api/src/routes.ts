@@ -9,6 +9,7 @@ import { discussionRoutes } from './comments/discussion-routes.js'
 import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
+import { deployedServiceRoutes } from './deployed-services/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
 import { deviceAuthorizationRoutes } from './device-authorization/routes.js'
 import { environmentRoutes } from './environments/routes.js'
@@ -94,6 +95,7 @@ const subjects = [
   environmentRoutes,
   deploymentRoutes,
   impactRoutes,
+  deployedServiceRoutes,
   protectedEnvironmentRoutes,
   freezePeriodRoutes,
   absentFeatureRoutes,

@@ -22,6 +22,8 @@ export const addresses = (sha: string): Record<string, string> => ({
   deployments: '/projects/root/shop/deployments',
   releases: '/projects/root/shop/releases',
   settings: '/projects/root/shop/settings',
+  services: '/services',
+  service: '/services/booking',
   broadcasts: '/broadcasts',
   'broadcast-editor': '/broadcasts?edit=new',
   queues: '/queues',
