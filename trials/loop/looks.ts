@@ -49,16 +49,19 @@ const sharersOf = ({ deployments }: Year, { startedMinute, finishedMinute }: Dep
 function firstAlarm(year: Year, observed: Observed, deployment: Deployment, service: Service) {
   const { startedMinute, finishedMinute } = deployment
   const from = startedMinute - windowMinutes
-  const hoursKept = new Map<number, ServiceHistory['hours']>()
+  const daysKept = new Map<number, ReturnType<Observed['hoursBefore']>>()
   const historyOf = (of: Service, to: number): ServiceHistory => {
     const { runs, queues } = observed.minutesOf(of, from, to)
-    const hours = hoursKept.get(of.number) ?? observed.hoursBefore(of, startedMinute, 24)
-    hoursKept.set(of.number, hours)
+    const day = daysKept.get(of.number) ?? observed.hoursBefore(of, startedMinute, 24)
+    daysKept.set(of.number, day)
     const knownFingerprints = new Set(
       runs.flatMap(({ fingerprint }) => (isUsual(fingerprint) ? [fingerprint] : [])),
     )
-    return { runs, queues, hours, knownFingerprints }
+    const earlier = day.queues.filter(({ at }) => at < timeOf(from))
+    return { runs, queues: [...earlier, ...queues], hours: day.shares, knownFingerprints }
   }
+  // Each has a common cause by itself, which stays.
+  let parts = [sagasOf, queuesOf]
   for (const delayMinutes of looksWithin(windowMinutes)) {
     const to = finishedMinute + delayMinutes
     const moments = {
@@ -68,16 +71,23 @@ function firstAlarm(year: Year, observed: Observed, deployment: Deployment, serv
       to: timeOf(to),
       sagasMin,
     }
-    const [finding] = findImpact(historyOf(service, to), moments)
-    if (!finding) continue
-    const others = year.services
-      .filter(({ number }) => !isDeployed(year, number, from, to))
-      .map((other) => historyOf(other, to))
-    if (isCommonCause(others, moments)) return null
-    return { service: service.number, finding, delayMinutes, finishedMinute }
+    const history = historyOf(service, to)
+    for (const part of parts) {
+      const [finding] = findImpact(part(history), moments)
+      if (!finding) continue
+      const others = year.services
+        .filter(({ number }) => !isDeployed(year, number, from, to))
+        .map((other) => part(historyOf(other, to)))
+      if (!isCommonCause(others, moments))
+        return { service: service.number, finding, delayMinutes, finishedMinute }
+      parts = parts.filter((each) => each !== part)
+    }
   }
   return null
 }
+
+const sagasOf = (history: ServiceHistory): ServiceHistory => ({ ...history, queues: [] })
+const queuesOf = (history: ServiceHistory): ServiceHistory => ({ ...history, runs: [] })
 
 const isUsual = (fingerprint: string | null): fingerprint is string =>
   fingerprint?.startsWith('usual-') ?? false

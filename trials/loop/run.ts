@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
+import { medianOf } from '@switchyard/delivery-impact'
 import { type Alarm, alarmsOf } from './looks.js'
-import { observe, planYear, type Trouble, type Year } from './year.js'
+import { kinds, observe, planYear, type Trouble, type Year } from './year.js'
 
 const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' } } })
 const seed = Number(values.seed)
@@ -10,6 +11,18 @@ const year = planYear(plan)
 const observed = observe(year, seed)
 const startedAt = performance.now()
 const alarms = alarmsOf(year, observed)
+
+type Did = ReturnType<typeof observed.minutesOf>
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
+const failedOf = ({ runs }: Did) => runs.filter(({ failed }) => failed).length / Math.max(1, runs.length)
+const figures = {
+  rate: failedOf,
+  cause: failedOf,
+  stuck: ({ runs }: Did) => runs.filter(({ stuck }) => stuck).length / Math.max(1, runs.length),
+  queue: ({ queues }: Did) => medianOf(queues.map(({ latencySeconds }) => latencySeconds ?? 0)) ?? 0,
+  jobs: ({ queues }: Did) =>
+    sumOf(queues.map(({ failed }) => failed)) / Math.max(1, sumOf(queues.map(({ jobs }) => jobs))),
+}
 
 const regressions = year.troubles.filter(({ cause }) => cause !== null)
 const outages = year.troubles.filter(({ cause }) => cause === null)
@@ -22,16 +35,16 @@ const visible = regressions.filter((regression) => isVisible(year, regression))
 const blamed = outages.filter((outage) => wrong.some((alarm) => overlaps(alarm, outage)))
 const delays = right.map(({ delayMinutes }) => delayMinutes).sort((a, b) => a - b)
 
-/** Whether a person could see a regression: twenty sagas in the hour after it, and twice the share of the hour before. */
+/** Whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the figure of the hour before. */
 function isVisible({ services }: Year, { services: [number = 0], fromMinute, toMinute, kind }: Trouble) {
   const service = services[number]
   if (!service) return false
-  const { runs: before } = observed.minutesOf(service, fromMinute - 60, fromMinute)
-  const { runs: after } = observed.minutesOf(service, fromMinute, Math.min(toMinute, fromMinute + 60))
-  const shareOf = (runs: typeof before) =>
-    runs.filter(({ failed, stuck }) => (kind === 'stuck' ? stuck : failed)).length / Math.max(1, runs.length)
-  const isShare = kind === 'rate' || kind === 'cause' || kind === 'stuck'
-  return after.length >= 20 && (!isShare || shareOf(after) >= 2 * shareOf(before))
+  const before = observed.minutesOf(service, fromMinute - 60, fromMinute)
+  const after = observed.minutesOf(service, fromMinute, Math.min(toMinute, fromMinute + 60))
+  if (after.runs.length < 20) return false
+  if (kind === 'slow') return true
+  const figureOf = figures[kind]
+  return figureOf(after) > 0 && figureOf(after) >= 2 * figureOf(before)
 }
 
 function overlaps({ service, finishedMinute }: Alarm, { services, fromMinute, toMinute }: Trouble) {
@@ -57,9 +70,7 @@ console.table({
 console.log(
   `Precision ${percent(right.length, alarms.length)}, recall ${percent(found.filter((one) => visible.includes(one)).length, visible.length)} of the ${visible.length} that a person could see`,
 )
-console.log(
-  `By kind: ${['rate', 'cause', 'slow', 'stuck', 'queue'].map((kind) => `${kind} ${count(kind)}`).join(', ')}`,
-)
+console.log(`By kind: ${kinds.map((kind) => `${kind} ${count(kind)}`).join(', ')}`)
 console.log(
   `Median delay ${delays[Math.floor(delays.length / 2)]} minutes; ${blamed.length} of ${outages.length} outages blamed on a deployment (${percent(blamed.length, outages.length)})`,
 )

@@ -20,8 +20,9 @@ export interface Deployment {
   finishedMinute: number
 }
 
-export type Kind = 'rate' | 'cause' | 'slow' | 'stuck' | 'queue'
-const kinds: Kind[] = ['rate', 'cause', 'slow', 'stuck', 'queue']
+export const kinds = ['rate', 'cause', 'slow', 'stuck', 'queue', 'jobs'] as const
+export type Kind = (typeof kinds)[number]
+const planned = kinds.filter((kind) => kind !== 'jobs')
 
 /** What goes wrong in services for a time. */
 export interface Trouble {
@@ -29,7 +30,7 @@ export interface Trouble {
   services: number[]
   fromMinute: number
   toMinute: number
-  /** Share of the sagas that fail or wait, or the factor by which sagas and queues are slower. */
+  /** Share of the sagas or jobs that fail or wait, or the factor by which sagas and queues are slower. */
   size: number
   fingerprint: string
   /** Id of the deployment that caused it; null: none did. */
@@ -113,7 +114,7 @@ function planRegression(year: Year, draws: Draws, number: number): void {
   const cause = deploy(year, draws, chosen, workingMinute(chance))
   const fromMinute = cause.finishedMinute + between(0, 3)
   const toMinute = fromMinute + between(45, 240)
-  const kind = kinds[number % kinds.length] as Kind
+  const kind = queueKindOf(planned[number % planned.length] as Kind, number)
   const size = sizeOf(kind, logBetween)
   const fingerprint = `regression-${number}`
   year.troubles.push({
@@ -135,7 +136,7 @@ function planOutage({ services, deployments, troubles }: Year, draws: Draws, num
   const fromMinute = near ?? between(0, yearMinutes)
   const share = chance() < 0.5 ? between(0.3, 1) : 0
   const hit = services.filter(() => chance() < share).map((service) => service.number)
-  const kind = pick(kinds)
+  const kind = queueKindOf(pick(planned), number)
   troubles.push({
     kind,
     services: hit.length > 0 ? hit : [pick(services).number],
@@ -147,9 +148,14 @@ function planOutage({ services, deployments, troubles }: Year, draws: Draws, num
   })
 }
 
+/** Every second trouble of a queue makes its jobs fail instead of making it slow. */
+const queueKindOf = (kind: Kind, number: number): Kind =>
+  kind === 'queue' && number % 2 === 1 ? 'jobs' : kind
+
 function sizeOf(kind: Kind, logBetween: (from: number, to: number) => number): number {
   switch (kind) {
     case 'rate':
+    case 'jobs':
       return logBetween(0.1, 0.6)
     case 'cause':
       return logBetween(0.04, 0.4)
@@ -200,15 +206,15 @@ export function observe(year: Year, seed: number) {
   const troublesOf = year.services.map(({ number }) =>
     year.troubles.filter(({ services }) => services.includes(number)),
   )
-  /** Sagas that failed and that waited among all of each hour before a minute. */
+  /** Sagas that failed and that waited among all of each hour before a minute, and what queues did in them. */
   function hoursBefore(service: Service, minute: number, hours: number) {
-    const runsOf = Array.from(
-      { length: hours },
-      (_, hour) => minutesOf(service, minute - (hour + 1) * 60, minute - hour * 60).runs,
+    const did = Array.from({ length: hours }, (_, hour) =>
+      minutesOf(service, minute - (hour + 1) * 60, minute - hour * 60),
     )
     const sharesOf = (isHit: (run: SagaRun) => boolean) =>
-      runsOf.map((runs) => ({ hits: runs.filter(isHit).length, of: runs.length }))
-    return { failed: sharesOf(({ failed }) => failed), stuck: sharesOf(({ stuck }) => stuck) }
+      did.map(({ runs }) => ({ hits: runs.filter(isHit).length, of: runs.length }))
+    const shares = { failed: sharesOf(({ failed }) => failed), stuck: sharesOf(({ stuck }) => stuck) }
+    return { shares, queues: did.reverse().flatMap(({ queues }) => queues) }
   }
   function minutesOf(service: Service, from: number, to: number) {
     const [runs, queues]: [SagaRun[], QueueSample[]] = [[], []]
@@ -224,7 +230,7 @@ export function observe(year: Year, seed: number) {
         const at = minute + (number + chance()) / sagas
         if (at >= from && at < to) runs.push(runAt(at, service, near, noise, chance))
       }
-      queues.push(queueAt(minute, near, chance))
+      queues.push(queueAt(minute, service, near, chance))
     }
     return { runs, queues: queues.filter(({ at }) => at >= timeOf(from) && at < timeOf(to)) }
   }
@@ -256,13 +262,22 @@ function runAt(
   }
 }
 
-function queueAt(minute: number, near: readonly Trouble[], chance: () => number): QueueSample {
-  const trouble = near.find(
-    ({ kind, fromMinute, toMinute }) => kind === 'queue' && minute >= fromMinute && minute < toMinute,
+/** Latencies are whole seconds, as the history of queues has them. */
+function queueAt(
+  minute: number,
+  service: Service,
+  near: readonly Trouble[],
+  chance: () => number,
+): QueueSample {
+  const sizeOfTrouble = (asked: Kind) =>
+    near.find(({ kind, fromMinute, toMinute }) => kind === asked && minute >= fromMinute && minute < toMinute)
+      ?.size
+  const usualSeconds = 0.5 + service.seconds / 20
+  const latencySeconds = Math.floor(
+    (sizeOfTrouble('queue') ?? 1) * usualSeconds * Math.exp(0.4 * normal(chance)),
   )
-  return {
-    at: timeOf(minute),
-    latencySeconds: (trouble?.size ?? 1) * 0.5 * Math.exp(0.4 * normal(chance)),
-    dead: chance() < 0.01 ? 1 : 0,
-  }
+  const jobs = poisson((service.sagasAnHour / 60) * rhythm(minute), chance)
+  const failing = Math.max(sizeOfTrouble('jobs') ?? 0, service.failureRate)
+  const failed = Array.from({ length: jobs }, chance).filter((drawn) => drawn < failing).length
+  return { at: timeOf(minute), latencySeconds, jobs, failed }
 }

@@ -1,5 +1,5 @@
 import { quantile } from 'simple-statistics'
-import type { Moments, SagaRun, ServiceHistory } from './find-impact.js'
+import type { Moments, QueueSample, SagaRun, ServiceHistory } from './find-impact.js'
 import { medianOf } from './statistics.js'
 
 /** A saga that ended, failed or waits. */
@@ -10,7 +10,7 @@ export interface ObservedRun extends SagaRun {
 
 // Types, as no interface is a value of JSON to the compiler: the database has figures as JSON.
 
-/** What a service did in a window. Times are in seconds. */
+/** What the sagas of a service did in a window. Times are in seconds. */
 export type WindowFigures = {
   /** Sagas that ended, failed or wait. */
   sagas: number
@@ -22,9 +22,17 @@ export type WindowFigures = {
   timed: number
   durationP50: number | null
   durationP95: number | null
-  queueSamples: number
-  queueLatency: number | null
-  deadJobs: number
+}
+
+/** What the queues of a service did in a window. Times are in seconds. */
+export type QueueFigures = {
+  /** Of the latency, one a minute. */
+  samples: number
+  latencyP50: number | null
+  latencyP95: number | null
+  /** Attempts at jobs, and those of them that failed. */
+  jobs: number
+  failedJobs: number
 }
 
 /** A failure of the window after a deployment that did not happen in the 14 days before. */
@@ -47,6 +55,15 @@ export type ServiceFigures = {
   commonCause: boolean
 }
 
+/** What the queues of a service did before and after a deployment. They belong to no tenant. */
+export type ServiceQueues = {
+  service: string
+  before: QueueFigures
+  after: QueueFigures
+  /** Queues of services that were not deployed became worse at the same moment. */
+  commonCause: boolean
+}
+
 export interface ObservedHistory extends ServiceHistory {
   runs: readonly ObservedRun[]
 }
@@ -62,11 +79,29 @@ export function figuresOf(history: ObservedHistory, { from, startedAt, to }: Mom
   }
 }
 
-function windowFigures({ runs, queues }: ObservedHistory, from: number, to: number): WindowFigures {
-  const isWithin = ({ at }: { at: number }) => at >= from && at < to
-  const within = runs.filter(isWithin)
+/** The figures of both windows, without the common cause. */
+export const queueFiguresOf = (samples: readonly QueueSample[], { from, startedAt, to }: Moments) => ({
+  before: queueFigures(samples, from, startedAt),
+  after: queueFigures(samples, startedAt, to),
+})
+
+function queueFigures(samples: readonly QueueSample[], from: number, to: number): QueueFigures {
+  const within = samples.filter(({ at }) => at >= from && at < to)
+  const latencies = within.flatMap(({ latencySeconds }) => latencySeconds ?? [])
+  return {
+    samples: latencies.length,
+    latencyP50: medianOf(latencies),
+    latencyP95: p95Of(latencies),
+    jobs: within.reduce((sum, { jobs }) => sum + jobs, 0),
+    failedJobs: within.reduce((sum, { failed }) => sum + failed, 0),
+  }
+}
+
+const p95Of = (values: number[]): number | null => (values.length === 0 ? null : quantile(values, 0.95))
+
+function windowFigures({ runs }: ObservedHistory, from: number, to: number): WindowFigures {
+  const within = runs.filter(({ at }) => at >= from && at < to)
   const seconds = within.flatMap((run) => (run.seconds === null || run.failed ? [] : [run.seconds]))
-  const samples = queues.filter(isWithin)
   return {
     sagas: within.length,
     failed: within.filter(({ failed, compensated }) => failed && !compensated).length,
@@ -74,10 +109,7 @@ function windowFigures({ runs, queues }: ObservedHistory, from: number, to: numb
     stuck: within.filter(({ stuck }) => stuck).length,
     timed: seconds.length,
     durationP50: medianOf(seconds),
-    durationP95: seconds.length === 0 ? null : quantile(seconds, 0.95),
-    queueSamples: samples.length,
-    queueLatency: medianOf(samples.map(({ latencySeconds }) => latencySeconds)),
-    deadJobs: samples.reduce((sum, { dead }) => sum + dead, 0),
+    durationP95: p95Of(seconds),
   }
 }
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findImpact, isCommonCause, type SagaRun, type ServiceHistory } from './find-impact.js'
+import {
+  findImpact,
+  isCommonCause,
+  type QueueSample,
+  type SagaRun,
+  type ServiceHistory,
+} from './find-impact.js'
 
 const minute = 60_000
 const moments = { from: 0, startedAt: 60 * minute, finishedAt: 62 * minute, to: 92 * minute, sagasMin: 20 }
@@ -64,13 +70,31 @@ describe('what became worse with a deployment', () => {
     ).toEqual(['stuck'])
   })
 
-  it('names queues that become slower, and jobs that are given up', () => {
-    const queues = Array.from({ length: 92 }, (_, number) => ({
-      at: number * minute,
-      latencySeconds: (number >= 62 ? 5 : 1) + (number % 5) / 10,
-      dead: number >= 62 && number % 2 === 0 ? 1 : 0,
-    }))
-    expect(measures({ ...historyOf(), queues })).toEqual(['queue_latency', 'dead_jobs'])
+  /** A sample of queues every minute since a day before the deployment. */
+  const queuesOf = (change: (minute: number) => Partial<QueueSample>): ServiceHistory => ({
+    ...historyOf(),
+    queues: Array.from({ length: 1532 }, (_, number) => {
+      const at = (number - 1440) * minute
+      return { at, latencySeconds: number % 3, jobs: 30, failed: 0, ...change(number - 1440) }
+    }),
+  })
+
+  it('names queues that become slower, and jobs of which more attempts fail', () => {
+    const slower = (after: number) =>
+      queuesOf((at) => ({ latencySeconds: (at >= 62 ? after : 1) + (at % 2) }))
+    expect(measures(slower(5))).toEqual(['queue_latency'])
+    expect(measures(slower(2))).toEqual([])
+    expect(measures(queuesOf((at) => ({ failed: at >= 62 && at % 2 === 0 ? 10 : 0 })))).toEqual([
+      'failed_jobs',
+    ])
+    expect(measures(queuesOf((at) => ({ latencySeconds: null, failed: at % 7 === 0 ? 10 : 0 })))).toEqual([])
+  })
+
+  it('says nothing about queues that were as slow, or whose jobs failed as often, in other hours of the day', () => {
+    const isUsual = (at: number) => Math.floor((at + 1440) / 60) % 6 === 0 && at < 0
+    const worse = (at: number) => ({ latencySeconds: 9, failed: at % 4 ? 10 : 0 })
+    expect(measures(queuesOf((at) => (at >= 62 ? worse(at) : {})))).toEqual(['queue_latency', 'failed_jobs'])
+    expect(measures(queuesOf((at) => (at >= 62 || isUsual(at) ? worse(at) : {})))).toEqual([])
   })
 
   it('needs more proof where the rate of failures differs from hour to hour', () => {

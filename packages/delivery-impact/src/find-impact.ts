@@ -1,6 +1,5 @@
 import { onsetWithin, shareBetween, type Trial } from './onset.js'
 import {
-  chanceOfCount,
   chanceOfShare,
   chanceOfValues,
   dispersionOf,
@@ -8,6 +7,7 @@ import {
   type Share,
   totalOf,
   usualHours,
+  usualOf,
 } from './statistics.js'
 
 /** An ended saga, or one that failed for the first time. */
@@ -24,17 +24,21 @@ export interface SagaRun {
   stuck: boolean
 }
 
+/** What the queues of a service did since the sample before. */
 export interface QueueSample {
   at: number
-  latencySeconds: number
-  /** Jobs given up since the sample before. */
-  dead: number
+  /** Whole seconds that the oldest job has waited; null: unknown. */
+  latencySeconds: number | null
+  /** Attempts at jobs, and those of them that failed. */
+  jobs: number
+  failed: number
 }
 
 /** What is known of a service around a deployment. */
 export interface ServiceHistory {
   /** From the beginning of the window before the deployment, by time. */
   runs: readonly SagaRun[]
+  /** By time; may begin a day before the deployment. */
   queues: readonly QueueSample[]
   /** Sagas that failed, and those that waited, among all of each hour of the day before the deployment. */
   hours: { failed: readonly Share[]; stuck: readonly Share[] }
@@ -59,7 +63,7 @@ export const measures = [
   'duration',
   'stuck',
   'queue_latency',
-  'dead_jobs',
+  'failed_jobs',
 ] as const
 
 /** The statistical test of each measure. */
@@ -69,7 +73,7 @@ export const testNames: Record<Measure, string> = {
   duration: 'Brunner-Munzel test',
   stuck: "Fisher's exact test",
   queue_latency: 'Brunner-Munzel test',
-  dead_jobs: 'conditional test of two Poisson rates',
+  failed_jobs: "Fisher's exact test",
 }
 
 export type Measure = (typeof measures)[number]
@@ -77,10 +81,10 @@ export type Measure = (typeof measures)[number]
 /** One figure that became worse with a deployment. */
 export interface Finding {
   measure: Measure
-  /** Shares are of 1, durations in seconds, dead jobs in a minute; null: there was nothing before. */
+  /** Shares are of 1, times in seconds; null: there was nothing before. */
   before: number | null
   after: number
-  /** Sagas or samples behind both figures. */
+  /** Sagas, samples or attempts at jobs behind both figures. */
   samplesBefore: number
   samplesAfter: number
   /** Probability that chance alone does this. */
@@ -121,7 +125,7 @@ export function findImpact(history: ServiceHistory, moments: Moments): Finding[]
     stuck(history, moments),
     duration(history, moments),
     queueLatency(history, moments),
-    deadJobs(history, moments),
+    failedJobs(history, moments),
   ]
   return findings.filter((finding): finding is Finding => finding !== null)
 }
@@ -145,11 +149,11 @@ const onsetWith = (trials: readonly Trial[], { startedAt, finishedAt }: Moments)
   onsetWithin(trials, startedAt, finishedAt + onsetMsMax)
 
 const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): Trial[] =>
-  runs.map((run) => ({ at: run.at, hit: isHit(run) }))
+  runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
 
 /**
- * Probability that chance alone makes hits as frequent after the deployment began as they are, compared with the usual hours of the
- * day before it, or with the window before it where there are none.
+ * Probability that chance alone makes hits as frequent after the deployment as they are, compared with the usual hours of the day
+ * before it, or with the window before it where there are none.
  */
 function chanceOfRise(
   trials: readonly Trial[],
@@ -261,7 +265,7 @@ function risenValues(
   if (medianBefore === null || medianAfter === null || medianAfter < timesLeast * medianBefore) return null
   const chance = chanceOfValues(before, after)
   const limit = Math.sqrt(medianBefore * medianAfter)
-  const trials = values.map(({ at, value }) => ({ at, hit: value > limit }))
+  const trials = values.map(({ at, value }) => ({ at, hits: value > limit ? 1 : 0, of: 1 }))
   const onset = onsetWith(trials, moments)
   if (chance > chanceMax || onset === null) return null
   return {
@@ -283,34 +287,35 @@ function duration({ runs }: ServiceHistory, moments: Moments): Finding | null {
   return found && found.samplesAfter >= moments.sagasMin ? found : null
 }
 
-const queueLatency = ({ queues }: ServiceHistory, moments: Moments) =>
-  risenValues(
-    'queue_latency',
-    queues.map(({ at, latencySeconds }) => ({ at, value: latencySeconds })),
-    moments,
-    timesMin,
-  )
+/** Whether a latency is so much longer than before that it counts. It is in whole seconds, so what shows as 0 may be nearly 1. */
+export const isLongWait = (after: number, before: number): boolean => after >= timesMin * (before + 1)
 
-function deadJobs({ queues }: ServiceHistory, moments: Moments): Finding | null {
-  const countOf = (from: number, to: number) => ({
-    hits: queues.filter(({ at }) => at >= from && at < to).reduce((sum, { dead }) => sum + dead, 0),
-    seconds: (to - from) / 1000,
-  })
-  const { from, to, startedAt } = moments
-  const [before, after] = [countOf(from, startedAt), countOf(startedAt, to)]
-  const [perMinuteBefore, perMinuteAfter] = [before, after].map(({ hits, seconds }) => (hits * 60) / seconds)
-  const trials = queues.map(({ at, dead }) => ({ at, hit: dead > 0 }))
-  const onset = onsetWith(trials, moments)
-  if (after.hits < newFailuresMin || onset === null) return null
-  const chance = chanceOfCount(before, after)
-  if (chance > chanceMax || (perMinuteAfter ?? 0) < timesMin * (perMinuteBefore ?? 0)) return null
-  return {
-    measure: 'dead_jobs',
-    before: perMinuteBefore ?? null,
-    after: perMinuteAfter ?? 0,
-    samplesBefore: before.hits,
-    samplesAfter: after.hits,
-    chance,
-    onset,
-  }
+/** A latency that is usual at another hour of the day is no finding: queues are slow in a row of minutes, which the test does not know. */
+function queueLatency({ queues }: ServiceHistory, moments: Moments): Finding | null {
+  const values = queues.flatMap(({ at, latencySeconds }) =>
+    latencySeconds === null ? [] : [{ at, value: latencySeconds }],
+  )
+  const within = values.filter(({ at }) => at >= moments.from && at < moments.to)
+  const found = risenValues('queue_latency', within, moments, timesMin)
+  if (!found || !isLongWait(found.after, found.before ?? 0)) return null
+  const hours = byHour(values, moments.startedAt).map((hour) => medianOf(hour.map(({ value }) => value)) ?? 0)
+  const usual = hours.sort((a, b) => a - b).slice(0, usualOf(hours.length))
+  return found.after > Math.max(0, ...usual) ? found : null
+}
+
+/** Attempts at jobs that fail. */
+function failedJobs({ queues }: ServiceHistory, moments: Moments): Finding | null {
+  const trials = queues.map(({ at, jobs, failed }): Trial => ({ at, hits: failed, of: jobs }))
+  const hours = byHour(trials, moments.startedAt).map(totalOf)
+  const within = trials.filter(({ at }) => at >= moments.from && at < moments.to)
+  return risenShare('failed_jobs', within, moments, hours)
+}
+
+const hourMs = 3_600_000
+
+/** What happened in each of the 24 hours before a moment that has any. */
+function byHour<Item extends { at: number }>(items: readonly Item[], moment: number): Item[][] {
+  const hours = Array.from({ length: 24 }, (): Item[] => [])
+  for (const item of items) if (item.at < moment) hours[Math.floor((moment - item.at) / hourMs)]?.push(item)
+  return hours.filter((hour) => hour.length > 0)
 }

@@ -1,8 +1,9 @@
-/** What happened once, such as the end of a saga, and whether it counts as a hit. */
-export interface Trial {
+import { type Share, totalOf } from './statistics.js'
+
+/** What happened at one moment, such as the end of a saga, and how much of it counts as a hit. */
+export interface Trial extends Share {
   /** Unix time in milliseconds. */
   at: number
-  hit: boolean
 }
 
 /** Other moments are as likely as long as the logarithm of their likelihood is less by no more than this: the usual 95 percent. */
@@ -15,27 +16,27 @@ const likelihoodLess = 2
  * @param trials by time
  */
 export function onsetWithin(trials: readonly Trial[], from: number, to: number): number | null {
-  const total = trials.filter(({ hit }) => hit).length
-  let [best, bestWithin, onset, hits] = [-Infinity, -Infinity, null as number | null, 0]
-  for (const [index, { at, hit }] of trials.entries()) {
-    const later = { hits: total - hits, of: trials.length - index }
-    if (hit && (index === 0 || later.hits * index > hits * later.of)) {
-      const likelihood = logLikelihood(hits, index) + logLikelihood(later.hits, later.of)
+  const all = totalOf(trials)
+  let [best, bestWithin, onset] = [-Infinity, -Infinity, null as number | null]
+  const earlier = { hits: 0, of: 0 }
+  for (const { at, hits, of } of trials) {
+    const later = { hits: all.hits - earlier.hits, of: all.of - earlier.of }
+    if (hits > 0 && (earlier.of === 0 || later.hits * earlier.of > earlier.hits * later.of)) {
+      const likelihood = logLikelihood(earlier) + logLikelihood(later)
       best = Math.max(best, likelihood)
       if (at >= from && at <= to && likelihood > bestWithin) [bestWithin, onset] = [likelihood, at]
     }
-    if (hit) hits += 1
+    earlier.hits += hits
+    earlier.of += of
   }
   return bestWithin >= best - likelihoodLess ? onset : null
 }
 
-function logLikelihood(hits: number, of: number): number {
+function logLikelihood({ hits, of }: Share): number {
   const misses = of - hits
   return (hits && hits * Math.log(hits / of)) + (misses && misses * Math.log(misses / of))
 }
 
 /** Share of hits among the trials from one moment up to another one. */
-export function shareBetween(trials: readonly Trial[], from: number, to: number) {
-  const within = trials.filter(({ at }) => at >= from && at < to)
-  return { hits: within.filter(({ hit }) => hit).length, of: within.length }
-}
+export const shareBetween = (trials: readonly Trial[], from: number, to: number): Share =>
+  totalOf(trials.filter(({ at }) => at >= from && at < to))

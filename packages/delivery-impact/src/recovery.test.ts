@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SagaRun } from './find-impact.js'
+import type { QueueSample, SagaRun } from './find-impact.js'
 import { recoveryOf } from './recovery.js'
 
 const minute = 60_000
@@ -21,8 +21,8 @@ const failures = {
   onset: now - 100 * minute,
   fingerprint: '',
 } as const
-const recovery = (finding: Parameters<typeof recoveryOf>[0], runs: SagaRun[]) =>
-  recoveryOf(finding, runs, { from: 0, now, sagasMin })
+const recovery = (finding: Parameters<typeof recoveryOf>[0], runs: SagaRun[], queues: QueueSample[] = []) =>
+  recoveryOf(finding, { runs, queues }, { from: 0, now, sagasMin })
 
 /** Every second saga fails from the beginning of the finding until so many minutes ago. */
 const failingUntil = (minutesAgo: number) =>
@@ -69,5 +69,24 @@ describe('the recovery of a figure', () => {
     const few = failingUntil(40).filter((_, index) => index % 30 === 0)
     expect(recovery(failures, few)).toBeNull()
     expect(recovery({ ...failures, onset: now - 10 * minute }, failingUntil(12))).toBeNull()
+  })
+
+  const queuesBy = (of: (minutesAgo: number) => Partial<QueueSample>) =>
+    Array.from({ length: 120 }, (_, index): QueueSample => {
+      const minutesAgo = 120 - index
+      return { at: now - minutesAgo * minute, latencySeconds: 1, jobs: 10, failed: 0, ...of(minutesAgo) }
+    })
+
+  it('of queues is the moment from which jobs wait and fail as before', () => {
+    const until = (minutesAgo: number) =>
+      queuesBy((age) => (age <= 100 && age > minutesAgo ? { latencySeconds: 60, failed: 5 } : {}))
+    const latency = { ...failures, measure: 'queue_latency', before: 1, after: 60 } as const
+    const failed = { ...failures, measure: 'failed_jobs', before: 0, after: 0.5 } as const
+    for (const finding of [latency, failed]) {
+      const found = recovery(finding, [], until(40)) as number
+      expect(Math.abs(found - (now - 40 * minute))).toBeLessThanOrEqual(minute)
+      expect(recovery(finding, [], until(0))).toBeNull()
+      expect(recovery(finding, [], [])).toBeNull()
+    }
   })
 })

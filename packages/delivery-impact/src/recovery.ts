@@ -1,4 +1,11 @@
-import { durationTimesMin, type Finding, isMuchMore, type SagaRun } from './find-impact.js'
+import {
+  durationTimesMin,
+  type Finding,
+  isLongWait,
+  isMuchMore,
+  type SagaRun,
+  type ServiceHistory,
+} from './find-impact.js'
 import { onsetWithin, shareBetween, type Trial } from './onset.js'
 import { medianOf } from './statistics.js'
 
@@ -7,54 +14,72 @@ const minuteMs = 60_000
 const recentMinutes = [15, 30, 60]
 
 type Risen = Pick<Finding, 'measure' | 'before' | 'after' | 'onset'> & { fingerprint: string }
+type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
 /**
  * When a figure that became worse was back where it was before: the most likely single change of its share, as for the beginning. Null:
- * it is not back, or too few sagas tell.
+ * it is not back, or too little tells.
  *
- * @param runs by time
- * @param from the times of runs that are known, which may be later than the beginning of the finding
+ * @param history sagas and samples of queues by time
+ * @param from the times that are known, which may begin later than the finding
  */
 export function recoveryOf(
   finding: Risen,
-  runs: readonly SagaRun[],
+  history: Known,
   { from, now, sagasMin }: { from: number; now: number; sagasMin: number },
 ): number | null {
   const known = Math.max(from, finding.onset)
-  const since = runs.filter(({ at }) => at >= known && at < now)
-  const trials = trialsOf(finding, since)
+  const trials = trialsOf(finding, history).filter(({ at }) => at >= known && at < now)
   const begin = recentMinutes
     .map((minutes) => now - minutes * minuteMs)
     .find((time) => time >= finding.onset && shareBetween(trials, time, now).of >= sagasMin)
-  if (begin === undefined || isWorse(finding, since, begin, now)) return null
-  const relieved = trials.map(({ at, hit }) => ({ at, hit: !hit }))
+  if (begin === undefined || isWorse(finding, history, begin, now)) return null
+  const relieved = trials.map(({ at, hits, of }) => ({ at, hits: of - hits, of }))
   return onsetWithin(relieved, known, now) ?? begin
 }
 
-function trialsOf({ measure, before, after, fingerprint }: Risen, runs: readonly SagaRun[]): Trial[] {
-  if (measure === 'duration') {
-    const limit = Math.sqrt((before ?? after) * after)
+/** Durations or latencies; null for measures that are shares. */
+function valuesOf({ measure }: Risen, { runs, queues }: Known): { at: number; value: number }[] | null {
+  if (measure === 'duration')
     return runs.flatMap(({ at, seconds, failed }) =>
-      seconds === null || failed ? [] : [{ at, hit: seconds > limit }],
+      seconds === null || failed ? [] : [{ at, value: seconds }],
     )
+  if (measure === 'queue_latency')
+    return queues.flatMap(({ at, latencySeconds }) =>
+      latencySeconds === null ? [] : [{ at, value: latencySeconds }],
+    )
+  return null
+}
+
+function trialsOf(finding: Risen, history: Known): Trial[] {
+  const { measure, before, after, fingerprint } = finding
+  const values = valuesOf(finding, history)
+  if (values) {
+    const limit = Math.sqrt((before ?? after) * after)
+    return values.map(({ at, value }) => ({ at, hits: value > limit ? 1 : 0, of: 1 }))
   }
+  if (measure === 'failed_jobs')
+    return history.queues.map(({ at, jobs, failed }) => ({ at, hits: failed, of: jobs }))
   const isHit = (run: SagaRun) => {
     if (measure === 'new_failure') return run.fingerprint === fingerprint
     return measure === 'stuck' ? run.stuck : run.failed
   }
-  return runs.map((run) => ({ at: run.at, hit: isHit(run) }))
+  return history.runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
 }
 
-/** Whether the figure of the newest sagas is still one that would count as worse than before. */
-function isWorse(finding: Risen, runs: readonly SagaRun[], begin: number, now: number): boolean {
+/** Whether the newest figure is still one that would count as worse than before. */
+function isWorse(finding: Risen, history: Known, begin: number, now: number): boolean {
   const { measure, before } = finding
-  if (measure === 'duration') {
-    const median = medianOf(
-      runs.flatMap(({ at, seconds, failed }) => (seconds === null || failed || at < begin ? [] : [seconds])),
-    )
-    return median === null || median >= durationTimesMin * (before ?? 0)
+  const values = valuesOf(finding, history)
+  if (values) {
+    const newest = values.filter(({ at }) => at >= begin && at < now)
+    const median = medianOf(newest.map(({ value }) => value))
+    if (median === null) return true
+    return measure === 'duration'
+      ? median >= durationTimesMin * (before ?? 0)
+      : isLongWait(median, before ?? 0)
   }
-  const { hits, of } = shareBetween(trialsOf(finding, runs), begin, now)
+  const { hits, of } = shareBetween(trialsOf(finding, history), begin, now)
   // A failure that is new is gone only when nobody has it any more.
   return measure === 'new_failure' ? hits > 0 : isMuchMore(hits / of, before ?? 0)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chanceOfCount, chanceOfShare, chanceOfValues, dispersionOf } from './statistics.js'
+import { chanceOfShare, chanceOfValues, dispersionOf } from './statistics.js'
 
 describe('the chance of a share', () => {
   it("is that of Fisher's exact test for the lady who tastes tea", () => {
@@ -23,11 +23,6 @@ describe('the chance of a share', () => {
       }),
     )
   })
-})
-
-it('the chance of a count is that of so many heads of a coin where both times are equal', () => {
-  expect(chanceOfCount({ hits: 0, seconds: 60 }, { hits: 5, seconds: 60 })).toBeCloseTo(1 / 32, 10)
-  expect(chanceOfCount({ hits: 5, seconds: 60 }, { hits: 0, seconds: 60 })).toBeCloseTo(1, 10)
 })
 
 describe('the chance of values', () => {

@@ -32,11 +32,14 @@ export const totalOf = (shares: readonly Share[]): Share => ({
 /** Hours with the most hits do not count, such as those of an outage: so many of 24. */
 const hoursLeftOut = 2
 
+/** How many of some hours are usual ones. */
+export const usualOf = (hours: number): number => Math.ceil(hours * (1 - hoursLeftOut / 24))
+
 export const usualHours = (hours: readonly Share[]): Share[] =>
   hours
     .filter(({ of }) => of > 0)
     .sort((a, b) => a.hits / a.of - b.hits / b.of)
-    .slice(0, Math.ceil(hours.length * (1 - hoursLeftOut / 24)))
+    .slice(0, usualOf(hours.length))
 
 /**
  * How many times more a share varies from hour to hour than chance alone makes it vary, at least 1: Pearson's chi-square by its degrees
@@ -52,25 +55,6 @@ export function dispersionOf(hours: readonly Share[]): number {
     0,
   )
   return Math.max(1, square / (known.length - 1))
-}
-
-/** How often something happened in a time. */
-export interface Count {
-  hits: number
-  seconds: number
-}
-
-/**
- * Probability that chance alone puts at least as many of all hits into the later time as are there.
- * The conditional test of two Poisson rates (J. Przyborowski and H. Wilenski, 1940).
- */
-export function chanceOfCount(earlier: Count, later: Count): number {
-  const hits = earlier.hits + later.hits
-  const part = later.seconds / (earlier.seconds + later.seconds)
-  let chance = 0
-  for (let here = later.hits; here <= hits; here += 1)
-    chance += Math.exp(logChoose(hits, here) + here * Math.log(part) + (hits - here) * Math.log1p(-part))
-  return Math.min(chance, 1)
 }
 
 /**

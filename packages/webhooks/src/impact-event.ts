@@ -1,5 +1,6 @@
 /** What a webhook tells of one figure that became worse with a deployment. */
 export interface ToldFinding {
+  /** Empty for queues, which belong to no tenant. */
   tenant: string
   serviceName: string
   measure: string
@@ -52,7 +53,7 @@ export const deploymentPage = (
 
 const findingFields = (finding: Omit<ToldFinding, 'onsetAt'>) => ({
   service_name: finding.serviceName,
-  tenant: finding.tenant,
+  tenant: finding.tenant || null,
   measure: finding.measure,
   fingerprint: finding.fingerprint || null,
   before: finding.before,

@@ -11,6 +11,7 @@ import { commentRoutes } from './comments/routes.js'
 import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
 import { deliveryMetricRoutes } from './delivery-metrics/routes.js'
+import { deployedServiceRoutes } from './deployed-services/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
 import { deviceAuthorizationRoutes } from './device-authorization/routes.js'
 import { environmentRoutes } from './environments/routes.js'
@@ -99,6 +100,7 @@ const subjects = [
   impactRoutes,
   changeFailureRoutes,
   deliveryMetricRoutes,
+  deployedServiceRoutes,
   impactRuleRoutes,
   protectedEnvironmentRoutes,
   freezePeriodRoutes,

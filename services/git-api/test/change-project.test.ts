@@ -103,13 +103,18 @@ it('lets owners alone decide who sees a project', async () => {
 
 it('is noted in the audit log, and only when something changed', async () => {
   const { id } = await newProject()
-  await change(maintainer, id, { name: 'noted' })
-  await change(maintainer, id, { name: 'noted' })
+  const fields = { name: 'noted', default_services: ['billing'] }
+  await change(maintainer, id, fields)
+  await change(maintainer, id, fields)
   const audit = await outcome(
     harness.send('admin', 'GET', `/audit_events?entity_type=Project&entity_id=${id}`),
   )
   expect(audit.body).toMatchObject([
-    { event_name: 'project_updated', author_id: harness.users.user.id, details: { changed: ['name'] } },
+    {
+      event_name: 'project_updated',
+      author_id: harness.users.user.id,
+      details: { changed: ['name', 'default_services'] },
+    },
   ])
   expect(audit.body).toHaveLength(1)
 })

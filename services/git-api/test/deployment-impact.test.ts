@@ -1,4 +1,4 @@
-import type { Project } from '@switchyard/db'
+import { Prisma, type Project } from '@switchyard/db'
 import { createToken } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
@@ -45,13 +45,20 @@ const window = (failed: number) => ({
   timed: 120 - failed,
   durationP50: 3,
   durationP95: 4,
-  queueSamples: 0,
-  queueLatency: null,
-  deadJobs: 0,
+})
+
+const queueWindow = (latency: number) => ({
+  samples: 60,
+  latencyP50: latency,
+  latencyP95: latency + 1,
+  jobs: 600,
+  failedJobs: 6,
 })
 
 /** What the worker has stored about a deployment. */
 async function compared(deploymentId: number, tenants: string[], nextLookAt: Date | null = null) {
+  const [before, after] = [queueWindow(1), queueWindow(9)]
+  const queues = [{ service: 'billing', before, after, commonCause: false }]
   const { prisma } = harness.database
   const key = { projectId: project.id, deploymentId }
   const services = tenants.map((tenant) => ({
@@ -63,7 +70,7 @@ async function compared(deploymentId: number, tenants: string[], nextLookAt: Dat
     commonCause: false,
   }))
   const times = { windowFrom: ago(92), startedAt: ago(32), windowTo: ago(0), nextLookAt }
-  await prisma.deploymentImpact.create({ data: { ...key, ...times, services } })
+  await prisma.deploymentImpact.create({ data: { ...key, ...times, services, queues } })
   const figures = { before: 1 / 120, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
   const found = { ...key, ...figures, serviceName: 'billing', onsetAt: ago(27), foundAt: ago(25) }
   for (const tenant of tenants)
@@ -74,6 +81,22 @@ async function compared(deploymentId: number, tenants: string[], nextLookAt: Dat
       ],
     })
 }
+
+/** A finding of the worker about queues. */
+const slowQueue = (deploymentId: number) =>
+  harness.database.prisma.deploymentFinding.create({
+    data: {
+      ...{
+        projectId: project.id,
+        deploymentId,
+        tenant: '',
+        serviceName: 'billing',
+        measure: 'queue_latency',
+      },
+      ...{ before: 1, after: 9, samplesBefore: 60, samplesAfter: 60, chance: 1e-9 },
+      ...{ onsetAt: ago(28), foundAt: ago(25) },
+    },
+  })
 
 const impactOf = (id: number, who: Who = 'reporter') =>
   harness.ask(who, 'GET', `/projects/${project.id}/deployments/${id}/impact`)
@@ -97,7 +120,7 @@ describe('the impact of a deployment', () => {
           service_name: 'billing',
           tenant: 'default',
           common_cause: false,
-          before: { sagas: 120, failed: 1, timed_sagas: 119, duration_p50: 3, queue_latency: null },
+          before: { sagas: 120, failed: 1, timed_sagas: 119, duration_p50: 3 },
           after: { sagas: 120, failed: 30 },
           new_failures: [{ fingerprint: 'f1', sagas: 30 }],
           findings: [
@@ -147,18 +170,44 @@ describe('the impact of a deployment', () => {
     expect(body.concurrent_deployments.map((each: { id: number }) => each.id)).toEqual([beside])
   })
 
-  it('shows a token that is bound to tenants nothing of other tenants', async () => {
+  it('has the figures of queues, which belong to no tenant, or says that they were not compared', async () => {
+    const id = await deployed(30)
+    await compared(id, [])
+    await slowQueue(id)
+    expect((await impactOf(id)).body).toMatchObject({
+      state: 'found',
+      services: [],
+      queues_compared: true,
+      queues: [
+        {
+          service_name: 'billing',
+          common_cause: false,
+          before: { samples: 60, latency_p50: 1, latency_p95: 2, jobs: 600, failed_jobs: 6 },
+          after: { latency_p50: 9 },
+          findings: [{ measure: 'queue_latency', before: 1, after: 9, test: 'Brunner-Munzel test' }],
+        },
+      ],
+    })
+    const { body } = await harness.ask('reporter', 'GET', '/deployment_impacts?service_name=billing')
+    expect(body).toMatchObject([{ measure: 'queue_latency', tenant: null, deployment: { id } }])
+    const where = { projectId_deploymentId: { projectId: project.id, deploymentId: id } }
+    await harness.database.prisma.deploymentImpact.update({ where, data: { queues: Prisma.DbNull } })
+    expect((await impactOf(id)).body).toMatchObject({ queues_compared: false, queues: [] })
+  })
+
+  it('shows a token that is bound to tenants nothing of other tenants, and nothing of queues', async () => {
     const id = await deployed(30)
     await compared(id, ['default', 'acme'])
+    await slowQueue(id)
     const user = await harness.database.prisma.user.findUniqueOrThrow({ where: { usernameKey: 'olga' } })
     const { secret } = await createToken(harness.database, user, { tenants: ['acme'] })
     const headers = { 'PRIVATE-TOKEN': secret }
     const ask = async (path: string) =>
       JSON.parse(await (await fetch(`${harness.baseUrl}/api/v4${path}`, { headers })).text())
     const tenantsOf = (items: { tenant: string }[]) => items.map(({ tenant }) => tenant)
-    expect(tenantsOf((await ask(`/projects/${project.id}/deployments/${id}/impact`)).services)).toEqual([
-      'acme',
-    ])
+    const impact = await ask(`/projects/${project.id}/deployments/${id}/impact`)
+    expect(tenantsOf(impact.services)).toEqual(['acme'])
+    expect(impact.queues).toEqual([])
     expect(tenantsOf(await ask('/deployment_impacts'))).toEqual(['acme', 'acme'])
     expect(await ask('/deployment_impacts?tenant=default')).toMatchObject({ message: /bound to tenant acme/ })
   })

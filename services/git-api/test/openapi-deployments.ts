@@ -26,7 +26,10 @@ export async function callDeployments(api: DocumentedApi, database: Database, pa
 
   const deployments = '/projects/{id}/deployments'
   const given = { environment: 'production', ref: 'main', sha: 'main', tag: false, status: 'running' }
-  const made = await api.call(`POST ${deployments}`, { path, body: { ...given, saga_id: '42' } })
+  const made = await api.call(`POST ${deployments}`, {
+    path,
+    body: { ...given, saga_id: '42', services: ['billing'] },
+  })
   const deployment = { ...path, deployment_id: idOf(made) }
   await api.call(`PUT ${deployments}/{deployment_id}`, { path: deployment, body: { status: 'failed' } })
   await api.call(`GET ${deployments}`, { path, query: { environment: 'production' } })
@@ -46,6 +49,8 @@ export async function callDeployments(api: DocumentedApi, database: Database, pa
   await api.call('GET /delivery_metrics')
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
   await callRules(api, database, deployment)
+  await api.call('GET /services', { query: { search: 'bill' } })
+  await api.call('GET /services/{name}', { path: { name: 'billing' } })
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
 }
 

@@ -1,10 +1,12 @@
+import { packSample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
+import { createRedis } from '@switchyard/service-kit/redis'
 import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findDeploymentImpact } from '../src/deployments/impact.js'
 import { listDue, recordImpact } from '../src/deployments/impact-store.js'
 import { noteRecoveries } from '../src/deployments/recovery.js'
 import { endRules } from '../src/deployments/rules.js'
-import { startHarness } from './harness.js'
+import { silent, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let projectId: number
@@ -16,6 +18,7 @@ beforeEach(async () => {
   await harness.database.pool.query(
     'TRUNCATE deployments, impact_rules, broadcast_messages, audit_events, sagas, saga_errors, saga_flags CASCADE',
   )
+  await harness.redis.flushall()
 })
 afterAll(() => harness.close())
 
@@ -91,10 +94,25 @@ const due = (at = now) =>
   })
 
 /** What is found so many minutes after the end of the one deployment that is due. */
-async function found(at = now) {
+async function found(at = now, redis = harness.redis) {
   const [deployment] = await due(at)
   if (!deployment) throw new Error('no deployment is due')
-  return findDeploymentImpact(harness.database, settings, deployment, at)
+  const comparison = { database: harness.database, redis, settings, logger: silent }
+  return findDeploymentImpact(comparison, deployment, at)
+}
+
+/** The history of queues of the last day, with a sample a minute. @param queuesOf metrics by queue, so many minutes ago */
+async function queues(queuesOf: (minutes: number) => Record<string, Partial<SeriesMetrics>>) {
+  const pipeline = harness.redis.pipeline()
+  const unknown = { backlog: 0, latency: 0, processed: null, failed: null, busy: 0 }
+  for (let minutes = 1440; minutes > 0; minutes -= 1) {
+    const metrics = Object.entries(queuesOf(minutes)).map(
+      ([queue, known]) => [seriesKey('jobs', queue), { ...unknown, ...known }] as const,
+    )
+    const sample = { atMs: now.getTime() - minutes * minute, metrics: new Map(metrics) }
+    pipeline.lpush('{jq}:history:1m', await packSample(sample))
+  }
+  await pipeline.exec()
 }
 
 it('gives the figures before and after with their counts, and names what became worse', async () => {
@@ -161,10 +179,56 @@ it('notes when a figure was back where it was, and looks again at one that is no
     data: ['billing', 'mail'].map((serviceName) => ({ ...found, ...times, serviceName })),
   })
   const { signal } = new AbortController()
-  await noteRecoveries(harness.database, settings, { now, signal })
+  await noteRecoveries(harness, settings, { now, signal })
   const [billing, mail] = await prisma.deploymentFinding.findMany({ orderBy: { serviceName: 'asc' } })
   expect(Math.abs((billing?.recoveredAt?.getTime() ?? 0) - ago(30).getTime())).toBeLessThanOrEqual(minute)
   expect([mail?.recoveredAt, mail?.lookAt]).toEqual([null, ago(-5)])
+})
+
+it('compares the queues of the services, of which each is named by the beginning of its name', async () => {
+  await queues((minutes) => ({
+    'billing.mail': {
+      latency: (minutes < 30 ? 5 : 1) + (minutes % 2),
+      processed: 10 * (1440 - minutes),
+      failed: minutes < 30 ? 4 * (30 - minutes) : 0,
+    },
+    'billing-old': { latency: 50 },
+    stock: { latency: minutes % 3 },
+  }))
+  await deployed(30)
+  const { services, queues: compared, findings } = await found()
+  expect(services).toEqual([])
+  expect(compared).toMatchObject([
+    {
+      service: 'billing',
+      before: { samples: 60, jobs: 600, failedJobs: 0 },
+      after: { latencyP50: 5, latencyP95: 6, failedJobs: 116 },
+      commonCause: false,
+    },
+  ])
+  expect(findings.map(({ measure, service, tenant }) => [measure, service, tenant])).toEqual([
+    ['queue_latency', 'billing', ''],
+    ['failed_jobs', 'billing', ''],
+  ])
+})
+
+it('blames no deployment for what begins in queues of several services that were not deployed', async () => {
+  const slow = (minutes: number) => ({ latency: (minutes < 29 ? 9 : 1) + (minutes % 2) })
+  await queues((minutes) => ({ billing: slow(minutes), mail: slow(minutes), stock: slow(minutes) }))
+  await deployed(30)
+  expect(await found()).toMatchObject({ queues: [{ service: 'billing', commonCause: true }], findings: [] })
+})
+
+it('compares sagas while the history of queues is away or has nothing, and says that queues were not compared', async () => {
+  await sagas('billing', { failEvery: 4, failSince: 29 })
+  await deployed(30)
+  const redis = createRedis({ url: 'redis://127.0.0.1:1', onError: () => {} })
+  for (const history of [redis, harness.redis]) {
+    const { queues: compared, findings } = await found(now, history)
+    expect(compared).toBeNull()
+    expect(findings.map(({ measure }) => measure)).toContain('failures')
+  }
+  redis.disconnect()
 })
 
 it('passes over other tiers, deployments without services and those that did not end', async () => {
@@ -184,12 +248,14 @@ it('two workers compare each deployment, until its window is full', async () => 
       events: ['deployment_impact'],
     },
   })
+  await queues(() => ({ mail: {} }))
   const [ended, running] = [await deployed(66), await deployed(30, { services: ['mail'] })]
   const workers = await Promise.all([harness.startWorker(), harness.startWorker()])
   const { prisma } = harness.database
   await expect.poll(() => prisma.deploymentImpact.count(), { timeout: 15_000 }).toBe(2)
   const impacts = await prisma.deploymentImpact.findMany({ orderBy: { deploymentId: 'asc' } })
   expect(impacts.map(({ nextLookAt }) => nextLookAt)).toEqual([null, ago(-30)])
+  expect(impacts.map((impact) => impact.queues)).toMatchObject([[], [{ service: 'mail' }]])
   const findings = await prisma.deploymentFinding.findMany()
   expect(findings.map(({ deploymentId, measure }) => [deploymentId, measure])).toEqual([
     [ended.id, 'failures'],

@@ -23,6 +23,8 @@ export const addresses = (sha: string): Record<string, string> => ({
   delivery: '/projects/root/shop/delivery',
   releases: '/projects/root/shop/releases',
   settings: '/projects/root/shop/settings',
+  services: '/services',
+  service: '/services/booking',
   broadcasts: '/broadcasts',
   'broadcast-editor': '/broadcasts?edit=new',
   queues: '/queues',

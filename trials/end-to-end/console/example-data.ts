@@ -189,7 +189,10 @@ async function writeDeployments(api: Api, project: string, second: string, third
   ])
     await api('POST', `${project}/environments`, { name, tier, external_url: `https://${name}.example.com` })
   const deployment = (environment: string, sha: string, status: string, more: object = {}) =>
-    api('POST', `${project}/deployments`, { environment, sha, ref: 'main', tag: false, status, ...more })
+    api('POST', `${project}/deployments`, {
+      ...{ environment, sha, ref: 'main', tag: false, status },
+      ...{ services: ['booking'], ...more },
+    })
   await deployment('production', second, 'success')
   await deployment('staging', third, 'running', { saga_id: 'order-1003' })
   await api('POST', `${project}/freeze_periods`, {
@@ -214,6 +217,7 @@ async function writeSagas(api: Api): Promise<void> {
   const steps = Math.max(...sagas.map(({ length }) => length))
   for (let step = 0; step < steps; step += 1)
     await api('POST', '/saga_events', { events: sagas.flatMap((events) => events[step] ?? []) })
+  await api('POST', '/sagas/order-1007/commands', { kind: 'cancel', reason: 'The customer has called' })
 }
 
 /** The events of one order, whose number decides how it ends. */

@@ -3,6 +3,7 @@ import type { Api } from './example-data.js'
 /** No blank in 1,500 characters, and controls: one reads `gpj.exe` as `exe.jpg`, others are not seen. */
 const long = (name: string) => `${name}-\u202e\u200b\u001b${'x'.repeat(1500)}`
 const shorter = (name: string, length: number) => `${name}-\u202e${'x'.repeat(length)}`
+const service = shorter('service', 100)
 
 export interface HardData {
   sha: string
@@ -90,6 +91,7 @@ async function writeProject(api: Api, userId: number) {
     ref: 'main',
     tag: false,
     status: 'running',
+    services: [service],
   })
   const url = `https://example.com/${'h'.repeat(1500)}`
   const { id: hookId } = await api<{ id: number }>('POST', `${project}/hooks`, { url })
@@ -123,6 +125,8 @@ export function hardAddresses({ sha, sagaId, hookId }: HardData): Record<string,
     deployments: `${project}/deployments`,
     releases: `${project}/releases`,
     settings: `${project}/settings?hook=${hookId}`,
+    services: '/services',
+    service: `/services/${encodeURIComponent(service)}`,
     broadcasts: '/broadcasts',
     'broadcast-editor': '/broadcasts?edit=1',
     users: '/admin/users',

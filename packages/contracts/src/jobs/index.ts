@@ -6,6 +6,15 @@ export {
   broadcastNotice,
 } from './broadcast-boundary.js'
 export { type ProjectNotice, projectEventsChannel, projectNotice } from './project-events.js'
+export {
+  type HistorySample,
+  packSample,
+  queueHistoryKeys,
+  readSeriesKey,
+  type SeriesMetrics,
+  seriesKey,
+  unpackSample,
+} from './queue-history.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export {
   furtherHousekeepingQueue,

@@ -2,6 +2,7 @@ import {
   broadcastChannel,
   jobKeyPrefix,
   projectEventsChannel,
+  queueHistoryKeys,
   queueNames,
   sagaEventsChannel,
 } from '../jobs/index.js'
@@ -55,7 +56,12 @@ const redisAccess: Record<RedisService, RedisAccess> = {
     commands: ['+scan', '+client|list'],
   },
   'saga-reporter': { keys: [limitKeys('saga-reporter')], channels: [sagaEventsChannel] },
-  worker: { keys: [`${jobKeyPrefix}:*`, `{jq}:${jobKeyPrefix}:*`], channels: [broadcastChannel] },
+  // It compares queues before and after a deployment by their history.
+  worker: {
+    keys: [`${jobKeyPrefix}:*`, `{jq}:${jobKeyPrefix}:*`],
+    readKeys: [queueHistoryKeys[60]],
+    channels: [broadcastChannel],
+  },
 }
 
 /**

@@ -209,6 +209,20 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/settings-page'), 'SettingsPage'),
 })
 
+const services = createRoute({
+  getParentRoute: () => root,
+  path: '/services',
+  validateSearch: keep('q', 'page'),
+  component: lazyRouteComponent(() => import('./pages/services/services-page'), 'ServicesPage'),
+})
+
+const service = createRoute({
+  getParentRoute: () => root,
+  path: '/services/$service',
+  validateSearch: keep('tenant'),
+  component: lazyRouteComponent(() => import('./pages/services/service-page'), 'ServicePage'),
+})
+
 const broadcasts = createRoute({
   getParentRoute: () => root,
   path: '/broadcasts',
@@ -316,6 +330,8 @@ const routeTree = root.addChildren([
     releases,
     settings,
   ]),
+  services,
+  service,
   broadcasts,
   queues,
   queue,

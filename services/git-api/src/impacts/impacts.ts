@@ -5,7 +5,7 @@ import {
   inTransaction,
   type Rows,
 } from '@switchyard/db'
-import { onsetMsMax, type ServiceFigures } from '@switchyard/delivery-impact'
+import { onsetMsMax, type ServiceFigures, type ServiceQueues } from '@switchyard/delivery-impact'
 import { notFound } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
@@ -27,6 +27,8 @@ export interface ImpactView {
   state: ImpactState
   stored: store.StoredImpact
   services: ServiceFigures[]
+  /** Null: they were not compared. */
+  queues: ServiceQueues[] | null
   findings: DeploymentFinding[]
   /** Deployments of the same services at about the same time. */
   concurrent: DeploymentView[]
@@ -41,7 +43,8 @@ const firstLookMsMax = 15 * 60_000
 const sharedMs = onsetMsMax + 2 * 60_000
 
 /**
- * What became worse with a deployment, of the tenants that the caller may name.
+ * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant, so a caller who is bound to
+ * tenants sees none.
  *
  * @throws DomainError not-found
  */
@@ -57,11 +60,14 @@ export async function getImpact(
   const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
   const services = ((stored.impact?.services ?? []) as ServiceFigures[]).filter(isAllowed)
   const findings = stored.findings.filter(isAllowed)
+  const known = (stored.impact?.queues ?? null) as ServiceQueues[] | null
+  const queues = bound === null ? known : known && []
   const shared = await listSharers(database, deployment)
   const concurrent = await store.listDeploymentsById(database, access.project.id, shared.ids)
   const state = stateOf(deployment, { ...stored, findings }, now)
   const ruleRuns = await listRunsAbout(database, access, id)
-  return { state, stored, services, findings, concurrent, concurrentElsewhere: shared.elsewhere, ruleRuns }
+  const concurrentElsewhere = shared.elsewhere
+  return { state, stored, services, queues, findings, concurrent, concurrentElsewhere, ruleRuns }
 }
 
 function stateOf(
@@ -118,13 +124,22 @@ export const undoDismissal = (
     await recordProjectEvent(transaction, author, project.id, 'deployment_impact_restored', details)
   })
 
-/** @throws DomainError forbidden for a tenant that the caller's token may not name */
+/**
+ * Findings of a tenant, and those of queues for a caller who is bound to no tenant.
+ *
+ * @throws DomainError forbidden for a tenant that the caller's token may not name
+ */
 export async function listFindings(
   database: Database,
   caller: Caller,
-  filter: store.FindingFilter,
+  { tenant, ...filter }: Omit<store.FindingFilter, 'tenants'> & { tenant: string },
   rows: Rows,
 ): Promise<{ findings: store.FindingView[]; total: number }> {
-  requireTenant(boundTenantsOf(caller), filter.tenant)
-  return store.listFindings(database, caller, filter, rows)
+  const bound = boundTenantsOf(caller)
+  requireTenant(bound, tenant)
+  const tenants = bound === null ? [tenant, ofQueues] : [tenant]
+  return store.listFindings(database, caller, { ...filter, tenants }, rows)
 }
+
+/** What stands for the tenant in a finding about queues. */
+const ofQueues = ''

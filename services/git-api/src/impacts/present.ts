@@ -1,18 +1,13 @@
 import type { DeploymentFinding } from '@switchyard/db'
-import {
-  type Measure,
-  measures,
-  type ServiceFigures,
-  testNames,
-  type WindowFigures,
-} from '@switchyard/delivery-impact'
+import type { QueueFigures, ServiceFigures, ServiceQueues, WindowFigures } from '@switchyard/delivery-impact'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
+import { findingShape, presentFinding } from '../shapes/finding.js'
 import { presentUser, userShape } from '../shapes/user.js'
 import { type ImpactView, impactStates } from './impacts.js'
-import type { DismissalView, FindingView } from './store.js'
+import type { DismissalView } from './store.js'
 
 const figuresShape = z
   .object({
@@ -25,35 +20,23 @@ const figuresShape = z
     timed_sagas: z.int().meta({ description: 'Those that ended well, of which the durations are' }),
     duration_p50: z.number().nullable().meta({ description: 'Seconds' }),
     duration_p95: z.number().nullable().meta({ description: 'Seconds' }),
-    queue_samples: z.int(),
-    queue_latency: z.number().nullable().meta({ description: 'Seconds, the median of the samples' }),
-    dead_jobs: z.int(),
   })
-  .meta({ id: 'ImpactFigures', description: 'What a service did in a window' })
+  .meta({ id: 'ImpactFigures', description: 'What the sagas of a service did in a window' })
 
-const findingFields = {
-  measure: oneOf(measures),
-  fingerprint: z.string().nullable().meta({ description: 'Of a new failure' }),
-  before: z
-    .number()
-    .nullable()
-    .meta({ description: 'A share of 1, seconds, or dead jobs in a minute; null: there was nothing before' }),
-  after: z.number(),
-  samples_before: z.int().meta({ description: 'Sagas, samples or jobs behind the figure' }),
-  samples_after: z.int(),
-  chance: z.number().meta({ description: 'Probability that chance alone does this' }),
-  confidence: z.number().meta({ description: '1 minus that chance' }),
-  test: z.string().meta({ description: 'The statistical test by which the chance was found' }),
-  began_at: z.date(),
-  found_at: z.date(),
-  recovered_at: z.date().nullable().meta({
-    description: 'When the figure was back where it was before; null: it is not, as far as is known',
-  }),
-}
+const queueFiguresShape = z
+  .object({
+    samples: z.int().meta({ description: 'Of the latency, one a minute' }),
+    latency_p50: z.number().nullable().meta({ description: 'Seconds' }),
+    latency_p95: z.number().nullable().meta({ description: 'Seconds' }),
+    jobs: z.int().meta({ description: 'Attempts, failed ones included' }),
+    failed_jobs: z.int(),
+  })
+  .meta({ id: 'ImpactQueueFigures', description: 'What the queues of a service did in a window' })
 
-const findingShape = z
-  .object(findingFields)
-  .meta({ id: 'ImpactFinding', description: 'One figure of a service that became worse with a deployment' })
+const commonCauseShape = z.boolean().meta({
+  description:
+    'Services that were not deployed became worse at the same moment, so nothing is blamed on the deployment',
+})
 
 const windowShape = z.object({ from: z.date(), to: z.date() })
 
@@ -71,16 +54,27 @@ export const impactShape = z
       z.object({
         service_name: z.string(),
         tenant: z.string(),
-        common_cause: z.boolean().meta({
-          description:
-            'Services that were not deployed became worse at the same moment, so nothing is blamed on the deployment',
-        }),
+        common_cause: commonCauseShape,
         before: figuresShape,
         after: figuresShape,
         new_failures: z.array(z.object({ fingerprint: z.string(), sagas: z.int(), first_at: z.date() })),
         findings: z.array(findingShape),
       }),
     ),
+    queues: z
+      .array(
+        z.object({
+          service_name: z.string(),
+          common_cause: commonCauseShape,
+          before: queueFiguresShape,
+          after: queueFiguresShape,
+          findings: z.array(findingShape),
+        }),
+      )
+      .meta({ description: 'The services that have queues; none for a token that is bound to tenants' }),
+    queues_compared: z
+      .boolean()
+      .meta({ description: 'Whether the history of queues could be read, and has these windows' }),
     concurrent_deployments: z.array(deploymentShape).meta({
       description: 'Deployments of the same services at about the same time, which share what follows',
     }),
@@ -90,17 +84,6 @@ export const impactShape = z
   })
   .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })
 
-export const foundImpactShape = z
-  .object({
-    ...findingFields,
-    service_name: z.string(),
-    tenant: z.string(),
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
-    deployment: deploymentShape,
-    dismissed: z.boolean(),
-  })
-  .meta({ id: 'FoundImpact', description: 'What became worse with which deployment' })
-
 const presentFigures = (figures: WindowFigures): z.output<typeof figuresShape> => ({
   sagas: figures.sagas,
   failed: figures.failed,
@@ -109,24 +92,14 @@ const presentFigures = (figures: WindowFigures): z.output<typeof figuresShape> =
   timed_sagas: figures.timed,
   duration_p50: figures.durationP50,
   duration_p95: figures.durationP95,
-  queue_samples: figures.queueSamples,
-  queue_latency: figures.queueLatency,
-  dead_jobs: figures.deadJobs,
 })
 
-const presentFinding = (finding: DeploymentFinding): z.output<typeof findingShape> => ({
-  measure: finding.measure as Measure,
-  fingerprint: finding.fingerprint || null,
-  before: finding.before,
-  after: finding.after,
-  samples_before: finding.samplesBefore,
-  samples_after: finding.samplesAfter,
-  chance: finding.chance,
-  confidence: 1 - finding.chance,
-  test: testNames[finding.measure as Measure],
-  began_at: finding.onsetAt,
-  found_at: finding.foundAt,
-  recovered_at: finding.recoveredAt,
+const presentQueueFigures = (figures: QueueFigures): z.output<typeof queueFiguresShape> => ({
+  samples: figures.samples,
+  latency_p50: figures.latencyP50,
+  latency_p95: figures.latencyP95,
+  jobs: figures.jobs,
+  failed_jobs: figures.failedJobs,
 })
 
 export const presentDismissal = (
@@ -146,6 +119,8 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
     after: impact && { from: impact.startedAt, to: impact.windowTo },
     complete: impact !== null && impact.nextLookAt === null,
     services: view.services.map((figures) => presentService(figures, view.findings)),
+    queues: (view.queues ?? []).map((figures) => presentQueues(figures, view.findings)),
+    queues_compared: view.queues !== null,
     concurrent_deployments: view.concurrent.map((deployment) => presentDeployment(deployment, baseUrl)),
     concurrent_elsewhere: view.concurrentElsewhere,
     dismissal: dismissal && presentDismissal(dismissal, baseUrl),
@@ -172,17 +147,15 @@ const presentService = (
     .map(presentFinding),
 })
 
-export const presentFoundImpact = (
-  finding: FindingView,
-  baseUrl: string,
-): z.output<typeof foundImpactShape> => {
-  const { project, dismissal } = finding.deployment
-  return {
-    ...presentFinding(finding),
-    service_name: finding.serviceName,
-    tenant: finding.tenant,
-    project: { id: project.id, path_with_namespace: project.pathWithNamespace },
-    deployment: presentDeployment(finding.deployment, baseUrl),
-    dismissed: dismissal !== null,
-  }
-}
+const presentQueues = (
+  { service, commonCause, before, after }: ServiceQueues,
+  findings: readonly DeploymentFinding[],
+) => ({
+  service_name: service,
+  common_cause: commonCause,
+  before: presentQueueFigures(before),
+  after: presentQueueFigures(after),
+  findings: findings
+    .filter((finding) => finding.serviceName === service && finding.tenant === '')
+    .map(presentFinding),
+})

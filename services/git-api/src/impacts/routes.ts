@@ -20,16 +20,10 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { foundImpactShape, presentFoundImpact } from '../shapes/finding.js'
 import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
 import * as impacts from './impacts.js'
-import {
-  dismissalShape,
-  foundImpactShape,
-  impactShape,
-  presentDismissal,
-  presentFoundImpact,
-  presentImpact,
-} from './present.js'
+import { dismissalShape, impactShape, presentDismissal, presentImpact } from './present.js'
 
 export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const path = '/projects/:id/deployments/:deployment_id/impact'
@@ -50,7 +44,9 @@ const listFindings = (database: Database) =>
     replies: { 200: z.array(foundImpactShape) },
     input: z.object({
       ...pageParameters,
-      tenant: optionalText(text()).meta({ description: 'Else that of the token, or `default`' }),
+      tenant: optionalText(text()).meta({
+        description: 'Else that of the token, or `default`; findings about queues belong to no tenant',
+      }),
       service_name: optionalText(text(serviceCharsMax)),
       fingerprint: optionalText(text(serviceCharsMax)).meta({ description: 'Of a new failure' }),
       began_after: optional(time()),

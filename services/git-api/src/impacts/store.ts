@@ -97,7 +97,8 @@ export async function deleteDismissal(
 }
 
 export interface FindingFilter {
-  tenant: string
+  /** Unset: every tenant, and queues, which belong to none. */
+  tenants?: string[] | undefined
   serviceName?: string | undefined
   fingerprint?: string | undefined
   beganAfter?: Date | undefined
@@ -112,11 +113,11 @@ export type FindingView = DeploymentFinding & {
 export async function listFindings(
   { prisma }: DatabaseOrTransaction,
   caller: Caller,
-  { tenant, serviceName, fingerprint, beganAfter, beganBefore }: FindingFilter,
+  { tenants, serviceName, fingerprint, beganAfter, beganBefore }: FindingFilter,
   rows: Rows,
 ): Promise<{ findings: FindingView[]; total: number }> {
   const where = {
-    tenant,
+    tenant: tenants && { in: tenants },
     serviceName,
     fingerprint,
     onsetAt: { gte: beganAfter, lte: beganBefore },
@@ -131,7 +132,7 @@ export async function listFindings(
   return { findings, total }
 }
 
-/** Projects whose deployments a caller may read, as the guard of one project decides it. */
+/** Projects whose deployments a caller may read, as the guard of one project decides it; without a condition: all. */
 export function readableProjects({ user, token }: Caller): Prisma.ProjectWhereInput {
   const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
   return {

@@ -282,9 +282,9 @@ async function writeChanges(
   }
 }
 
-/** Settings are named one by one. */
+/** By the names of the API. Settings, which have these names, are named one by one. */
 const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] => [
-  ...Object.keys(columns),
+  ...Object.keys(columns).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   ...Object.keys(settings),
 ]
 

@@ -1,13 +1,12 @@
-import { promisify } from 'node:util'
-import { deflateRaw, inflateRaw } from 'node:zlib'
+import {
+  type HistorySample,
+  queueHistoryKeys as keys,
+  packSample,
+  unpackSample,
+} from '@switchyard/contracts/jobs'
 import type { Redis } from 'ioredis'
 import { coarseRows, fineRows, type Resolution } from './history.js'
-import type { Metrics, Sample } from './sample.js'
 
-const deflate = promisify(deflateRaw)
-const inflate = promisify(inflateRaw)
-
-const keys: Record<Resolution, string> = { 10: '{jq}:history:10s', 60: '{jq}:history:1m' }
 const rows: Record<Resolution, number> = { 10: fineRows, 60: coarseRows }
 const keptSeconds = 25 * 3600
 /** Samples in memory at once while the history is loaded. */
@@ -16,9 +15,9 @@ const loadedAtOnce = 10
 /** Keeps samples in Switchyard's own Redis, so that a restart loses none. */
 interface HistoryStore {
   /** Of several replicas that sample at the same time, one stores its sample. */
-  save(sample: Sample, resolutions: Resolution[]): Promise<void>
+  save(sample: HistorySample, resolutions: Resolution[]): Promise<void>
   /** The latest sample first. When a sample is saved meanwhile, others may come twice. */
-  load(resolution: Resolution): AsyncIterable<Sample>
+  load(resolution: Resolution): AsyncIterable<HistorySample>
 }
 
 /** @param tickMs time between two samples */
@@ -27,7 +26,7 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
     async save(sample, resolutions) {
       const tick = `{jq}:history:tick:${Math.floor(sample.atMs / tickMs)}`
       if ((await redis.set(tick, '1', 'EX', 60, 'NX')) === null) return
-      const packed = await deflate(JSON.stringify([sample.atMs, [...sample.metrics]]))
+      const packed = await packSample(sample)
       const multi = redis.multi()
       for (const resolution of resolutions) {
         multi.lpush(keys[resolution], packed).ltrim(keys[resolution], 0, rows[resolution] - 1)
@@ -40,10 +39,7 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
       for (let start = 0; start < rows[resolution]; start += loadedAtOnce) {
         const packed = await redis.lrangeBuffer(keys[resolution], start, start + loadedAtOnce - 1)
         if (packed.length === 0) return
-        for (const each of packed) {
-          const [atMs, metrics] = JSON.parse(String(await inflate(each))) as [number, [string, Metrics][]]
-          yield { atMs, metrics: new Map(metrics) }
-        }
+        for (const each of packed) yield unpackSample(each)
       }
     },
   }

@@ -1,7 +1,8 @@
+import { type HistorySample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
 import type { Clock } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
 import { Ring, SeriesNumbers } from './ring.js'
-import { type Metrics, mergeMetrics, type Sample, seriesKey } from './sample.js'
+import { mergeMetrics } from './sample.js'
 
 interface PointsQuestion {
   /** Unset: all sources together. */
@@ -13,8 +14,8 @@ interface PointsQuestion {
   resolutionSeconds: Resolution
 }
 
-/** Metrics at one moment; null where nothing is known. */
-export interface Point extends Metrics {
+/** SeriesMetrics at one moment; null where nothing is known. */
+export interface Point extends SeriesMetrics {
   atMs: number
 }
 
@@ -23,9 +24,9 @@ export type Resolution = 10 | 60
 
 export interface History {
   /** @returns the part of the sample that the history keeps */
-  add(sample: Sample): Sample
+  add(sample: HistorySample): HistorySample
   /** Puts stored samples before those that this process has taken itself. */
-  restore(resolution: Resolution, samples: AsyncIterable<Sample>, nowMs: number): Promise<void>
+  restore(resolution: Resolution, samples: AsyncIterable<HistorySample>, nowMs: number): Promise<void>
   /** Whether a sample of this time begins a new minute. */
   beginsMinute(atMs: number): boolean
   points(question: PointsQuestion): Point[]
@@ -69,7 +70,7 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * Metrics of the sources together. When a source did not answer, the point is unknown, because the metrics of the other
+ * SeriesMetrics of the sources together. When a source did not answer, the point is unknown, because the metrics of the other
  * sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(

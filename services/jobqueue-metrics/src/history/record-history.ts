@@ -1,10 +1,11 @@
+import type { HistorySample } from '@switchyard/contracts/jobs'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { Snapshots } from '../snapshots/snapshots.js'
 import type { History, Resolution } from './history.js'
 import { createHistoryStore } from './history-store.js'
-import { metricsOf, type Sample } from './sample.js'
+import { metricsOf } from './sample.js'
 
 interface RecordHistoryOptions {
   snapshots: Snapshots
@@ -50,7 +51,7 @@ export function recordHistory({ snapshots, history, redis, clock, logger }: Reco
   return { tick, stop: () => clearInterval(timer) }
 }
 
-async function takeSample(snapshots: Snapshots, atMs: number): Promise<Sample> {
+async function takeSample(snapshots: Snapshots, atMs: number): Promise<HistorySample> {
   const outcomes = await Promise.allSettled(snapshots.names.map((name) => snapshots.read(name)))
   const metrics = outcomes.flatMap((outcome, index) =>
     outcome.status === 'fulfilled' ? metricsOf(snapshots.names[index] ?? '', outcome.value) : [],

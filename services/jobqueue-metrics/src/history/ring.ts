@@ -1,4 +1,4 @@
-import type { Metrics, Sample } from './sample.js'
+import type { HistorySample, SeriesMetrics } from '@switchyard/contracts/jobs'
 
 /** Gives each series a number that is the same in every ring. Their number is limited, because that of queues is not. */
 export class SeriesNumbers {
@@ -19,12 +19,12 @@ export class SeriesNumbers {
   }
 
   /** The part of a sample whose series have a number. A new series gets one until all are given. */
-  known({ atMs, metrics }: Sample): Sample {
+  known({ atMs, metrics }: HistorySample): HistorySample {
     return { atMs, metrics: new Map([...metrics].filter(([key]) => this.numberOf(key) !== undefined)) }
   }
 }
 
-const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Metrics)[]
+const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof SeriesMetrics)[]
 
 /** A sample: five numbers for each series, NaN where a metric is not known. */
 interface Row {
@@ -47,7 +47,7 @@ export class Ring {
     return this.#rows.at(-1)?.atMs ?? null
   }
 
-  add(sample: Sample): void {
+  add(sample: HistorySample): void {
     this.#rows.push(this.#pack(sample))
     while (this.#rows.length > this.rowsMax || (this.#rows[0]?.atMs ?? 0) < sample.atMs - this.ageMsMax) {
       this.#rows.shift()
@@ -58,7 +58,7 @@ export class Ring {
    * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each sample is packed
    * as it comes: a day of unpacked samples can take more than a gigabyte.
    */
-  async restore(samples: AsyncIterable<Sample>, nowMs: number): Promise<void> {
+  async restore(samples: AsyncIterable<HistorySample>, nowMs: number): Promise<void> {
     const stored = new Map<number, Row>()
     for await (const sample of samples) {
       if (sample.atMs >= nowMs - this.ageMsMax && sample.atMs <= nowMs)
@@ -74,7 +74,7 @@ export class Ring {
     keys: string[],
     fromMs: number,
     toMs: number,
-  ): Generator<{ atMs: number; metrics: (Metrics | null)[] }> {
+  ): Generator<{ atMs: number; metrics: (SeriesMetrics | null)[] }> {
     const wanted = keys.map((key) => this.numbers.find(key))
     for (const { atMs, values } of this.#rows) {
       if (atMs < fromMs || atMs > toMs) continue
@@ -92,7 +92,7 @@ export class Ring {
     return first?.atMs ?? Number.POSITIVE_INFINITY
   }
 
-  #pack({ atMs, metrics }: Sample): Row {
+  #pack({ atMs, metrics }: HistorySample): Row {
     const numbered = [...metrics].flatMap(([key, each]) => {
       const number = this.numbers.numberOf(key)
       return number === undefined ? [] : [{ number, each }]
@@ -109,14 +109,14 @@ export class Ring {
 }
 
 /** Null when no metric of a series is known: the series was not sampled at that moment. */
-function unpack(values: Float64Array, number: number): Metrics | null {
+function unpack(values: Float64Array, number: number): SeriesMetrics | null {
   const own = parts.map((_part, index) => {
     const value = values[number * parts.length + index]
     return value === undefined || Number.isNaN(value) ? null : value
   })
   if (own.every((value) => value === null)) return null
   return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as Record<
-    keyof Metrics,
+    keyof SeriesMetrics,
     number | null
   >
 }

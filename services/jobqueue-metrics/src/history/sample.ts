@@ -1,29 +1,10 @@
+import { type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
 import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 
-/** Metrics of a queue, or of a whole source, at one moment; null where a metric is not known. */
-export interface Metrics {
-  backlog: number | null
-  /** Whole seconds. */
-  latency: number | null
-  /** Attempts ever made. */
-  processed: number | null
-  failed: number | null
-  busy: number | null
-}
-
-/** Metrics of every source that answered at one moment, and of its queues. */
-export interface Sample {
-  atMs: number
-  metrics: Map<string, Metrics>
-}
-
-/** Key of the series of a queue; without a queue, of the whole source. */
-export const seriesKey = (source: string, queue: string | null) => `${source}\n${queue ?? ''}`
-
 /** The metrics of one source as entries of a sample: the whole source, then each queue. */
-export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Metrics][] {
+export function metricsOf(source: string, snapshot: SourceSnapshot): [string, SeriesMetrics][] {
   const { queues, jobs } = snapshot
-  const whole: Metrics = {
+  const whole: SeriesMetrics = {
     backlog: queues.reduce((sum, { backlog }) => sum + backlog, 0),
     latency: queues.reduce((max, { latencySeconds }) => Math.max(max, latencySeconds), 0),
     processed: jobs.processed,
@@ -33,7 +14,7 @@ export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Me
   return [
     [seriesKey(source, null), whole],
     ...queues.map(
-      ({ name, backlog, latencySeconds: latency, processed, failed, busy }): [string, Metrics] => [
+      ({ name, backlog, latencySeconds: latency, processed, failed, busy }): [string, SeriesMetrics] => [
         seriesKey(source, name),
         { backlog, latency, processed, failed, busy },
       ],
@@ -42,9 +23,9 @@ export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Me
 }
 
 /** Metrics of several sources as one: the longest latency, and the sums of the other metrics. */
-export function mergeMetrics(all: Metrics[]): Metrics {
-  const known = (part: keyof Metrics) => all.map((each) => each[part]).filter((value) => value !== null)
-  const sum = (part: keyof Metrics) => {
+export function mergeMetrics(all: SeriesMetrics[]): SeriesMetrics {
+  const known = (part: keyof SeriesMetrics) => all.map((each) => each[part]).filter((value) => value !== null)
+  const sum = (part: keyof SeriesMetrics) => {
     const values = known(part)
     return values.length < all.length || values.length === 0 ? null : values.reduce((a, b) => a + b)
   }

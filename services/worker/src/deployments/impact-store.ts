@@ -7,7 +7,7 @@ import {
   sqlStateOf,
 } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
-import type { Finding, ServiceFigures } from '@switchyard/delivery-impact'
+import type { Finding, Moments, ServiceFigures, ServiceQueues } from '@switchyard/delivery-impact'
 import { impactDelivery, type ToldFinding } from '@switchyard/webhooks'
 import { applyRules, type ComparedDeployment } from './rules.js'
 
@@ -20,6 +20,7 @@ export interface DueDeployment extends ComparedDeployment {
   services: string[]
   /** As the comparison before has found them. */
   known: ServiceFigures[]
+  knownQueues: ServiceQueues[]
 }
 
 interface DueQuestion {
@@ -40,7 +41,7 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
     text: `SELECT d.project_id AS "projectId", d.id, d.iid, d.sha, d.ref,
         json_build_object('name', e.name, 'tier', e.tier) AS environment,
         p.path_with_namespace AS "pathWithNamespace", d.created_at AS "createdAt", d.finished_at AS "finishedAt",
-        d.services, COALESCE(i.services, '[]') AS known
+        d.services, COALESCE(i.services, '[]') AS known, COALESCE(i.queues, '[]') AS "knownQueues"
       FROM deployments d
       JOIN projects p ON p.id = d.project_id
       JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id AND e.tier = ANY ($1)
@@ -53,8 +54,20 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
   return rows
 }
 
+/** The names of services that were deployed in the windows. */
+export async function listDeployedServices({ pool }: Pooled, { from, to }: Moments): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>({
+    name: 'impact-deployed-services',
+    text: `SELECT DISTINCT name FROM deployments d, jsonb_array_elements_text(d.services) AS name
+      WHERE d.services <> '[]' AND d.finished_at >= $1 AND d.created_at < $2`,
+    values: [new Date(from), new Date(to)],
+  })
+  return rows.map(({ name }) => name)
+}
+
 /** A finding, and the service that it is about. */
 export interface ServiceFinding extends Finding {
+  /** Empty for queues, which belong to no tenant. */
   tenant: string
   service: string
 }
@@ -66,10 +79,12 @@ export interface Impact {
   /** Null: the window is full. */
   nextLookAt: Date | null
   services: ServiceFigures[]
+  /** Null: the history of queues could not be read, or has nothing of this time. */
+  queues: ServiceQueues[] | null
   findings: ServiceFinding[]
 }
 
-type ImpactRow = Omit<DeploymentImpact, 'services'> & Pick<Impact, 'services'>
+type ImpactRow = Omit<DeploymentImpact, 'services' | 'queues'> & Pick<Impact, 'services' | 'queues'>
 
 const impacts = rowColumns<ImpactRow>({
   projectId: integer('project_id'),
@@ -79,6 +94,7 @@ const impacts = rowColumns<ImpactRow>({
   windowTo: time('window_to'),
   nextLookAt: time('next_look_at'),
   services: json('services'),
+  queues: json('queues'),
 })
 
 const writeImpact = insertInto(
@@ -87,7 +103,7 @@ const writeImpact = insertInto(
   impacts,
   `ON CONFLICT (project_id, deployment_id) DO UPDATE SET window_from = EXCLUDED.window_from,
     started_at = EXCLUDED.started_at, window_to = EXCLUDED.window_to, next_look_at = EXCLUDED.next_look_at,
-    services = EXCLUDED.services`,
+    services = EXCLUDED.services, queues = COALESCE(EXCLUDED.queues, stored.queues)`,
 )
 
 type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'lookAt'>

@@ -12,6 +12,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { type JobDependencies, jobType } from '../job-type.js'
+import { type ComparedQueues, compareQueues } from './compare-queues.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
 import { announceBanners, endRules } from './rules.js'
@@ -50,11 +51,11 @@ export const deploymentImpact = ({ database, clock, redis, impact: settings, web
         let bannersChange = await endRules(database, clock())
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
-          const comparison = { database, settings, logger, externalUrl: webhooks.externalUrl }
+          const comparison = { database, redis, settings, logger, externalUrl: webhooks.externalUrl }
           const isApplied = await compareDeployment(comparison, deployment, clock())
           bannersChange ||= isApplied
         }
-        await noteRecoveries(database, settings, { now: clock(), signal })
+        await noteRecoveries({ database, redis }, settings, { now: clock(), signal })
         if (bannersChange) await announceBanners(redis)
       }),
   })
@@ -70,7 +71,7 @@ const listDueDeployments = (database: Database, { tiers, windowMinutes }: Impact
   })
 }
 
-interface Comparison extends Pick<JobDependencies, 'database'> {
+interface Comparison extends Pick<JobDependencies, 'database' | 'redis'> {
   settings: ImpactSettings
   logger: Logger
   /** Base of links in payloads of webhooks. */
@@ -87,10 +88,10 @@ async function compareDeployment(
   deployment: DueDeployment,
   now: Date,
 ): Promise<boolean> {
-  const { database, settings, logger, externalUrl } = comparison
+  const { database, logger, externalUrl } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
-    const impact = await findDeploymentImpact(database, settings, deployment, now)
+    const impact = await findDeploymentImpact(comparison, deployment, now)
     const rules = await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
     const { length: findings } = impact.findings
     if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
@@ -101,13 +102,13 @@ async function compareDeployment(
   }
 }
 
-/** The figures of each service of a deployment in each of its tenants, and what became worse. */
+/** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
 export async function findDeploymentImpact(
-  database: Database,
-  settings: ImpactSettings,
+  comparison: Comparison,
   deployment: DueDeployment,
   now: Date,
 ): Promise<Impact> {
+  const { database, settings } = comparison
   const moments = momentsOf(deployment, settings, now)
   const question = { moments, stuckAfterMs: settings.stuckAfterMs }
   const compared = await compareServices(database, deployment, question)
@@ -119,17 +120,39 @@ export async function findDeploymentImpact(
   )
   const hasCommonCause = ({ figures, findings }: Compared) =>
     figures.commonCause || (findings.length > 0 && tenants.has(figures.tenant))
+  const queues = await compareQueuesIfKnown(comparison, deployment, moments)
   return {
     windowFrom: new Date(moments.from),
     startedAt: new Date(moments.startedAt),
     windowTo: new Date(moments.to),
     nextLookAt: nextLook(deployment.finishedAt, settings, now),
     services: compared.map((each) => ({ ...each.figures, commonCause: hasCommonCause(each) })),
-    findings: worse
-      .filter((each) => !hasCommonCause(each))
-      .flatMap(({ figures: { service, tenant }, findings }) =>
-        findings.map((finding) => ({ ...finding, service, tenant })),
+    queues: queues?.map(({ figures }) => figures) ?? null,
+    findings: [
+      ...worse
+        .filter((each) => !hasCommonCause(each))
+        .flatMap(({ figures: { service, tenant }, findings }) =>
+          findings.map((finding) => ({ ...finding, service, tenant })),
+        ),
+      ...(queues ?? []).flatMap(({ figures: { service }, findings }) =>
+        findings.map((finding) => ({ ...finding, service, tenant: '' })),
       ),
+    ],
+  }
+}
+
+/** Null while Redis does not answer, too: sagas are compared all the same. */
+async function compareQueuesIfKnown(
+  { database, redis, logger }: Comparison,
+  deployment: DueDeployment,
+  moments: Moments,
+): Promise<ComparedQueues[] | null> {
+  try {
+    return await compareQueues({ database, redis }, deployment, moments)
+  } catch (error) {
+    const about = { project_id: deployment.projectId, deployment_id: deployment.id }
+    logger.warn({ ...about, err: error }, 'could not compare the queues of a deployment')
+    return null
   }
 }
 

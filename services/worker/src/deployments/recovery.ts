@@ -1,6 +1,8 @@
 import type { Database } from '@switchyard/db'
-import { type Finding, recoveryOf, type SagaRun } from '@switchyard/delivery-impact'
+import { type Finding, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
 import type { ImpactSettings } from '../impact-config.js'
+import type { JobDependencies } from '../job-type.js'
+import { groupsOfServices, readQueues } from './queue-history.js'
 import { readBriefHistory } from './saga-history.js'
 
 type Pooled = Pick<Database, 'pool'>
@@ -12,7 +14,7 @@ const againInMs = 5 * minuteMs
 const lastingMsMax = 7 * 24 * 60 * minuteMs
 /** Findings that one run looks at. */
 const rowsMax = 50
-/** Sagas that ended earlier are not read. */
+/** Sagas that ended earlier, and earlier samples of queues, are not read. */
 const historyMs = 120 * minuteMs
 
 /** A finding whose figure is not back, as far as is known. */
@@ -41,30 +43,40 @@ async function claimOpen({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
   return rows
 }
 
+type Known = Pick<ServiceHistory, 'runs' | 'queues'>
+
 /** Notes when the figures of earlier findings were back where they were before. */
 export async function noteRecoveries(
-  database: Pooled,
+  { database, redis }: Pick<JobDependencies, 'database' | 'redis'>,
   { sagasMin, stuckAfterMs }: Pick<ImpactSettings, 'sagasMin' | 'stuckAfterMs'>,
   { now, signal }: { now: Date; signal: AbortSignal },
 ): Promise<void> {
   const [from, to] = [now.getTime() - historyMs, now.getTime()]
   const moments = { from, startedAt: from, finishedAt: from, to, sagasMin }
-  // A service often has several findings.
-  const known = new Map<string, readonly SagaRun[]>()
-  const runsOf = async ({ tenant, service }: OpenFinding) => {
-    const key = JSON.stringify([tenant, service])
-    const runs =
-      known.get(key) ?? (await readBriefHistory(database, { tenant, service, moments, stuckAfterMs })).runs
-    known.set(key, runs)
-    return runs
+  const readHistory = async ({ measure, tenant, service }: OpenFinding): Promise<Known> => {
+    if (!isOfQueues(measure)) {
+      const { runs } = await readBriefHistory(database, { tenant, service, moments, stuckAfterMs })
+      return { runs, queues: [] }
+    }
+    const groupsOf = groupsOfServices([service])
+    // While Redis is away, nothing is known of queues, and a later look tells.
+    const read = await readQueues(redis, { groupsOf, fromMs: from, toMs: to }).catch(() => null)
+    return { runs: [], queues: read?.groups.get(service) ?? [] }
   }
+  // A service often has several findings.
+  const known = new Map<string, Known>()
   for (const finding of await claimOpen(database, now)) {
     if (signal.aborted) return
+    const key = JSON.stringify([finding.tenant, finding.service])
+    const history = known.get(key) ?? (await readHistory(finding))
+    known.set(key, history)
     const risen = { ...finding, onset: finding.onsetAt.getTime() }
-    const recovered = recoveryOf(risen, await runsOf(finding), { from, now: to, sagasMin })
+    const recovered = recoveryOf(risen, history, { from, now: to, sagasMin })
     if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
   }
 }
+
+const isOfQueues = (measure: Finding['measure']) => measure === 'queue_latency' || measure === 'failed_jobs'
 
 const recordRecovery = ({ pool }: Pooled, { projectId, id }: OpenFinding, recoveredAt: Date) =>
   pool.query({

@@ -40,6 +40,12 @@ export function bytes(value: number): string {
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${names[unit]}`
 }
 
+/** The parameters of addresses within a project, by its path: 'root/shop'. */
+export function projectParams(path: string) {
+  const [namespace = '', name = ''] = path.split('/')
+  return { namespace, name }
+}
+
 export const shortSha = (sha: string) => sha.slice(0, 8)
 
 /** Addresses come from users: only those of the web become links. */

@@ -6,18 +6,20 @@ import { navigation } from './navigation'
 export function MainNavigation({ onMove }: { onMove: () => void }) {
   const session = useSession()
   const path = useRouterState({ select: (state) => state.location.pathname })
-  const isCurrent = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
+  const isBelow = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
   return (
     <nav aria-label="Main">
       <ul className="flex flex-col gap-0.5 p-2">
         {navigation
           .filter(({ area }) => area === undefined || mayUse(session, area))
-          .map(({ to, name }) => (
+          .map(({ to, name, ...rest }) => (
             <li key={to}>
               <Link
                 to={to}
                 onClick={onMove}
-                aria-current={isCurrent(to) ? 'page' : undefined}
+                aria-current={
+                  [to, ...('others' in rest ? rest.others : [])].some(isBelow) ? 'page' : undefined
+                }
                 className="block rounded-md px-3 py-1.5 text-sm hover:bg-raised aria-[current=page]:bg-accent-soft aria-[current=page]:font-semibold aria-[current=page]:text-accent"
               >
                 {name}

@@ -5,7 +5,7 @@ import { Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { ProjectState } from '../../generated/types.gen'
-import { shortSha } from '../../lib/format'
+import { projectParams, shortSha } from '../../lib/format'
 
 /** The projects that changed last: how the default branch stands, and what is being deployed. */
 export function ProjectsNow({ projects }: { projects: UseQueryResult<ProjectState[]> }) {
@@ -34,8 +34,7 @@ function Rows({ states }: { states: ProjectState[] }) {
 }
 
 function ProjectRow({ project, pipeline, deployments }: ProjectState) {
-  const [namespace = '', name = ''] = project.path_with_namespace.split('/')
-  const params = { namespace, name }
+  const params = projectParams(project.path_with_namespace)
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
       <TextLink

@@ -1,33 +1,21 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { get, getPage } from '../../api/client'
+import { get } from '../../api/client'
 import { Panel } from '../../components/page'
 import { Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { Saga, SagaStats } from '../../generated/types.gen'
+import type { SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { countsOf } from '../sagas/status-counts'
+import { totalQuery } from '../sagas/status-counts'
 import { Figure, Figures } from './figure'
 
 const causesShown = 5
 const refetchMs = 10_000
 const flags = ['stuck', 'overdue', 'parked', 'inconsistent'] as const
 
-/** How many sagas a filter finds, from the counts by status; null when counting took too long. */
-const countsQuery = (filter: Record<string, string | boolean>) => ({
-  queryKey: ['sagas', 'counts', filter],
-  queryFn: async ({ signal }: { signal: AbortSignal }) => {
-    const { headers } = await getPage<Saga>('/sagas', { ...filter, with_counts: true, per_page: 1 }, signal)
-    const counts = countsOf(headers.get('X-Status-Counts'))
-    if (counts.size === 0) return null
-    return [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
-  },
-  refetchInterval: refetchMs,
-})
-
 /** Sagas that need somebody, and why. */
 export function SagasNow() {
-  const counts = useQueries({ queries: flags.map((flag) => countsQuery({ [flag]: true })) })
+  const counts = useQueries({ queries: flags.map((flag) => totalQuery({ [flag]: true })) })
   const stats = useQuery({
     queryKey: ['sagas', 'stats'],
     queryFn: ({ signal }) => get<SagaStats>('/sagas/stats', {}, signal),

@@ -39,6 +39,7 @@ function Deployments() {
 
 function DeploymentsPanel() {
   const project = useProjectPath()
+  const { path_with_namespace } = useProject()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { environment } = search
@@ -81,7 +82,7 @@ function DeploymentsPanel() {
           <>
             <DataTable
               label="Deployments"
-              columns={columns}
+              columns={columnsIn(path_with_namespace)}
               rows={rows}
               rowKey={({ id }) => id}
               busy={deployments.isPlaceholderData}
@@ -109,13 +110,14 @@ const none = (
   </Empty>
 )
 
-const columns = [
+/** @param project its path */
+const columnsIn = (project: string) => [
   {
     header: 'Number',
-    cell: ({ id, iid, frozen }: Deployment) => (
+    cell: (deployment: Deployment) => (
       <span className="flex flex-wrap items-center gap-2">
-        <DeploymentLink id={id} iid={iid} />
-        {frozen && <Badge tone="warn">in a freeze period</Badge>}
+        <DeploymentLink deployment={deployment} project={project} />
+        {deployment.frozen && <Badge tone="warn">in a freeze period</Badge>}
       </span>
     ),
   },
@@ -124,7 +126,7 @@ const columns = [
     header: 'Environment',
     cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span>,
   },
-  { header: 'Commit', cell: (deployment: Deployment) => <DeployedCommit deployment={deployment} /> },
+  { header: 'Commit', cell: (deployment: Deployment) => <DeployedCommit {...{ deployment, project }} /> },
   {
     header: 'By',
     wide: true,

@@ -6,6 +6,7 @@ import { NotFound } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
+import { QueueServices } from '../services/queue-services'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
 import { OwnJobs } from './own-jobs'
@@ -47,6 +48,7 @@ function Queue() {
         </TextLink>{' '}
         / {source} / <span dir="auto">{queue}</span>
       </p>
+      <QueueServices source={source} queue={queue} />
       <SourcesShown found={all}>
         {() =>
           found && (

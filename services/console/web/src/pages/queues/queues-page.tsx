@@ -4,15 +4,15 @@ import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Empty } from '../../components/states'
-import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
+import type { JobStats, ProcessMetrics } from '../../generated/types.gen'
 import { bytes, count, duration } from '../../lib/format'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
+import { QueueTable, queueRows } from './queue-table'
 import { RangeChoice } from './range-choice'
 import { SourcesShown } from './sources-shown'
-import { lateSeconds, type SourceFigures, useSources } from './use-sources'
+import { type SourceFigures, useSources } from './use-sources'
 
 const route = getRouteApi('/queues')
 export const QueuesPage = guarded('queues', Queues)
@@ -32,24 +32,13 @@ function Queues() {
   )
 }
 
-interface QueueRow extends QueueMetrics {
-  source: string
-  name: string
-}
-
 function Figures({ sources }: { sources: SourceFigures[] }) {
-  const queues = sources.flatMap(({ name: source, queues }) =>
-    Object.entries(queues).map(([name, queue]): QueueRow => ({ source, name, ...queue })),
-  )
   return (
     <>
       <Totals jobs={sources.map(({ jobs }) => jobs)} />
       <Panel name="All queues" flush>
-        <DataTable
-          label="Queues"
-          rows={queues}
-          rowKey={({ source, name }) => `${source} ${name}`}
-          columns={queueColumns}
+        <QueueTable
+          rows={queueRows(sources)}
           empty={<Empty title="No queue has had a job.">Queues appear with their first job or worker.</Empty>}
         />
       </Panel>
@@ -92,36 +81,6 @@ function Totals({ jobs }: { jobs: JobStats[] }) {
     </dl>
   )
 }
-
-const queueColumns: Column<QueueRow>[] = [
-  {
-    header: 'Queue',
-    cell: ({ source, name }) => (
-      <TextLink to="/queues/$source/$queue" params={{ source, queue: name }} dir="auto">
-        {name}
-      </TextLink>
-    ),
-  },
-  { header: 'Source', wide: true, cell: ({ source }) => source },
-  {
-    header: 'State',
-    cell: ({ paused, latency }) =>
-      paused ? (
-        <Badge tone="warn">paused</Badge>
-      ) : (
-        <Badge tone={latency > lateSeconds ? 'bad' : 'good'}>
-          {latency > lateSeconds ? 'late' : 'on time'}
-        </Badge>
-      ),
-  },
-  { header: 'Waiting', numeric: true, cell: ({ backlog }) => count(backlog) },
-  { header: 'Latency', numeric: true, cell: ({ latency }) => duration(latency * 1000) },
-  { header: 'Busy', numeric: true, wide: true, cell: ({ busy }) => known(busy) },
-  { header: 'Processed', numeric: true, wide: true, cell: ({ processed }) => known(processed) },
-  { header: 'Failed', numeric: true, wide: true, cell: ({ failed }) => known(failed) },
-]
-
-const known = (value: number | null | undefined) => (typeof value === 'number' ? count(value) : '–')
 
 const workerColumns: Column<ProcessMetrics>[] = [
   {

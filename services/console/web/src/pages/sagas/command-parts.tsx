@@ -101,7 +101,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
       <>
         {nameOf(kind)}
         {activity_id !== null && (
-          <div className="text-quiet" dir="auto">
+          <div className="text-quiet wrap-anywhere" dir="auto">
             {activity_id}
           </div>
         )}
@@ -110,15 +110,10 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'State',
-    cell: ({ state, message, deliveries }) => (
+    cell: (command) => (
       <>
-        <Badge tone={states[state]?.tone ?? 'plain'}>{states[state]?.words ?? state}</Badge>
-        {deliveries > 1 && <div className="text-quiet">delivered {deliveries} times</div>}
-        {message !== null && (
-          <div className="line-clamp-3 max-w-md whitespace-pre-wrap" dir="auto">
-            {message}
-          </div>
-        )}
+        <CommandState command={command} />
+        {onDecide && <Decisions {...{ command, onDecide }} />}
       </>
     ),
   },
@@ -145,17 +140,26 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
       </>
     ),
   },
-  ...(onDecide
-    ? [{ header: 'Actions', cell: (command: SagaCommand) => <Decisions {...{ command, onDecide }} /> }]
-    : []),
 ]
+
+const CommandState = ({ command: { state, message, deliveries } }: { command: SagaCommand }) => (
+  <>
+    <Badge tone={states[state]?.tone ?? 'plain'}>{states[state]?.words ?? state}</Badge>
+    {deliveries > 1 && <div className="text-quiet">delivered {deliveries} times</div>}
+    {message !== null && (
+      <div className="line-clamp-3 max-w-md whitespace-pre-wrap wrap-anywhere" dir="auto">
+        {message}
+      </div>
+    )}
+  </>
+)
 
 function Decisions({ command, onDecide }: { command: SagaCommand; onDecide: (deciding: Deciding) => void }) {
   const { user } = useSession()
   const own = command.author.id === user?.id
   const offered = (possible[command.state] ?? []).filter((decision) => decision !== 'approve' || !own)
   return (
-    <div className="flex flex-wrap gap-2">
+    <div className="mt-1 flex flex-wrap gap-2 empty:hidden">
       {offered.map((decision) => (
         <Button key={decision} onClick={() => onDecide({ command, decision })}>
           {decisions[decision].name}

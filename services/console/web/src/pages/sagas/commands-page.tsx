@@ -98,7 +98,9 @@ const sagaColumn: Column<SagaCommand> = {
   header: 'Saga',
   cell: ({ saga_id, tenant }) => (
     <TextLink to="/sagas/$sagaId" params={{ sagaId: saga_id }} search={{ tenant }}>
-      <span dir="auto">{saga_id}</span>
+      <span dir="auto" className="wrap-anywhere">
+        {saga_id}
+      </span>
     </TextLink>
   ),
 }

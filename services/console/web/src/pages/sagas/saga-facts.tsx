@@ -7,21 +7,15 @@ import { TextBox } from '../../components/text-box'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Project, SagaDetail } from '../../generated/types.gen'
-import { duration } from '../../lib/format'
+import { duration, projectParams } from '../../lib/format'
+import { ServiceLink } from '../services/service-link'
 import { SagaState } from './saga-table'
 
 export function SagaFacts({ saga }: { saga: SagaDetail }) {
   const tenant = saga.tenant === 'default' ? {} : { tenant: saga.tenant }
   const facts: [string, ReactNode][] = [
     ['Status', <SagaState key="" saga={saga} wrap />],
-    [
-      'Service',
-      saga.service_name && (
-        <TextLink to="/sagas" search={{ ...tenant, service: saga.service_name }} dir="auto">
-          {saga.service_name}
-        </TextLink>
-      ),
-    ],
+    ['Service', saga.service_name && <Service name={saga.service_name} tenant={tenant} />],
     ['Started', <Time key="" at={saga.started_at ?? saga.first_seen_at} />],
     ['Last event', <Time key="" at={saga.last_event_at} />],
     ['Ended', saga.ended_at && <Time at={saga.ended_at} />],
@@ -52,6 +46,18 @@ export function SagaFacts({ saga }: { saga: SagaDetail }) {
           </div>
         ))}
     </dl>
+  )
+}
+
+/** The page of the service, and its sagas. */
+function Service({ name, tenant }: { name: string; tenant: { tenant?: string } }) {
+  return (
+    <span className="flex flex-wrap gap-x-3">
+      <ServiceLink name={name} {...tenant} />
+      <TextLink to="/sagas" search={{ ...tenant, service: name }} className="text-sm">
+        its sagas
+      </TextLink>
+    </span>
   )
 }
 
@@ -112,13 +118,12 @@ function Deployments({ deployments }: Pick<SagaDetail, 'deployments'>) {
     <ul className="grid gap-1">
       {deployments.map(({ id, project_id, environment, status }) => {
         const path = projects.get(project_id)
-        const [namespace = '', name = ''] = path?.split('/') ?? []
         return (
           <li key={id} className="flex flex-wrap items-center gap-x-2">
             {path ? (
               <TextLink
                 to="/projects/$namespace/$name/deployments"
-                params={{ namespace, name }}
+                params={projectParams(path)}
                 search={{ environment }}
               >
                 {path} · {environment}

@@ -5,13 +5,31 @@ import type { Saga } from '../../generated/types.gen'
 import { sagaStatuses } from './saga-filter'
 
 /** `Pending=1, Started=10000+` ⇒ `1` and `10000+` by status; empty when the API could not count in time. */
-export const countsOf = (header: string | null): Map<string, string> =>
+const countsOf = (header: string | null): Map<string, string> =>
   new Map(
     (header ?? '').split(', ').flatMap((part) => {
       const [status = '', text] = part.split('=')
       return text === undefined ? [] : [[status, text] as const]
     }),
   )
+
+const refetchMs = 10_000
+
+/** How many sagas a filter finds, from the counts by status; null when counting took too long. */
+export const totalQuery = (filter: Query) => ({
+  queryKey: ['sagas', 'total', filter],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => totalOf(await readCounts(filter, signal)),
+  refetchInterval: refetchMs,
+})
+
+const totalOf = (counts: ReadonlyMap<string, string>): number | null =>
+  counts.size === 0 ? null : [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+
+/** How many sagas of each status a filter finds. */
+export async function readCounts(filter: Query, signal: AbortSignal): Promise<Map<string, string>> {
+  const { headers } = await getPage<Saga>('/sagas', { ...filter, per_page: 1, with_counts: true }, signal)
+  return countsOf(headers.get('X-Status-Counts'))
+}
 
 const figures = new Intl.NumberFormat('en')
 
@@ -25,10 +43,7 @@ export function useStatusCounts(filter: Query, enabled: boolean) {
   return useQuery({
     queryKey: ['sagas', 'counts', others],
     enabled,
-    queryFn: async ({ signal }) => {
-      const { headers } = await getPage<Saga>('/sagas', { ...others, per_page: 1, with_counts: true }, signal)
-      return countsOf(headers.get('X-Status-Counts'))
-    },
+    queryFn: ({ signal }) => readCounts(others, signal),
     placeholderData: (previous) => previous,
   })
 }

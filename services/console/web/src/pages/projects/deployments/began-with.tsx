@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { getPage } from '../../../api/client'
-import { TextLink } from '../../../components/text-link'
 import type { FoundImpact } from '../../../generated/types.gen'
 import { shortSha } from '../../../lib/format'
+import { DeploymentLink } from './deployed-commit'
 import { beganText, changeText, confidenceText, nameOf } from './impact-text'
 
 const perPage = 100
@@ -29,29 +29,20 @@ export const foundImpactsQuery = (question: Question = {}) =>
 
 /** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof. */
 export const BeganWith = ({ found }: { found: FoundImpact }) => {
-  const { deployment, service_name, measure, began_at, chance, test } = found
+  const { deployment, project, service_name, measure, began_at, chance, test } = found
   return (
     <div className="text-sm">
       <p>
-        {beganText(began_at, deployment.finished_at)} <DeploymentLink found={found} /> of{' '}
-        <bdi>{service_name}</bdi>, commit <span className="font-mono">{shortSha(deployment.sha)}</span>, by{' '}
+        {beganText(began_at, deployment.finished_at)}{' '}
+        <DeploymentLink deployment={deployment} project={project.path_with_namespace}>
+          deployment {deployment.iid}
+        </DeploymentLink>{' '}
+        of <bdi>{service_name}</bdi>, commit <span className="font-mono">{shortSha(deployment.sha)}</span>, by{' '}
         <bdi>{deployment.user?.name ?? 'a deleted user'}</bdi>
       </p>
       <p className="text-quiet">
         {nameOf({ measure })}: {changeText(found)}; confidence {confidenceText(chance)} ({test})
       </p>
     </div>
-  )
-}
-
-function DeploymentLink({ found: { project, deployment } }: { found: FoundImpact }) {
-  const [namespace = '', name = ''] = project.path_with_namespace.split('/')
-  return (
-    <TextLink
-      to="/projects/$namespace/$name/deployments/$deploymentId"
-      params={{ namespace, name, deploymentId: String(deployment.id) }}
-    >
-      deployment {deployment.iid}
-    </TextLink>
   )
 }

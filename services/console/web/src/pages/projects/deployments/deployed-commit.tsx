@@ -1,17 +1,22 @@
+import type { ReactNode } from 'react'
 import { useMay } from '../../../api/session'
 import { TextLink } from '../../../components/text-link'
 import type { Deployment } from '../../../generated/types.gen'
-import { shortSha } from '../../../lib/format'
-import { useProjectParams } from '../project-frame'
+import { projectParams, shortSha } from '../../../lib/format'
+
+interface InProject {
+  deployment: Deployment
+  /** The path of its project: 'root/shop'. */
+  project: string
+}
 
 /** The commit of a deployment, and the branch or tag that it was taken from. */
-export function DeployedCommit({ deployment: { sha, ref, tag } }: { deployment: Deployment }) {
-  const params = useProjectParams()
+export function DeployedCommit({ deployment: { sha, ref, tag }, project }: InProject) {
   return (
     <span className="flex flex-wrap gap-x-2 font-mono text-[13px]">
       <TextLink
         to="/projects/$namespace/$name/commits/$sha"
-        params={{ ...params, sha }}
+        params={{ ...projectParams(project), sha }}
         className="whitespace-nowrap"
       >
         {shortSha(sha)}
@@ -40,14 +45,20 @@ export function DeployingSaga({ deployment: { saga_id, saga_tenant } }: { deploy
   )
 }
 
-export function DeploymentLink({ id, iid }: Pick<Deployment, 'id' | 'iid'>) {
-  const params = useProjectParams()
-  return (
-    <TextLink
-      to="/projects/$namespace/$name/deployments/$deploymentId"
-      params={{ ...params, deploymentId: String(id) }}
-    >
-      #{iid}
-    </TextLink>
-  )
-}
+/** @param children unset: its number */
+export const DeploymentLink = ({
+  deployment: { id, iid },
+  project,
+  children = `#${iid}`,
+}: {
+  deployment: Pick<Deployment, 'id' | 'iid'>
+  project: string
+  children?: ReactNode
+}) => (
+  <TextLink
+    to="/projects/$namespace/$name/deployments/$deploymentId"
+    params={{ ...projectParams(project), deploymentId: String(id) }}
+  >
+    {children}
+  </TextLink>
+)

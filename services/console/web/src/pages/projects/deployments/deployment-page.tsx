@@ -8,6 +8,7 @@ import { isMissing, NotAllowed, NotFound, Shown } from '../../../components/stat
 import { Time } from '../../../components/time'
 import type { Deployment } from '../../../generated/types.gen'
 import { duration } from '../../../lib/format'
+import { ServiceLink } from '../../services/service-link'
 import { useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
 import { ChangeFailurePanel } from './change-failure-panel'
@@ -33,7 +34,9 @@ function ShownDeployment() {
   return (
     <Page title={`${heading} of ${path_with_namespace}`} heading={heading}>
       <Panel name="Facts" busy={deployment.isPending}>
-        <Shown query={deployment}>{(found) => <Facts deployment={found} />}</Shown>
+        <Shown query={deployment}>
+          {(found) => <Facts deployment={found} project={path_with_namespace} />}
+        </Shown>
       </Panel>
       {deployment.data && <ImpactPanel address={address} deployment={deployment.data} />}
       {deployment.data && <ChangeFailurePanel address={address} deployment={deployment.data} />}
@@ -41,7 +44,15 @@ function ShownDeployment() {
   )
 }
 
-function Facts({ deployment }: { deployment: Deployment }) {
+const Services = ({ names }: { names: readonly string[] }) => (
+  <span className="flex flex-wrap gap-x-3">
+    {names.map((name) => (
+      <ServiceLink key={name} name={name} />
+    ))}
+  </span>
+)
+
+function Facts({ deployment, project }: { deployment: Deployment; project: string }) {
   const { status, frozen, environment, user, job_identity, services, created_at, finished_at } = deployment
   const facts = [
     [
@@ -52,7 +63,7 @@ function Facts({ deployment }: { deployment: Deployment }) {
       </span>,
     ],
     ['Environment', <bdi key="">{environment.name}</bdi>],
-    ['Commit', <DeployedCommit key="" deployment={deployment} />],
+    ['Commit', <DeployedCommit key="" deployment={deployment} project={project} />],
     [
       'By',
       <span key="">
@@ -60,7 +71,7 @@ function Facts({ deployment }: { deployment: Deployment }) {
         <ByJob job={job_identity} />
       </span>,
     ],
-    ['Services', <bdi key="">{services.length === 0 ? '–' : services.join(', ')}</bdi>],
+    ['Services', services.length === 0 ? '–' : <Services key="" names={services} />],
     ['Saga', <DeployingSaga key="" deployment={deployment} />],
     ['Created', <Time key="" at={created_at} />],
     ['Finished', <Time key="" at={finished_at} />],

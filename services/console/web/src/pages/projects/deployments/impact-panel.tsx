@@ -11,7 +11,9 @@ import { Time } from '../../../components/time'
 import type { Deployment, DeploymentImpact } from '../../../generated/types.gen'
 import { countOf } from '../../../lib/format'
 import { useMayChange } from '../project-data'
+import { useProject } from '../project-frame'
 import { DeploymentLink } from './deployed-commit'
+import { QueueFigures } from './queue-figures'
 import { RuleRuns } from './rule-runs'
 import { ServiceFigures } from './service-figures'
 
@@ -61,12 +63,21 @@ function Impact({
           finishedAt={deployment.finished_at}
         />
       ))}
+      {impact.queues.map((queues) => (
+        <QueueFigures key={queues.service_name} queues={queues} finishedAt={deployment.finished_at} />
+      ))}
+      {impact.after !== null && !impact.queues_compared && (
+        <p className="text-sm text-quiet">
+          Queues were not compared: their history could not be read, or does not reach back to this
+          deployment.
+        </p>
+      )}
       <Sharers impact={impact} />
     </div>
   )
 }
 
-function verdictOf({ state, complete, dismissal, after, services }: DeploymentImpact): ReactNode {
+function verdictOf({ state, complete, dismissal, after, services, queues }: DeploymentImpact): ReactNode {
   switch (state) {
     case 'found':
       return <Badge tone="bad">became worse with this deployment</Badge>
@@ -88,8 +99,8 @@ function verdictOf({ state, complete, dismissal, after, services }: DeploymentIm
         'The first comparison is two minutes after the end of the deployment.'
       )
     case 'none':
-      return complete && services.length === 0
-        ? 'No saga of its services began in the compared times.'
+      return complete && services.length + queues.length === 0
+        ? 'No saga of its services began in the compared times, and they have no queue.'
         : 'Nothing became worse with this deployment.'
     case 'not_compared':
       return 'Not compared: the deployment names no services, was canceled, or went to an environment of a tier that is not compared.'
@@ -97,13 +108,14 @@ function verdictOf({ state, complete, dismissal, after, services }: DeploymentIm
 }
 
 function Sharers({ impact: { concurrent_deployments, concurrent_elsewhere } }: { impact: DeploymentImpact }) {
+  const { path_with_namespace } = useProject()
   if (concurrent_deployments.length + concurrent_elsewhere === 0) return null
   return (
     <p className="text-sm text-quiet">
       Other deployments of the same services at about the same time may be the reason as well:{' '}
-      {concurrent_deployments.map(({ id, iid }) => (
-        <span key={id} className="mr-2">
-          <DeploymentLink id={id} iid={iid} />
+      {concurrent_deployments.map((deployment) => (
+        <span key={deployment.id} className="mr-2">
+          <DeploymentLink deployment={deployment} project={path_with_namespace} />
         </span>
       ))}
       {concurrent_elsewhere > 0 && `${countOf(concurrent_elsewhere, 'deployment')} of other projects`}

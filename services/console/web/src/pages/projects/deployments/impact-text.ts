@@ -12,8 +12,8 @@ export function confidenceText(chance: number): string {
 }
 
 /** '3 of 120 sagas (2.5 %)' */
-export const shareText = (hits: number, of: number): string =>
-  of === 0 ? 'no sagas' : `${count(hits)} of ${countOf(of, 'saga')} (${percentText(hits / of)})`
+export const shareText = (hits: number, of: number, noun = 'saga'): string =>
+  of === 0 ? `no ${noun}s` : `${count(hits)} of ${countOf(of, noun)} (${percentText(hits / of)})`
 
 const percentText = (share: number) => `${(share * 100).toFixed(1)} %`
 
@@ -28,8 +28,8 @@ const names: Record<ImpactFinding['measure'], string> = {
   new_failure: 'a new failure',
   duration: 'sagas take longer',
   stuck: 'more sagas wait',
-  queue_latency: 'the queue is slower',
-  dead_jobs: 'more jobs are given up',
+  queue_latency: 'its queues are slower',
+  failed_jobs: 'more jobs fail',
 }
 
 export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => names[measure]
@@ -45,10 +45,8 @@ export function changeText({
   after,
   ...samples
 }: Pick<ImpactFinding, 'measure' | 'before' | 'after' | 'samples_before' | 'samples_after'>): string {
-  const show = (value: number) => {
-    if (measure === 'dead_jobs') return `${value.toFixed(1)} a minute`
-    return measure === 'duration' || measure === 'queue_latency' ? duration(value * 1000) : percentText(value)
-  }
+  const isTime = measure === 'duration' || measure === 'queue_latency'
+  const show = (value: number) => (isTime ? duration(value * 1000) : percentText(value))
   const earlier = before === null ? 'none' : show(before)
   return `${earlier} of ${count(samples.samples_before)} before, ${show(after)} of ${count(samples.samples_after)} after`
 }

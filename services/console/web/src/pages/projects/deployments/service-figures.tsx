@@ -4,7 +4,6 @@ import { Badge } from '../../../components/badge'
 import { type Column, DataTable } from '../../../components/data-table'
 import { TextLink } from '../../../components/text-link'
 import type { DeploymentImpact, ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
-import { count, countOf } from '../../../lib/format'
 import type { SagaSearch } from '../../sagas/saga-filter'
 import { beganText, changeText, confidenceText, failedOf, secondsText, shareText } from './impact-text'
 
@@ -52,11 +51,7 @@ export function ServiceFigures({
       <h3 className="mb-1 font-medium">
         <bdi>{heading}</bdi>
       </h3>
-      {common_cause && (
-        <p className="mb-1 text-sm">
-          Services that were not deployed became worse at the same moment, so the deployment is not blamed.
-        </p>
-      )}
+      {common_cause && <CommonCause />}
       <DataTable
         label={`Figures of ${heading}`}
         columns={columns}
@@ -68,9 +63,9 @@ export function ServiceFigures({
   )
 }
 
-function rowsOf({ before, after, findings }: Service): Row[] {
+function rowsOf({ findings }: Service): Row[] {
   const found = (measure: ImpactFinding['measure']) => findings.filter((each) => each.measure === measure)
-  const rows: Row[] = [
+  return [
     {
       name: 'Failed or compensated',
       show: (figures, list) => (
@@ -112,20 +107,6 @@ function rowsOf({ before, after, findings }: Service): Row[] {
       findings: [],
     },
   ]
-  if (before.queue_samples + after.queue_samples === 0) return rows
-  return [
-    ...rows,
-    {
-      name: 'Queue latency, median',
-      show: ({ queue_latency, queue_samples }) => secondsText(queue_latency, queue_samples, 'sample'),
-      findings: found('queue_latency'),
-    },
-    {
-      name: 'Dead jobs',
-      show: ({ dead_jobs, queue_samples }) => `${count(dead_jobs)} in ${countOf(queue_samples, 'sample')}`,
-      findings: found('dead_jobs'),
-    },
-  ]
 }
 
 /** Links to lists of sagas that began in the window. */
@@ -144,7 +125,13 @@ function Lists({ lists }: { lists: [name: string, sagas: number, search: SagaSea
   )
 }
 
-const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishedAt: string | null }) => (
+export const CommonCause = () => (
+  <p className="mb-1 text-sm">
+    Services that were not deployed became worse at the same moment, so the deployment is not blamed.
+  </p>
+)
+
+export const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishedAt: string | null }) => (
   <div className="min-w-40">
     <Badge tone="bad">worse</Badge> {beganText(finding.began_at, finishedAt)} the end
     <p className="text-quiet">

@@ -1,0 +1,22 @@
+import { useMay } from '../../api/session'
+import { TextLink } from '../../components/text-link'
+
+/** Browsers resolve these in an address. */
+const withoutAddress = ['.', '..']
+
+/** The page of a service, for sessions that may see it. */
+export function ServiceLink({ name, tenant }: { name: string; tenant?: string | undefined }) {
+  const maySee = useMay('projects')
+  if (!maySee || withoutAddress.includes(name)) return <bdi className="wrap-anywhere">{name}</bdi>
+  return (
+    <TextLink
+      to="/services/$service"
+      params={{ service: name }}
+      search={{ tenant }}
+      dir="auto"
+      className="wrap-anywhere"
+    >
+      {name}
+    </TextLink>
+  )
+}

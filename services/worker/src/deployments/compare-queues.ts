@@ -1,0 +1,90 @@
+import {
+  type Finding,
+  findImpact,
+  isCommonCause,
+  type Moments,
+  type QueueSample,
+  queueFiguresOf,
+  type ServiceHistory,
+  type ServiceQueues,
+} from '@switchyard/delivery-impact'
+import type { Redis } from 'ioredis'
+import type { JobDependencies } from '../job-type.js'
+import { type DueDeployment, listDeployedServices } from './impact-store.js'
+import { groupsOfOthers, groupsOfServices, readQueues } from './queue-history.js'
+
+const dayMs = 24 * 3_600_000
+
+export interface ComparedQueues {
+  figures: ServiceQueues
+  findings: Finding[]
+}
+
+/**
+ * The queues of each service of a deployment that has any, before and after it, and what became worse. Null when the history of queues
+ * has nothing of this time.
+ *
+ * @throws Error when Redis does not answer
+ */
+export async function compareQueues(
+  { database, redis }: Pick<JobDependencies, 'database' | 'redis'>,
+  { services, knownQueues }: Pick<DueDeployment, 'services' | 'knownQueues'>,
+  moments: Moments,
+): Promise<ComparedQueues[] | null> {
+  const { from, to } = moments
+  const windows = await readQueues(redis, { fromMs: from, toMs: to, groupsOf: groupsOfServices(services) })
+  if (!windows.isKnown) return null
+  const worse = await findWorse(redis, windows.groups, moments)
+  const isCommon =
+    worse.size > 0 &&
+    (await haveOthersWorsened(redis, await listDeployedServices(database, moments), moments))
+  return [...windows.groups].map(([service, samples]) => {
+    const findings = worse.get(service) ?? []
+    // What a comparison before has found stays.
+    const wasCommon = knownQueues.some((known) => known.service === service && known.commonCause)
+    const commonCause = wasCommon || (findings.length > 0 && isCommon)
+    const figures = { service, ...queueFiguresOf(samples, moments), commonCause }
+    return { figures, findings: commonCause ? [] : findings }
+  })
+}
+
+/** What became worse in which services. The day before is read only of those that seem to have become worse. */
+async function findWorse(
+  redis: Redis,
+  windows: ReadonlyMap<string, QueueSample[]>,
+  moments: Moments,
+): Promise<Map<string, Finding[]>> {
+  const seemWorse = [...windows].filter(([, samples]) => findImpact(historyOf(samples), moments).length > 0)
+  if (seemWorse.length === 0) return new Map()
+  const day = await readQueues(redis, {
+    fromMs: moments.startedAt - dayMs,
+    toMs: moments.to,
+    groupsOf: groupsOfServices(seemWorse.map(([service]) => service)),
+  })
+  const found = [...day.groups].map(([service, samples]) => {
+    return [service, findImpact(historyOf(samples), moments)] as const
+  })
+  return new Map(found.filter(([, findings]) => findings.length > 0))
+}
+
+/** Whether queues of services that were not deployed became worse at the same moment. */
+async function haveOthersWorsened(
+  redis: Redis,
+  deployed: readonly string[],
+  moments: Moments,
+): Promise<boolean> {
+  const { from, to } = moments
+  const { groups } = await readQueues(redis, {
+    fromMs: from,
+    toMs: to,
+    groupsOf: groupsOfOthers(deployed),
+  })
+  return isCommonCause([...groups.values()].map(historyOf), moments)
+}
+
+const historyOf = (queues: readonly QueueSample[]): ServiceHistory => ({
+  queues,
+  runs: [],
+  hours: { failed: [], stuck: [] },
+  knownFingerprints: new Set(),
+})
