@@ -21,6 +21,7 @@ export async function callDeployments(api: DocumentedApi, database: Database, pa
   const period = { ...path, freeze_period_id: idOf(await api.call(`POST ${periods}`, { path, body })) }
   await api.call(`GET ${periods}`, { path })
   await api.call(`GET ${periods}/{freeze_period_id}`, { path: period })
+  await api.call('GET /freezes')
   await api.call(`PUT ${periods}/{freeze_period_id}`, { path: period, body: { freeze_end: '0 9 * * 1' } })
   await api.call(`DELETE ${periods}/{freeze_period_id}`, { path: period })
 
@@ -47,6 +48,7 @@ export async function callDeployments(api: DocumentedApi, database: Database, pa
   await api.call('GET /projects/{id}/dora/metrics', { path, query: { metric: 'change_failure_rate' } })
   await api.call('GET /projects/{id}/dora/badge', { path, query: { metric: 'change_failure_rate' } })
   await api.call('GET /delivery_metrics')
+  await api.call('GET /deployments')
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
   await callRules(api, database, deployment)
   await api.call('GET /services', { query: { search: 'bill' } })

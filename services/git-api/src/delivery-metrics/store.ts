@@ -1,6 +1,6 @@
 import type { Database, DatabaseOrTransaction, Project, Rows } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { readableProjects } from '../impacts/store.js'
+import { projectsWithReadableDeployments } from '../guards.js'
 
 type Pooled = Pick<Database, 'pool'>
 
@@ -186,7 +186,7 @@ export async function listDeployedProjects(
     finishedAt: { gte: from, lt: to },
     environment: { tier: { in: [...tiers] } },
   }
-  const where = { ...readableProjects(caller), deployments: { some: deployed } }
+  const where = { ...projectsWithReadableDeployments(caller), deployments: { some: deployed } }
   const [projects, total] = await Promise.all([
     prisma.project.findMany({
       where,

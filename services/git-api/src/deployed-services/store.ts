@@ -3,13 +3,13 @@ import { likeText } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import type { DeploymentView } from '../deployments/store.js'
-import { readableProjects } from '../impacts/store.js'
+import { projectsWithReadableDeployments } from '../guards.js'
 
 export type DeploymentInProject = DeploymentView & { project: Project }
 
 /** Ids of the projects whose deployments a caller may read; null: all there are. */
 async function listReadableProjects({ prisma }: DatabaseOrTransaction, caller: Caller) {
-  const where = readableProjects(caller)
+  const where = projectsWithReadableDeployments(caller)
   if (Object.keys(where).length === 0) return null
   return (await prisma.project.findMany({ where, select: { id: true } })).map(({ id }) => id)
 }
