@@ -24,34 +24,43 @@ export interface Subject {
   sizes: number[]
   /** What the figures are. Unset: CPU milliseconds of a request. */
   scale?: string
-  /** Fills servers of its own, and asks. */
-  measure: (size: number) => Promise<Figure[]>
+  /** Starts servers of its own, fills them for each size, and asks. */
+  run: (sizes: readonly number[], tell: Tell) => Promise<void>
+}
+
+export type Tell = (size: number, figures: Figure[]) => void
+
+/** Measures each size, the first one once before without counting: code that runs the first times is slower. */
+export async function measureSizes(
+  sizes: readonly number[],
+  measure: (size: number, turn: number) => Promise<Figure[]>,
+  tell: Tell,
+): Promise<void> {
+  for (const [turn, size] of [...sizes.slice(0, 1), ...sizes].entries()) {
+    const figures = await measure(size, turn)
+    if (turn > 0) tell(size, figures)
+  }
 }
 
 /** At most: on a busy machine, fewer questions are asked. */
 const seconds = 8
-const warmUpSeconds = 5
+const warmUpSeconds = 3
 /** A small repository has other commits left after so many questions. */
 const timesMax = 400
 
 /**
- * Asks one question after the other, each by one caller, after all of them were asked for a while: code that runs the first times is
- * slower. CPU time is that of all processes below this one, which the services, PostgreSQL, Redis and git are: other load on the machine
- * changes it less than it changes times.
+ * Asks one question after the other, each by one caller. CPU time is that of all processes below this one, which the services, PostgreSQL,
+ * Redis and git are: other load on the machine changes it less than it changes times.
  */
 export async function askAll(questions: readonly Question[]): Promise<Figure[]> {
-  const counted = questions.map(({ name, ask, most = timesMax }) => {
+  const figures: Figure[] = []
+  for (const { name, ask, most = timesMax } of questions) {
     let asked = 0
     const work = () => ask(asked++).then(() => {})
-    return { name, work, most, asked: () => asked }
-  })
-  for (const { work, most } of counted)
     await workThrough(work, { workers: 1, seconds: warmUpSeconds, most: most / 4 })
-  const figures: Figure[] = []
-  for (const { name, work, most, asked } of counted) {
-    const [askedBefore, cpuMsBefore] = [asked(), cpuMsBelow(process.pid)]
-    const { p50Ms } = await workThrough(work, { workers: 1, seconds, most: most - askedBefore })
-    figures.push({ name, value: (cpuMsBelow(process.pid) - cpuMsBefore) / (asked() - askedBefore), p50Ms })
+    const [askedBefore, cpuMsBefore] = [asked, cpuMsBelow(process.pid)]
+    const { p50Ms } = await workThrough(work, { workers: 1, seconds, most: most - asked })
+    figures.push({ name, value: (cpuMsBelow(process.pid) - cpuMsBefore) / (asked - askedBefore), p50Ms })
   }
   return figures
 }

@@ -2,42 +2,45 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commitsOf, type GitApi, makeProject, withGitApi } from './git-projects.js'
-import { askAll, expectAnswer, pick, type Subject } from './measure.js'
+import { askAll, expectAnswer, type Figure, measureSizes, pick, type Subject } from './measure.js'
 
 const commits = 2_000
 const made = 200
-const name = 'references'
 
 /** Branches of one repository. */
 export const references: Subject = {
   unit: 'branches of a repository',
   sizes: [1_000, 10_000, 100_000],
-  measure: (size) =>
-    withGitApi(async (gitApi) => {
-      const branches = Array.from({ length: size }, (_, number) => branchOf(number))
-      const project = await makeProject(gitApi, name, commits, (path) => addBranches(path, branches))
-      const base = `/api/v4/projects/${project.id}/repository/branches`
-      const { client } = gitApi
-      const get = (path: string) => client.get(base + path).then(expectAnswer)
-      const push = pushTo(gitApi, commitsOf(project.path)[0] ?? '')
-      return askAll([
-        { name: '20 branches', ask: (index) => get(`?page=${1 + (index % 40)}`) },
-        { name: 'search', ask: (index) => get(`?search=${pick(branches, index).slice(8)}`) },
-        { name: 'one branch', ask: (index) => get(`/${encodeURIComponent(pick(branches, index))}`) },
-        {
-          name: 'branch made',
-          ask: (index) => client.post(base, { branch: `made-${index}`, ref: 'main' }).then(expectAnswer),
-          most: made,
-        },
-        {
-          name: 'branch deleted',
-          ask: (index) =>
-            client.delete(`${base}/${encodeURIComponent(pick(branches, index + 500))}`).then(expectAnswer),
-          most: made,
-        },
-        { name: 'push of a branch', ask: push, most: made },
-      ])
-    }),
+  run: (sizes, tell) =>
+    withGitApi((gitApi) =>
+      measureSizes(sizes, (size, turn) => measure(gitApi, size, `references-${turn}`), tell),
+    ),
+}
+
+async function measure(gitApi: GitApi, size: number, name: string): Promise<Figure[]> {
+  const branches = Array.from({ length: size }, (_, number) => branchOf(number))
+  const project = await makeProject(gitApi, name, commits, (path) => addBranches(path, branches))
+  const base = `/api/v4/projects/${project.id}/repository/branches`
+  const { client } = gitApi
+  const get = (path: string) => client.get(base + path).then(expectAnswer)
+  const push = pushTo(gitApi, name, commitsOf(project.path)[0] ?? '')
+  return askAll([
+    { name: '20 branches', ask: (index) => get(`?page=${1 + (index % 40)}`) },
+    { name: 'search', ask: (index) => get(`?search=${pick(branches, index).slice(8)}`) },
+    { name: 'one branch', ask: (index) => get(`/${encodeURIComponent(pick(branches, index))}`) },
+    {
+      name: 'branch made',
+      ask: (index) => client.post(base, { branch: `made-${index}`, ref: 'main' }).then(expectAnswer),
+      most: made,
+    },
+    {
+      name: 'branch deleted',
+      ask: (index) =>
+        client.delete(`${base}/${encodeURIComponent(pick(branches, index + 500))}`).then(expectAnswer),
+      most: made,
+    },
+    { name: 'push of a branch', ask: push, most: made },
+  ])
 }
 
 const branchOf = (number: number) =>
@@ -60,7 +63,7 @@ function addBranches(path: string, branches: readonly string[]): void {
 }
 
 /** What a client of git sends to make a branch of a commit that is there: it reads all references first. */
-function pushTo({ service, port }: GitApi, commit: string) {
+function pushTo({ service, port }: GitApi, name: string, commit: string) {
   const url = `http://127.0.0.1:${port}/root/${name}.git`
   const authorization = { Authorization: `Basic ${btoa(`any:${service.token}`)}` }
   const emptyPack = execFileSync('git', ['pack-objects', '--stdout', '--quiet'], { input: '' })

@@ -26,17 +26,17 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(subjects))
 }
 
 async function measure(name: string, subject: Subject): Promise<void> {
-  const found = new Map<string, { size: number; figure: Figure }[]>()
-  for (const size of options.sizes?.split(',').map(Number) ?? subject.sizes) {
+  const found: Found = new Map()
+  await subject.run(options.sizes?.split(',').map(Number) ?? subject.sizes, (size, figures) => {
     console.log(`${shown(size)} ${subject.unit}`)
-    for (const figure of await subject.measure(size)) {
+    for (const figure of figures) {
       const p50 = figure.p50Ms === undefined ? '' : `, p50 ${shown(figure.p50Ms)} ms`
       console.log(`  ${figure.name}: ${shown(figure.value)}${p50}`)
       found.set(figure.name, [...(found.get(figure.name) ?? []), { size, figure }])
     }
     // Also after each size, so that a run which is stopped leaves a picture.
     draw(name, subject, found)
-  }
+  })
   printTable(subject, found)
 }
 

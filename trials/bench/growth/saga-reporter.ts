@@ -1,5 +1,4 @@
-import { createDatabase, type Database } from '@switchyard/db'
-import { startDatabases } from '../../support/databases.js'
+import { createDatabase } from '@switchyard/db'
 import { createClient } from '../git/load.js'
 import { startReporter } from '../saga/subjects.js'
 import { createToken } from '../saga-reads/service.js'
@@ -13,30 +12,22 @@ export interface Reporter {
   client: ReturnType<typeof createClient>
 }
 
-/** Runs something beside saga-reporter with a database of its own. @param fill called before the service starts */
+/** Runs something beside a saga-reporter. */
 export async function withReporter<Result>(
-  fill: (database: Database, url: string) => Promise<void>,
+  url: string,
   settings: Record<string, string>,
   run: (reporter: Reporter) => Promise<Result>,
 ): Promise<Result> {
-  const databases = await startDatabases(['sagas'])
-  // Filling takes minutes.
-  const pool = { url: databases.urls.sagas, poolSizeMax: 2, applicationName: 'bench', answerTimeoutMs: 0 }
-  const database = createDatabase(pool)
+  const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'bench' })
+  const token = await createToken(database)
+  await database.close()
+  const reporter = await startReporter(url, { RATE_LIMIT_PER_MINUTE: '0', ...settings })
+  const client = createClient([reporter.httpPort], token)
+  const { port: grpcPort, httpPort, pid } = reporter
   try {
-    await fill(database, databases.urls.sagas)
-    const token = await createToken(database)
-    const reporter = await startReporter(databases.urls.sagas, { RATE_LIMIT_PER_MINUTE: '0', ...settings })
-    const client = createClient([reporter.httpPort], token)
-    const { port: grpcPort, httpPort, pid } = reporter
-    try {
-      return await run({ grpcPort, httpPort, pid, token, client })
-    } finally {
-      client.close()
-      await reporter.stop()
-    }
+    return await run({ grpcPort, httpPort, pid, token, client })
   } finally {
-    await database.close()
-    await databases.close()
+    client.close()
+    await reporter.stop()
   }
 }

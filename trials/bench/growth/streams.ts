@@ -2,10 +2,11 @@ import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { credentials } from '@grpc/grpc-js'
 import { SagaIngestClient } from '@switchyard/contracts/saga-ingest'
+import { startDatabases } from '../../support/databases.js'
 import { cpuMsBelow } from '../git/cpu-time.js'
 import { report } from '../saga/batch-load.js'
 import { usageOf } from '../saga/process-usage.js'
-import type { Subject } from './measure.js'
+import { type Figure, measureSizes, type Subject, type Tell } from './measure.js'
 import { type Reporter, withReporter } from './saga-reporter.js'
 
 const batches = 50
@@ -18,12 +19,14 @@ export const streams: Subject = {
   unit: 'open streams',
   scale: 'as each line says',
   sizes: [10, 100, 1_000],
-  measure: (size) =>
-    withReporter(
-      async () => {},
-      limits,
-      (reporter) => follow(reporter, size),
-    ),
+  async run(sizes, tell) {
+    const databases = await startDatabases(['sagas'])
+    try {
+      await withReporter(databases.urls.sagas, limits, (reporter) => follow(reporter, sizes, tell))
+    } finally {
+      await databases.close()
+    }
+  },
 }
 
 const limits = {
@@ -32,19 +35,20 @@ const limits = {
   SAGA_STREAMS_PER_ADDRESS_MAX: '2000',
 }
 
-async function follow(reporter: Reporter, size: number) {
+async function follow(reporter: Reporter, sizes: readonly number[], tell: Tell): Promise<void> {
   const client = new SagaIngestClient(`127.0.0.1:${reporter.grpcPort}`, credentials.createInsecure())
   const streams = new Streams(reporter)
-  try {
-    await streams.open(size)
-    // The first time, code is compiled.
-    await streams.deliver(client)
+  const measure = async (size: number): Promise<Figure[]> => {
+    await streams.openUpTo(size)
     const { cpuMs, p50Ms } = await streams.deliver(client)
     return [
       { name: 'memory of the service, MiB', value: usageOf(reporter.pid).residentMiB },
       { name: 'CPU of an event and a stream, µs', value: (cpuMs * 1000) / (size * events) },
       { name: 'from report to delivery, p50, ms', value: p50Ms },
     ]
+  }
+  try {
+    await measureSizes(sizes, measure, tell)
   } finally {
     streams.close()
     client.close()
@@ -62,9 +66,9 @@ class Streams {
     this.#reporter = reporter
   }
 
-  async open(count: number): Promise<void> {
+  async openUpTo(count: number): Promise<void> {
     const { httpPort: port, token } = this.#reporter
-    for (let index = 0; index < count; index += 1) {
+    while (this.#open.length < count) {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const options = {
           host: '127.0.0.1',
