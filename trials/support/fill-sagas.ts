@@ -82,7 +82,11 @@ const detailedActivities = `INSERT INTO saga_activities
   FROM generate_series(0, 19) AS n`
 
 /** Fills an empty, migrated database. Indexes are made when the rows are there, which takes a fraction of the time. */
-export async function fill({ pool }: { pool: Pool }, log: (line: string) => void): Promise<void> {
+export async function fill(
+  { pool }: { pool: Pool },
+  log: (line: string) => void,
+  count = sagaCount,
+): Promise<void> {
   const timed = async (name: string, work: () => Promise<unknown>) => {
     const startedMs = performance.now()
     await work()
@@ -90,11 +94,11 @@ export async function fill({ pool }: { pool: Pool }, log: (line: string) => void
   }
   await pool.query("ALTER SYSTEM SET max_wal_size = '8GB'")
   await pool.query('SELECT pg_reload_conf()')
-  await timed('sagas', () => withoutIndexes(pool, 'sagas', () => pool.query(sagas, [sagaCount])))
+  await timed('sagas', () => withoutIndexes(pool, 'sagas', () => pool.query(sagas, [count])))
   await pool.query('ANALYZE sagas')
-  await timed('activities', () => pool.query(activities, [sagaCount]))
-  await timed('flags', () => pool.query(flags, [sagaCount]))
-  await timed('tags', () => pool.query(tags, [sagaCount]))
+  await timed('activities', () => pool.query(activities, [count]))
+  await timed('flags', () => pool.query(flags, [count]))
+  await timed('tags', () => pool.query(tags, [count]))
   await pool.query(tenants)
   await pool.query(detailed, [detailedSaga])
   await pool.query(detailedActivities, [detailedSaga])

@@ -96,6 +96,7 @@ export function createClient(ports: number[], token: string) {
   return {
     get: (path: string) => send('GET', path),
     post: (path: string, body: unknown) => send('POST', path, body),
+    delete: (path: string) => send('DELETE', path),
     close: () => agent.destroy(),
   }
 }

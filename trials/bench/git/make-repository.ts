@@ -48,16 +48,21 @@ export async function builtRepository(name: string, history: () => Iterable<stri
   mkdirSync(dirname(path), { recursive: true })
   const git = (...args: string[]) =>
     execFileSync('git', [`--git-dir=${temporary}`, ...args], { stdio: 'pipe' })
-  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', temporary])
-  const child = spawn('git', [`--git-dir=${temporary}`, 'fast-import', '--quiet', '--done'], {
-    stdio: ['pipe', 'inherit', 'inherit'],
-  })
-  await writeHistory(child, history())
+  await importHistory(temporary, history())
   git('repack', '-adq')
   git('commit-graph', 'write', '--reachable', '--changed-paths')
   git('pack-refs', '--all')
   renameSync(temporary, path)
   return path
+}
+
+/** Makes a bare repository of a history for `git fast-import`, as it is after that: one pack, and nothing beside it. */
+export async function importHistory(path: string, history: Iterable<string>): Promise<void> {
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', path])
+  const child = spawn('git', [`--git-dir=${path}`, 'fast-import', '--quiet', '--done'], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+  await writeHistory(child, history)
 }
 
 async function writeHistory(child: ChildProcess, history: Iterable<string>): Promise<void> {

@@ -68,6 +68,8 @@ export async function startService(plans: readonly RepositoryPlan[]) {
   return {
     token,
     projects,
+    databaseUrl: databases.urls.git,
+    storageRoot,
     gitApi,
     /** Processes that each send the output of one `git cat-file --batch` in a repository. */
     catFile: (path: string) =>

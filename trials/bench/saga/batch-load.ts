@@ -41,7 +41,8 @@ export async function runBatchLoad(order: LoadOrder): Promise<LoadResult> {
   return resultOf(order, latenciesMs, acknowledged, cpu)
 }
 
-async function report(client: SagaIngestClient, events: readonly TraceEvent[]): Promise<void> {
+/** Reports events in one call. @throws when one of them was not recorded */
+export async function report(client: SagaIngestClient, events: readonly TraceEvent[]): Promise<void> {
   const { results } = await new Promise<ReportEventsResponse>((resolve, reject) => {
     const answer = (error: ServiceError | null, response: ReportEventsResponse) =>
       error ? reject(error) : resolve(response)

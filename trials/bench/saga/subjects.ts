@@ -21,8 +21,11 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
   return subject(child, Number(port))
 }
 
-/** The service as it is built, with the options of Node and the allocator of its image. */
-export async function startReporter(databaseUrl: string): Promise<Subject> {
+/** The service as it is built, with the options of Node and the allocator of its image. @param settings besides the usual ones */
+export async function startReporter(
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<Subject & { httpPort: number }> {
   const port = await findFreePort()
   const grpcPort = await findFreePort()
   // Two downloads of the same file at the same time would disturb each other.
@@ -37,6 +40,7 @@ export async function startReporter(databaseUrl: string): Promise<Subject> {
       DATABASE_URL: databaseUrl,
       PORT: `${port}`,
       GRPC_PORT: `${grpcPort}`,
+      ...settings,
     },
   })
   const ready = () =>
@@ -49,7 +53,7 @@ export async function startReporter(databaseUrl: string): Promise<Subject> {
       throw new Error('the reporter did not start: is everything built?')
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  return subject(child, grpcPort)
+  return { ...subject(child, grpcPort), httpPort: port }
 }
 
 function subject(child: ChildProcess, port: number): Subject {

@@ -71,7 +71,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
                 aria-label={`${rule.dry_run ? 'Act on' : 'Only try'} ${rule.name}`}
                 onClick={() => turn.mutate(rule)}
               >
-                {rule.dry_run ? 'Act on it' : 'Only try it'}
+                {rule.dry_run ? 'Act' : 'Only try'}
               </Button>
             )}
           </>
@@ -98,10 +98,10 @@ const RunsLink = ({ rule: { id, name } }: { rule: ImpactRule }) => (
     params={useProjectParams()}
     search={{ rule: String(id) }}
     hash="rule-runs"
-    aria-label={`What ${name} did`}
+    aria-label={`Runs of ${name}`}
     className="inline-flex min-h-8 items-center"
   >
-    What it did
+    Runs
   </TextLink>
 )
 
@@ -164,7 +164,7 @@ export function RuleRunsPanel({ rule }: { rule: string }) {
   return (
     <div id="rule-runs" className="scroll-mt-16">
       <Panel
-        name={`What rule ${rule} did`}
+        name={`Runs of rule ${rule}`}
         flush
         busy={query.isPending}
         actions={
