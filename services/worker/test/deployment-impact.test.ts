@@ -282,8 +282,8 @@ it('two workers compare each deployment, until its window is full', async () => 
 async function worse(): Promise<string[]> {
   const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
   const about = { tenant: 'default', service: 'billing', measure: 'failures' as const, onset: now.getTime() }
-  const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null, services: [] }
-  const impact = { ...windows, findings: [{ ...about, ...figures }] }
+  const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
+  const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
   const times = { foundAt: now, externalUrl: 'https://switchyard.example.com' }
   const found = await due()
   // As two workers do it at once.

@@ -51,8 +51,9 @@ export const deploymentImpact = ({ database, clock, redis, impact: settings, web
         let bannersChange = await endRules(database, clock())
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
-          const comparison = { database, redis, settings, logger, externalUrl: webhooks.externalUrl }
-          const isApplied = await compareDeployment(comparison, deployment, clock())
+          const comparison = { database, redis, settings, logger }
+          const told = { foundAt: clock(), externalUrl: webhooks.externalUrl }
+          const isApplied = await compareDeployment(comparison, deployment, told)
           bannersChange ||= isApplied
         }
         await noteRecoveries({ database, redis }, settings, { now: clock(), signal })
@@ -74,8 +75,6 @@ const listDueDeployments = (database: Database, { tiers, windowMinutes }: Impact
 interface Comparison extends Pick<JobDependencies, 'database' | 'redis'> {
   settings: ImpactSettings
   logger: Logger
-  /** Base of links in payloads of webhooks. */
-  externalUrl: string | undefined
 }
 
 /**
@@ -86,13 +85,13 @@ interface Comparison extends Pick<JobDependencies, 'database' | 'redis'> {
 async function compareDeployment(
   comparison: Comparison,
   deployment: DueDeployment,
-  now: Date,
+  told: Parameters<typeof recordImpact>[3],
 ): Promise<boolean> {
-  const { database, logger, externalUrl } = comparison
+  const { database, logger } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
-    const impact = await findDeploymentImpact(comparison, deployment, now)
-    const rules = await recordImpact(database, deployment, impact, { foundAt: now, externalUrl })
+    const impact = await findDeploymentImpact(comparison, deployment, told.foundAt)
+    const rules = await recordImpact(database, deployment, impact, told)
     const { length: findings } = impact.findings
     if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
     return rules.length > 0
