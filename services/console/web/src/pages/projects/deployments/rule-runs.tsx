@@ -31,10 +31,14 @@ export function RuleRuns({
   changed: readonly unknown[]
 }) {
   const mayChange = useMayChange('maintainer')
+  const project = useProjectPath()
   const [reverted, setReverted] = useState<ImpactRuleRun>()
   const of: Column<ImpactRuleRun> =
     about === 'rule'
-      ? { header: 'Deployment', cell: ({ deployment: { id, iid } }) => <DeploymentLink id={id} iid={iid} /> }
+      ? {
+          header: 'Deployment',
+          cell: ({ deployment }) => <DeploymentLink deployment={deployment} project={project} />,
+        }
       : { header: 'Rule', cell: ({ rule }) => <span dir="auto">{rule.name}</span> }
   const actions: Column<ImpactRuleRun> = {
     header: 'Actions',
