@@ -34,6 +34,25 @@ const activeAt = async (baseUrl: string, query = '') =>
 const messagesAt = async (baseUrl: string, query = '') =>
   (await activeAt(baseUrl, query)).map(({ message }) => message)
 
+describe('GET /broadcast_messages', () => {
+  it('lists those that are shown at some moment of a time', async () => {
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const past = await createMessage({ starts_at: inHours(-3), ends_at: inHours(-2) })
+    const now = await createMessage({ starts_at: inHours(-1), ends_at: inHours(1) })
+    const next = await createMessage({ starts_at: inHours(2), ends_at: inHours(3) })
+    const listed = async (query: string) => {
+      const response = await harness.send('admin', 'GET', `${path}?${query}`)
+      const ids = ((await response.json()) as Message[]).map(({ id }) => id)
+      expect(response.headers.get('X-Total')).toBe(String(ids.length))
+      return ids
+    }
+    expect(await listed(`ends_after=${inHours(-1)}`)).toEqual([next.id, now.id])
+    expect(await listed(`starts_before=${inHours(1)}`)).toEqual([now.id, past.id])
+    expect(await listed(`ends_after=${inHours(-1)}&starts_before=${inHours(1)}`)).toEqual([now.id])
+    expect((await harness.send('admin', 'GET', `${path}?ends_after=soon`)).status).toBe(400)
+  })
+})
+
 describe('GET /broadcast_messages/active', () => {
   it('shows guests the messages that are on, newest first, and what a banner needs of them', async () => {
     const on = await createMessage({ message: 'On' })

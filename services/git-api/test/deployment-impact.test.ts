@@ -160,6 +160,7 @@ describe('the impact of a deployment', () => {
       'acme',
     ])
     expect(tenantsOf(await ask('/deployment_impacts'))).toEqual(['acme', 'acme'])
+    expect(tenantsOf((await ask('/deployments'))[0].findings)).toEqual(['acme', 'acme'])
     expect(await ask('/deployment_impacts?tenant=default')).toMatchObject({ message: /bound to tenant acme/ })
   })
 
@@ -243,6 +244,50 @@ it('a webhook is told of it when it is tested', async () => {
     deployment_id: id,
     console_url: expect.stringMatching(new RegExp(`/deployments/${id}$`)),
     findings: [{ measure: 'failures', samples_after: 120, chance: 1e-6 }, { fingerprint: 'f1' }],
+  })
+})
+
+describe('the deployments of every project', () => {
+  const list = (query = '', who: Who = 'reporter') => harness.ask(who, 'GET', `/deployments${query}`)
+  const idsOf = async (query: string, who?: Who) =>
+    (await list(query, who)).body.map(({ id }: { id: number }) => id)
+
+  it('are those that ended in a time, the last one first, with what became worse with each', async () => {
+    const [worse, later, old] = [
+      await deployed(30),
+      await deployed(10, { environment: 'staging' }),
+      await deployed(2000),
+    ]
+    await compared(worse, ['default'])
+    await dismissal(worse, 'POST', { reason: 'The bank was down' })
+    const { body, status } = await list()
+    expect(status).toBe(200)
+    expect(body).toMatchObject([
+      { id: later, tier: 'staging', status: 'success', findings: [], dismissed: false },
+      {
+        id: worse,
+        tier: 'production',
+        environment: { name: 'production' },
+        project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+        dismissed: true,
+        findings: [
+          { service_name: 'billing', tenant: 'default', measure: 'failures' },
+          { service_name: 'billing', tenant: 'default', measure: 'new_failure' },
+        ],
+      },
+    ])
+    expect(await idsOf(`?finished_after=${ago(3000).toISOString()}`)).toEqual([later, worse, old])
+    expect(await idsOf(`?finished_before=${ago(20).toISOString()}`)).toEqual([worse])
+  })
+
+  it('are shown only to who may read them, and none that goes on', async () => {
+    const ended = await deployed(30)
+    const given = { environment: 'production', sha, ref: 'main', tag: false, status: 'running' }
+    await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, given)
+    for (const who of ['reporter', 'owner'] as const) expect(await idsOf('', who)).toEqual([ended])
+    for (const who of ['guest', 'stranger'] as const) expect(await idsOf('', who)).toEqual([])
+    expect((await list('', 'anonymous')).status).toBe(401)
+    expect((await list('?finished_after=soon')).status).toBe(400)
   })
 })
 

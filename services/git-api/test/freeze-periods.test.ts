@@ -1,5 +1,5 @@
 import type { Project } from '@switchyard/db'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
@@ -118,6 +118,48 @@ it('is for reporters to read and maintainers to write', async () => {
   ] as const) {
     expect(await status('developer', method, rest)).toBe(403)
   }
+})
+
+describe('the freezes of every project', () => {
+  const list = (query = '', who: keyof GitHarness['tokens'] | 'anonymous' = 'reporter') =>
+    harness.ask(who, 'GET', `/freezes${query}`)
+  const inHours = (hours: number) =>
+    encodeURIComponent(new Date(Date.now() + hours * 3_600_000).toISOString())
+
+  it('are those under way within a time, shown to who may read the deployments', async () => {
+    const add = async (start: number, end: number): Promise<number> =>
+      (await ask('POST', '', { freeze_start: cronIn(start), freeze_end: cronIn(end) })).body.id
+    const [now, past, next] = [await add(-2, 2), await add(-5, -3), await add(5, 6)]
+    const idsOf = async (query: string, who: keyof GitHarness['tokens'] = 'reporter') => {
+      const { body } = await list(query, who)
+      const ids = body.map((freeze: { freeze_period: { id: number } }) => freeze.freeze_period.id)
+      return ids.filter((id: number) => [now, past, next].includes(id))
+    }
+    expect(await idsOf('')).toEqual([now, past])
+    expect(await idsOf(`?ends_after=${inHours(-1)}`)).toEqual([now])
+    expect(await idsOf(`?starts_before=${inHours(20)}`)).toEqual([next, now, past])
+    const [freeze] = (await list()).body
+    expect(freeze).toMatchObject({
+      project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+      freeze_period: { id: now, cron_timezone: 'UTC' },
+    })
+    expect(Date.parse(freeze.ends_at) - Date.parse(freeze.starts_at)).toBe(4 * 3_600_000)
+    expect([await idsOf('', 'guest'), await idsOf('', 'stranger')]).toEqual([[], []])
+    for (const id of [now, past, next]) await ask('DELETE', `/${id}`)
+  })
+
+  it('are refused without a token, and for times that are not evaluated', async () => {
+    expect((await list('', 'anonymous')).status).toBe(401)
+    expect(await list(`?ends_after=${inHours(-49)}`)).toMatchObject({
+      status: 400,
+      body: { error: 'ends_after is more than two days ago' },
+    })
+    expect(await list(`?starts_before=${inHours(25)}`)).toMatchObject({
+      status: 400,
+      body: { error: 'starts_before is more than a day ahead' },
+    })
+    expect((await list('?ends_after=soon')).status).toBe(400)
+  })
 })
 
 it('keeps to the most freeze periods of a project, also with parallel requests', async () => {

@@ -20,6 +20,7 @@ export async function callDeployments(api: DocumentedApi, path: { id: number }) 
   const period = { ...path, freeze_period_id: idOf(await api.call(`POST ${periods}`, { path, body })) }
   await api.call(`GET ${periods}`, { path })
   await api.call(`GET ${periods}/{freeze_period_id}`, { path: period })
+  await api.call('GET /freezes')
   await api.call(`PUT ${periods}/{freeze_period_id}`, { path: period, body: { freeze_end: '0 9 * * 1' } })
   await api.call(`DELETE ${periods}/{freeze_period_id}`, { path: period })
 
@@ -36,6 +37,7 @@ export async function callDeployments(api: DocumentedApi, path: { id: number }) 
   await api.call(`GET ${impact}`, { path: deployment })
   await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })
   await api.call(`DELETE ${impact}/dismissal`, { path: deployment })
+  await api.call('GET /deployments')
   await api.call('GET /deployment_impacts', { query: { fingerprint: 'f1' } })
   await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
 }

@@ -189,6 +189,7 @@ describe('reading', () => {
       '/sagas/foreign/activities/a/payloads/parameter',
       '/sagas/parked_activities',
       '/sagas/stats',
+      '/sagas/failure_history',
       '/sagas/export',
       '/sagas/stream',
       '/sagas/bulk',

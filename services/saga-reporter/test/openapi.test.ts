@@ -98,6 +98,7 @@ it('every operation answers as it is documented', async () => {
   expect(listed.headers.get('X-Next-Cursor')).toBeTruthy()
   await api.call('GET /sagas/parked_activities')
   await api.call('GET /sagas/stats')
+  await api.call('GET /sagas/failure_history', { query: { bucket_seconds: '3600' } })
   await api.call('GET /sagas/export', { query: { format: 'csv' } })
   await api.call('GET /sagas/export', { query: { format: 'ndjson' } })
   await api.call('GET /sagas/stream', { query: { last_event_id: '0' } })

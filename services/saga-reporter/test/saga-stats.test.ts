@@ -39,8 +39,9 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-const get = (query: string) =>
-  fetch(`${harness.baseUrl}/api/v4/sagas/stats${query}`, { headers: { 'PRIVATE-TOKEN': token } })
+const ask = (path: string) =>
+  fetch(`${harness.baseUrl}/api/v4/sagas/${path}`, { headers: { 'PRIVATE-TOKEN': token } })
+const get = (query: string) => ask(`stats${query}`)
 
 const range = `created_after=${minute(0).toISOString()}&created_before=${minute(400).toISOString()}`
 
@@ -140,5 +141,70 @@ describe('GET /sagas/stats', () => {
       await client.query('ROLLBACK')
       client.release()
     }
+  })
+})
+
+describe('GET /sagas/failure_history', () => {
+  const history = (query: string) => ask(`failure_history?${query}`)
+  const between = (from: number, to: number) =>
+    `failed_after=${minute(from).toISOString()}&failed_before=${minute(to).toISOString()}`
+
+  it('counts the failures of each cause in each part of a time', async () => {
+    const response = await history(`${between(5, 60)}&bucket_seconds=600`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      from: minute(0).toISOString(),
+      to: minute(60).toISOString(),
+      bucket_seconds: 600,
+      causes: [
+        {
+          fingerprint: expect.any(String),
+          sample: expect.stringMatching(/^connect 10/),
+          count: 2,
+          counts: [0, 0, 0, 2, 0, 0, 0],
+        },
+        { fingerprint: expect.any(String), sample: 'out of stock', count: 1, counts: [0, 0, 0, 1, 0, 0, 0] },
+      ],
+      other: { count: 0, counts: [0, 0, 0, 0, 0, 0, 0] },
+    })
+  })
+
+  it('tells the five most frequent causes apart, of sagas that began within a day, of one tenant', async () => {
+    await harness.database.pool.query(
+      `INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text)
+       SELECT 'many', cause || '-' || n, cause::text, $1, $1::timestamptz + cause * interval '1 minute', 'f' || cause, 'It broke'
+       FROM generate_series(1, 7) AS cause, generate_series(1, cause) AS n
+       UNION ALL SELECT 'many', 'old', 'old', $1::timestamptz - interval '2 days', $1, 'f0', 'It broke'`,
+      [minute(600)],
+    )
+    const { causes, other } = (await (await history(`tenant=many&${between(600, 660)}`)).json()) as {
+      causes: { fingerprint: string; count: number }[]
+      other: { count: number; counts: number[] }
+    }
+    expect(causes.map(({ fingerprint, count }) => [fingerprint, count])).toEqual([
+      ['f7', 7],
+      ['f6', 6],
+      ['f5', 5],
+      ['f4', 4],
+      ['f3', 3],
+    ])
+    expect(other).toEqual({ count: 3, counts: [3, 0, 0, 0, 0] })
+  })
+
+  it('is of the last day, in parts of a quarter of an hour, when nothing else is said', async () => {
+    const { other } = (await (await history('')).json()) as { other: { counts: number[] } }
+    expect(other.counts).toHaveLength(97)
+  })
+
+  it.each([
+    [between(2, 1), 'failed_after is after failed_before'],
+    [`${between(0, 3000)}&bucket_seconds=10`, 'bucket_seconds is too short for this time'],
+    ['bucket_seconds=9', 'bucket_seconds is invalid'],
+    ['bucket_seconds=x', 'bucket_seconds is invalid'],
+    ['failed_after=soon', 'failed_after is invalid'],
+  ])('refuses %s', async (query, error) => {
+    const response = await history(query)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error })
   })
 })

@@ -255,6 +255,7 @@ describe.each([
   `/sagas/${encodeURIComponent('order/1 ü')}/activities/first/payloads/result`,
   '/sagas/parked_activities',
   '/sagas/stats',
+  '/sagas/failure_history',
   '/sagas/export',
 ])('who may read %s', (path) => {
   it('is an administrator, or whoever has the scope', async () => {

@@ -6,14 +6,22 @@ import type { BroadcastMessage } from '../generated/client.js'
 
 const newestFirst = { id: 'desc' } as const
 
-/** One page of all messages, newest first, and the number of all messages. */
+/** A time in which messages are shown; both ends may be left out. */
+export interface BroadcastTimes {
+  endsAfter: Date | undefined
+  startsBefore: Date | undefined
+}
+
+/** One page of the messages that are shown at some moment of a time, newest first, and how many there are. */
 export async function listBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
+  { endsAfter, startsBefore }: BroadcastTimes,
   rows: { skip: number; take: number },
 ): Promise<{ messages: BroadcastMessage[]; total: number }> {
+  const where = { endsAt: { gt: endsAfter }, startsAt: { lt: startsBefore } }
   const [messages, total] = await Promise.all([
-    prisma.broadcastMessage.findMany({ orderBy: newestFirst, ...rows }),
-    prisma.broadcastMessage.count(),
+    prisma.broadcastMessage.findMany({ where, orderBy: newestFirst, ...rows }),
+    prisma.broadcastMessage.count({ where }),
   ])
   return { messages, total }
 }

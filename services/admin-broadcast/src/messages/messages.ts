@@ -1,6 +1,7 @@
 import {
   type AuditAuthor,
   type BroadcastMessage,
+  type BroadcastTimes,
   createBroadcastMessage,
   type Database,
   type DatabaseOrTransaction,
@@ -35,9 +36,10 @@ interface MessageAt {
 
 export async function listMessages(
   { database, clock }: MessageDependencies,
+  times: BroadcastTimes,
   rows: { skip: number; take: number },
 ) {
-  return { ...(await listBroadcastMessages(database, rows)), now: clock() }
+  return { ...(await listBroadcastMessages(database, times, rows)), now: clock() }
 }
 
 /** @throws DomainError not-found */

@@ -64,9 +64,13 @@ export const listMessages = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Broadcast messages, the newest first',
     replies: { 200: z.array(broadcastMessageShape) },
-    input: z.object(pageParameters),
-    async handle(page, _caller, call) {
-      const found = await messages.listMessages(dependencies, rowsOf(page))
+    input: z.object({
+      ...pageParameters,
+      ends_after: time().optional().meta({ description: 'Messages that are shown after this time' }),
+      starts_before: time().optional().meta({ description: 'Messages that are shown before this time' }),
+    }),
+    async handle({ ends_after: endsAfter, starts_before: startsBefore, ...page }, _caller, call) {
+      const found = await messages.listMessages(dependencies, { endsAfter, startsBefore }, rowsOf(page))
       const items = found.messages.map((message) => presentBroadcastMessage(message, found.now))
       return pageReply(items, page, found.total, call)
     },

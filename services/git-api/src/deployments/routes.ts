@@ -33,6 +33,7 @@ import {
 import { optional, optionalText, serviceNames } from '../shapes/parameters.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
+import { endedDeploymentRoutes } from './ended-deployment-routes.js'
 import type { DeploymentOrder, DeploymentView } from './store.js'
 
 export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
@@ -40,6 +41,7 @@ export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
   const path = '/projects/:id/deployments'
   const one = `${path}/:deployment_id`
   return [
+    ...endedDeploymentRoutes(deps.database),
     route('GET', path, readDeployments, listDeployments(deps.database)),
     route('POST', path, deploy, createDeployment(deps)),
     route('GET', one, readDeployments, getDeployment(deps.database)),

@@ -42,6 +42,23 @@ test('an answer is remembered for as long as it is right, in both directions of 
 })
 
 test.each([
+  ['the weekend', weekend, [['2026-11-27T22:00:00.000Z', '2026-11-30T07:00:00.000Z']]],
+  [
+    'each night',
+    { freezeStart: '0 22 * * *', freezeEnd: '0 6 * * *', cronTimezone: 'UTC' },
+    [24, 25, 26, 27, 28].map((day) => [`2026-11-${day}T22:00:00.000Z`, `2026-11-${day + 1}T06:00:00.000Z`]),
+  ],
+  [
+    'each hour until the next one',
+    { freezeStart: '0 * * * *', freezeEnd: '0 * * * *', cronTimezone: 'UTC' },
+    [['2026-11-25T00:00:00.000Z', '2026-11-29T00:00:00.000Z']],
+  ],
+])('%s is listed from the day before yesterday to tomorrow', async (_name, period, times) => {
+  const freezes = await createFreezeCalendar().listFreezes(period, new Date('2026-11-27T12:00:00Z'))
+  expect(freezes.map(({ startsAt, endsAt }) => [startsAt.toISOString(), endsAt.toISOString()])).toEqual(times)
+})
+
+test.each([
   '0 0 31 2 *',
   '0 0 31 2,4,6 *',
   '* * * *',

@@ -5,11 +5,24 @@ import { LRUCache } from 'lru-cache'
 import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
+const dayMs = 86_400_000
+/** Freezes are listed from the day before yesterday to tomorrow. */
+export const listedMs = { before: 2 * dayMs, after: dayMs }
+/** A period that comes and goes more often than this in the listed days is listed in part. */
+const changesMax = 1_000
 const expressionLengthMax = 255
 const timezoneLengthMax = 64
 
+/** A time in which deployments are not welcome, both ends included. */
+export interface Freeze {
+  startsAt: Date
+  endsAt: Date
+}
+
 /** What is known of a freeze period for some time. */
 interface Answer {
+  /** The last time that the period began. */
+  start: Date
   /** End of the freeze; null: nothing is frozen. */
   end: Date | null
   /** The first instant after which the answer may differ, in epoch ms. */
@@ -26,8 +39,20 @@ export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
  */
 export function createFreezeCalendar() {
   const answers = new LRUCache<string, Answer>({ max: rememberedMax })
+  const listed = new LRUCache<string, Freeze[]>({ max: rememberedMax })
 
   return {
+    /** The freezes of a period in the days around now, the first one first. They are found once a day. */
+    async listFreezes(period: FreezePeriodFields, now: Date): Promise<Freeze[]> {
+      const fromMs = Math.floor(now.getTime() / dayMs) * dayMs - listedMs.before
+      const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone, fromMs])
+      const known = listed.get(key)
+      if (known) return known
+      const found = await freezesBetween(period, fromMs, fromMs + listedMs.before + dayMs + listedMs.after)
+      listed.set(key, found)
+      return found
+    },
+
     /** The latest end of all freeze periods that are under way; null when there is none. */
     async findEnd(periods: readonly FreezePeriodFields[], now: Date): Promise<Date | null> {
       let latest: Date | null = null
@@ -57,9 +82,24 @@ function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFiel
     .prev()
     .toDate()
   const end = parse(freezeEnd, { tz, currentDate: start }).next().toDate()
-  if (now <= end) return { end, validFromMs, validUntilMs: end.getTime() }
+  if (now <= end) return { start, end, validFromMs, validUntilMs: end.getTime() }
   const next = parse(freezeStart, { tz, currentDate: now }).next()
-  return { end: null, validFromMs, validUntilMs: next.getTime() - 1 }
+  return { start, end: null, validFromMs, validUntilMs: next.getTime() - 1 }
+}
+
+/** Freezes that follow each other without a gap are one. */
+async function freezesBetween(period: FreezePeriodFields, fromMs: number, toMs: number): Promise<Freeze[]> {
+  const freezes: Freeze[] = []
+  let atMs = fromMs
+  for (let change = 0; change < changesMax && atMs <= toMs; change += 1) {
+    const { start, end, validUntilMs } = answerAt(period, new Date(atMs))
+    const last = freezes.at(-1)
+    if (end && last && start <= last.endsAt) last.endsAt = end
+    else if (end) freezes.push({ startsAt: start, endsAt: end })
+    atMs = validUntilMs + 1
+    await yieldToEventLoop()
+  }
+  return freezes
 }
 
 const parse = (expression: string, at: { tz: string; currentDate: Date }): CronExpression =>

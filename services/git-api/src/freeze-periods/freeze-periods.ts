@@ -3,27 +3,32 @@ import {
   type Database,
   type FreezePeriod,
   inTransaction,
+  type Project,
   type Rows,
   requireUnchanged,
 } from '@switchyard/db'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
-import { freezePeriodProblems } from './freeze-calendar.js'
+import { type Freeze, type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
 import {
   countFreezePeriods,
   createFreezePeriod,
   deleteFreezePeriod,
   type FreezePeriodFields,
   findFreezePeriod,
+  listReadableFreezePeriods,
   listFreezePeriods as listStoredPeriods,
   updateFreezePeriod,
 } from './store.js'
 
-export type { FreezeCalendar } from './freeze-calendar.js'
+export { type FreezeCalendar, listedMs } from './freeze-calendar.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
+/** So many periods are evaluated for a list of freezes of every project. */
+const listedPeriodsMax = 500
 
 export async function listFreezePeriods(
   database: Database,
@@ -32,6 +37,28 @@ export async function listFreezePeriods(
 ): Promise<{ periods: FreezePeriod[]; total: number }> {
   const periods = await listStoredPeriods(database, project.id)
   return { periods: periods.slice(skip, skip + take), total: periods.length }
+}
+
+export interface ProjectFreeze extends Freeze {
+  project: Project
+  period: FreezePeriod
+}
+
+/** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
+export async function listFreezes(
+  { database, freezeCalendar }: { database: Database; freezeCalendar: FreezeCalendar },
+  caller: Caller,
+  { endsAfter, startsBefore, now }: { endsAfter: Date; startsBefore: Date; now: Date },
+  { skip, take }: Rows,
+): Promise<{ freezes: ProjectFreeze[]; total: number }> {
+  const freezes: ProjectFreeze[] = []
+  for (const { project, ...period } of await listReadableFreezePeriods(database, caller, listedPeriodsMax)) {
+    for (const freeze of await freezeCalendar.listFreezes(period, now))
+      if (freeze.endsAt >= endsAfter && freeze.startsAt <= startsBefore)
+        freezes.push({ ...freeze, project, period })
+  }
+  freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
+  return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
 }
 
 /** @throws DomainError not-found */

@@ -1,4 +1,5 @@
 import type { Database, FreezePeriod } from '@switchyard/db'
+import { systemClock } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -8,17 +9,20 @@ import {
   noContent,
   pageParameters,
   pageReply,
+  parameterProblem,
   preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
+  signedIn,
   text,
+  time,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { optionalText } from '../shapes/parameters.js'
+import { optional, optionalText } from '../shapes/parameters.js'
 import * as periods from './freeze-periods.js'
 
 const freezePeriodShape = z
@@ -42,11 +46,17 @@ const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriod
   updated_at: period.updatedAt,
 })
 
-export function freezePeriodRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
-  const { readDeployments, maintain } = guards
+interface FreezePeriodDependencies extends ProjectResourceDependencies {
+  freezeCalendar: periods.FreezeCalendar
+}
+
+export function freezePeriodRoutes(deps: FreezePeriodDependencies): Route[] {
+  const { database } = deps
+  const { readDeployments, maintain } = deps.guards
   const path = '/projects/:id/freeze_periods'
   const one = `${path}/:freeze_period_id`
   return [
+    route('GET', '/freezes', signedIn, listFreezes(deps)),
     route('GET', path, readDeployments, listFreezePeriods(database)),
     route('POST', path, maintain, createFreezePeriod(database)),
     route('GET', one, readDeployments, getFreezePeriod(database)),
@@ -54,6 +64,52 @@ export function freezePeriodRoutes({ database, guards }: ProjectResourceDependen
     route('DELETE', one, maintain, deleteFreezePeriod(database)),
   ]
 }
+
+const freezeShape = z
+  .object({
+    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    freeze_period: freezePeriodShape,
+    starts_at: z.date(),
+    ends_at: z.date(),
+  })
+  .meta({ id: 'Freeze', description: 'A time in which a project should not be deployed' })
+
+const presentFreeze = ({
+  project,
+  period,
+  startsAt,
+  endsAt,
+}: periods.ProjectFreeze): z.output<typeof freezeShape> => ({
+  project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+  freeze_period: presentFreezePeriod(period),
+  starts_at: startsAt,
+  ends_at: endsAt,
+})
+
+const dayMs = 86_400_000
+
+const listFreezes = (deps: FreezePeriodDependencies) =>
+  endpoint({
+    summary: 'Freezes of projects whose deployments the caller may read, the last one first',
+    replies: { 200: z.array(freezeShape) },
+    input: z.object({
+      ...pageParameters,
+      ends_after: optional(time()).meta({ description: 'Within the last two days; else a day ago' }),
+      starts_before: optional(time()).meta({ description: 'Until in a day; else now' }),
+    }),
+    async handle({ ends_after, starts_before, ...page }, caller: Caller, call) {
+      const now = systemClock()
+      const endsAfter = ends_after ?? new Date(now.getTime() - dayMs)
+      const startsBefore = starts_before ?? now
+      if (now.getTime() - endsAfter.getTime() > periods.listedMs.before)
+        throw parameterProblem('ends_after', 'is more than two days ago')
+      if (startsBefore.getTime() - now.getTime() > periods.listedMs.after)
+        throw parameterProblem('starts_before', 'is more than a day ahead')
+      const question = { endsAfter, startsBefore, now }
+      const found = await periods.listFreezes(deps, caller, question, rowsOf(page))
+      return pageReply(found.freezes.map(presentFreeze), page, found.total, call)
+    },
+  })
 
 const periodId = { freeze_period_id: rowId() }
 

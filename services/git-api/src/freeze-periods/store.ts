@@ -1,5 +1,7 @@
-import type { DatabaseOrTransaction, FreezePeriod } from '@switchyard/db'
+import type { DatabaseOrTransaction, FreezePeriod, Project } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
+import type { Caller } from '@switchyard/domain/access'
+import { projectsWithReadableDeployments } from '../guards.js'
 
 /** The fields of a freeze period that callers write. */
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>
@@ -28,6 +30,19 @@ export const listFreezePeriods = (
   projectId: number,
 ): Promise<FreezePeriod[]> =>
   prisma.freezePeriod.findMany({ where: { projectId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+
+/** Freeze periods of projects whose deployments the caller may read; those of the last active project first. */
+export const listReadableFreezePeriods = (
+  { prisma }: DatabaseOrTransaction,
+  caller: Caller,
+  take: number,
+): Promise<(FreezePeriod & { project: Project })[]> =>
+  prisma.freezePeriod.findMany({
+    where: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
+    include: { project: true },
+    orderBy: [{ project: { lastActivityAt: 'desc' } }, { projectId: 'asc' }, { id: 'asc' }],
+    take,
+  })
 
 export const findFreezePeriod = (
   { prisma }: DatabaseOrTransaction,

@@ -1,16 +1,16 @@
-import {
-  type Database,
-  type DatabaseOrTransaction,
-  type DeploymentDismissal,
-  type DeploymentFinding,
-  type DeploymentImpact,
-  type Prisma,
-  type Project,
-  type Rows,
-  unendedMembership,
+import type {
+  Database,
+  DatabaseOrTransaction,
+  DeploymentDismissal,
+  DeploymentFinding,
+  DeploymentImpact,
+  Prisma,
+  Project,
+  Rows,
 } from '@switchyard/db'
-import { accessLevels, type Caller } from '@switchyard/domain/access'
+import type { Caller } from '@switchyard/domain/access'
 import type { DeploymentUser, DeploymentView } from '../deployments/store.js'
+import { projectsWithReadableDeployments } from '../guards.js'
 
 export type DismissalView = DeploymentDismissal & { user: DeploymentUser | null }
 
@@ -120,7 +120,7 @@ export async function listFindings(
     serviceName,
     fingerprint,
     onsetAt: { gte: beganAfter, lte: beganBefore },
-    deployment: { project: readableProjects(caller) },
+    deployment: { project: projectsWithReadableDeployments(caller) },
   } satisfies Prisma.DeploymentFindingWhereInput
   const deployment = { include: { environment: true, user: true, project: true, dismissal: true } }
   const orderBy = [{ onsetAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
@@ -129,13 +129,4 @@ export async function listFindings(
     prisma.deploymentFinding.count({ where }),
   ])
   return { findings, total }
-}
-
-/** Projects whose deployments a caller may read, as the guard of one project decides it. */
-function readableProjects({ user, token }: Caller): Prisma.ProjectWhereInput {
-  const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
-  return {
-    ...(token.projectId == null ? {} : { id: token.projectId }),
-    ...(user.admin ? {} : { OR: [{ ownerId: user.id }, { members: { some: member } }] }),
-  }
 }

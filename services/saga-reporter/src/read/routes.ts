@@ -25,6 +25,7 @@ import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../s
 import { tenantRoute } from '../shapes/tenants.js'
 import { listSagaEvents } from './events.js'
 import { exportSagas } from './export.js'
+import { failureHistory } from './failure-history.js'
 import { getPayload } from './payloads.js'
 import { getSagaDetail, pageParkedActivities, pageSagas, type StatusCounts } from './read.js'
 import { sagaStats } from './stats.js'
@@ -44,6 +45,7 @@ export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => 
   tenantRoute('GET', '/sagas', reader, listSagas(database)),
   tenantRoute('GET', '/sagas/parked_activities', reader, listParkedActivities(database)),
   tenantRoute('GET', '/sagas/stats', reader, sagaStats(database, clock)),
+  tenantRoute('GET', '/sagas/failure_history', reader, failureHistory(database, clock)),
   tenantRoute('GET', '/sagas/export', reader, exportSagas(database), { longLived: true }),
 ]
 

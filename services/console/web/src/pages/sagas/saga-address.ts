@@ -5,6 +5,7 @@ const wordsOfAddresses = [
   'bulk',
   'commands',
   'export',
+  'failure_history',
   'parked_activities',
   'stats',
   'stream',
