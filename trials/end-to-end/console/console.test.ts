@@ -185,6 +185,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
       await withVisit({ token: data.tokens.developer }, async ({ page }) => {
         const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
         expect(links).toEqual(['Overview', 'Projects', 'Tokens', 'Docs'])
+        await page.getByText('left out: failures of sagas, latency of queues.').waitFor()
         const asked: string[] = []
         page.on('request', (request) => asked.push(new URL(request.url()).pathname))
         for (const address of [
@@ -210,6 +211,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
       await withVisit({ token: data.tokens.sagaReader }, async ({ page }) => {
         const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
         expect(links).toEqual(['Overview', 'Sagas', 'Failures', 'Docs'])
+        await page.getByText('left out: deployments, freezes, latency of queues.').waitFor()
         await open(page, '/sagas/order-1003')
         expect(await page.getByRole('button', { name: 'Resolve' }).count()).toBe(0)
       })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningPostgres, startPostgres } from '@switchyard/dev-env'
-import { launchBrowser } from '@switchyard/testing'
+import { launchBrowser, waitFor } from '@switchyard/testing'
 import pg from 'pg'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,6 +23,7 @@ beforeAll(async () => {
   // What happened an hour ago is written into it.
   postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), log: () => {}, durable: false })
   tree = await startTree({ env: { DATABASE_URL: postgres.url } })
+  await plantFailure()
 })
 afterAll(async () => {
   await browser?.close()
@@ -43,7 +44,13 @@ const sagas = `WITH run AS (
   SELECT 'default', id || '-a', id, began, began + interval '1 second', 'fa11', 'the bank is closed', 'the bank is closed'
   FROM run WHERE failed`
 
-/** A deployment that ended half an hour ago, and what followed. */
+/** Hours from now as the fields of a cron expression in UTC that comes once a year. */
+function cronIn(hours: number): string {
+  const at = new Date(Date.now() + hours * 3_600_000)
+  return `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
+}
+
+/** A deployment that ended half an hour ago, what followed, and what was done about it. */
 async function plantFailure(): Promise<void> {
   const api = apiOf(tree.url, tree.rootToken)
   await api('POST', '/projects', { name: 'shop' })
@@ -52,21 +59,82 @@ async function plantFailure(): Promise<void> {
   const { id: sha } = await api<{ id: string }>('POST', '/projects/root%2Fshop/repository/commits', commit)
   const deployment = { environment: 'production', sha, ref: 'main', tag: false, status: 'success' }
   await api('POST', '/projects/root%2Fshop/deployments', { ...deployment, services: ['billing'] })
+  const period = { freeze_start: cronIn(-0.2), freeze_end: cronIn(2) }
+  await api('POST', '/projects/root%2Fshop/freeze_periods', period)
+  await api('POST', '/broadcast_messages', { message: 'Deploys **pause**' })
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
   await client.query(sagas)
   await client.query(`UPDATE deployments SET created_at = now() - interval '32 minutes',
     finished_at = now() - interval '30 minutes'`)
-  await expect
-    .poll(async () => (await client.query('SELECT FROM deployment_findings')).rowCount, { timeout: 60_000 })
-    .toBeGreaterThan(0)
+  await waitFor(async () => (await client.query('SELECT FROM deployment_findings')).rowCount, {
+    what: 'what became worse with the deployment',
+    intervalMs: 200,
+  })
   await client.end()
+  const history = () => api<{ points: unknown[] }>('GET', '/jobqueue/history?resolution=60')
+  await waitFor(async () => (await history()).points.length, { what: 'latency of queues', intervalMs: 500 })
 }
 
 describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000 }, () => {
+  it('is one picture on the overview, by mouse, by keys and as tables, from which the deployment is one or two clicks away', async () => {
+    if (!browser) throw new Error('There is no browser')
+    const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
+    const picture = page.getByRole('figure', { name: 'Time line, 24 hours' })
+    const deployment = picture.getByRole('link', {
+      name: /^Deployment 1 of root\/shop to production: success, .* Worse since then: .*more sagas fail \(billing\)/,
+    })
+    expect(await deployment.textContent()).toBe('! #1')
+    await picture
+      .getByRole('link', { name: /^the bank is closed: 19 failures, the most, \d+, at / })
+      .waitFor()
+    await picture.getByRole('link', { name: /^Frozen: root\/shop, from / }).waitFor()
+    await picture.getByRole('link', { name: /^Broadcast: Deploys pause, from / }).waitFor()
+    await picture.getByRole('link', { name: /^Latency of queues: at most / }).waitFor()
+    await settled(page)
+    expect(await violations(page)).toEqual([])
+
+    await deployment.click()
+    await page.getByRole('heading', { level: 1, name: 'Deployment #1' }).waitFor()
+    await page.goBack()
+    await picture.getByRole('link', { name: 'the bank is closed', exact: true }).click()
+    await page.getByText('One cause is shown.').waitFor()
+    await page.getByRole('link', { name: 'deployment 1', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Deployment #1' }).waitFor()
+
+    await page.goto('/console/?hours=6')
+    const hours = page.getByRole('figure', { name: 'Time line, 6 hours' })
+    await hours.getByRole('link', { name: /^Deployment 1 / }).waitFor()
+    await hours.locator('[data-mark][tabindex="0"]').focus()
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
+    for (const expected of [
+      /^(Frozen|Broadcast)/,
+      /^Deployment 1/,
+      /^the bank is closed/,
+      /^Latency of queues/,
+    ]) {
+      expect(await focused()).toMatch(expected)
+      await page.keyboard.press('ArrowDown')
+    }
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.getByText('One cause is shown.').waitFor()
+
+    await page.goto('/console/')
+    await picture.getByText('As tables').click()
+    const events = picture.getByRole('table', { name: 'Deployments, freezes and broadcasts' })
+    await events
+      .getByRole('row', { name: /^Deployment 1 of root\/shop success to production, worse since then: / })
+      .waitFor()
+    const figures = picture.getByRole('table', { name: 'Failures of sagas and latency of queues' })
+    await figures.getByRole('columnheader', { name: '1. the bank is closed' }).waitFor()
+    expect(await figures.getByRole('row').count()).toBe(1 + 96)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('leads from the overview to the deployment behind a failure, which a person may not blame', async () => {
     if (!browser) throw new Error('There is no browser')
-    await plantFailure()
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
     await page.getByRole('link', { name: 'all', exact: true }).click()
     const cause = page.getByRole('row', { name: /the bank is closed/ })

@@ -40,6 +40,7 @@ const signIn = createRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: keep('hours'),
   component: lazyRouteComponent(() => import('./pages/overview/overview-page'), 'OverviewPage'),
 })
 
@@ -74,7 +75,7 @@ const saga = createRoute({
 const failures = createRoute({
   getParentRoute: () => root,
   path: '/failures',
-  validateSearch: keep('service', 'tenant', 'from', 'to', 'job'),
+  validateSearch: keep('service', 'tenant', 'from', 'to', 'fingerprint', 'job'),
   component: lazyRouteComponent(() => import('./pages/sagas/failures-page'), 'FailuresPage'),
 })
 

@@ -5,6 +5,7 @@ const shortcuts = [
   ['Ctrl K or ⌘ K', 'Open the command palette'],
   ['/', 'Search in the list of the page'],
   ['j, k', 'Move down and up in a list'],
+  ['Arrow keys', 'Move from mark to mark in the time line'],
   ['Enter', 'Open the row'],
   ['Escape', 'Close a dialog or menu'],
   ['?', 'Show these keys'],

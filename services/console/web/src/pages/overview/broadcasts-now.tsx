@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { get } from '../../api/client'
 import { MessageText } from '../../components/message-text'
 import { Panel } from '../../components/page'
@@ -7,13 +7,15 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Banner } from '../../generated/types.gen'
 
+export const activeBroadcastsQuery = queryOptions({
+  queryKey: ['broadcasts', 'active'],
+  queryFn: ({ signal }) => get<Banner[]>('/broadcast_messages/active', {}, signal),
+  refetchInterval: 15_000,
+})
+
 /** The messages that every site shows now. */
 export function BroadcastsNow({ mayManage }: { mayManage: boolean }) {
-  const active = useQuery({
-    queryKey: ['broadcasts', 'active'],
-    queryFn: ({ signal }) => get<Banner[]>('/broadcast_messages/active', {}, signal),
-    refetchInterval: 15_000,
-  })
+  const active = useQuery(activeBroadcastsQuery)
   return (
     <Panel name="Broadcasts" actions={mayManage && <TextLink to="/broadcasts">All broadcasts</TextLink>}>
       <Shown query={active}>

@@ -1,21 +1,29 @@
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { get } from '../../api/client'
 import { mayUse, useSession } from '../../api/session'
 import { Page } from '../../components/page'
+import { Loading } from '../../components/states'
 import type { ProjectState } from '../../generated/types.gen'
 import { BroadcastsNow } from './broadcasts-now'
 import { ProjectsNow } from './projects-now'
 import { QueuesNow } from './queues-now'
 import { SagasNow } from './sagas-now'
 
+const route = getRouteApi('/')
 const projectsShown = 8
 /** Most installations have a project and need none of it. */
 const FirstSteps = lazy(() => import('./first-steps').then(({ FirstSteps }) => ({ default: FirstSteps })))
 
-/** What is wrong now comes first, each figure with the list behind it. */
+/** The figures below are shown before the code of the picture is loaded. */
+const TimeLine = lazy(() => import('./time-line/time-line').then(({ TimeLine }) => ({ default: TimeLine })))
+
+/** What happened in the last hours, and what is wrong now, each figure with the list behind it. */
 export function OverviewPage() {
   const session = useSession()
+  const { hours } = route.useSearch()
+  const navigate = route.useNavigate()
   const may = {
     sagas: mayUse(session, 'sagas'),
     queues: mayUse(session, 'queues'),
@@ -31,11 +39,19 @@ export function OverviewPage() {
   return (
     <Page title="Overview">
       <Suspense>{isNew && <FirstSteps />}</Suspense>
+      <Suspense fallback={<Loading />}>
+        <TimeLine
+          hours={hours}
+          onHours={(next) => void navigate({ search: { hours: next }, resetScroll: false })}
+        />
+      </Suspense>
       <div className="grid gap-x-5 xl:grid-cols-2">
         {may.sagas && <SagasNow />}
         {may.projects && <ProjectsNow projects={projects} />}
         {may.queues && <QueuesNow />}
-        <BroadcastsNow mayManage={mayUse(session, 'broadcasts')} />
+        <div id="broadcasts">
+          <BroadcastsNow mayManage={mayUse(session, 'broadcasts')} />
+        </div>
       </div>
     </Page>
   )

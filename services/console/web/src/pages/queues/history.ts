@@ -6,6 +6,11 @@ import { oneOf } from '../../lib/search-params'
 export const ranges = ['hour', 'day'] as const
 export type Range = (typeof ranges)[number]
 
+export const rangeNames = [
+  ['hour', 'Last hour'],
+  ['day', 'Last day'],
+] as const satisfies [Range, string][]
+
 export const rangeOf = (text: string | undefined): Range => oneOf(ranges, text) ?? 'hour'
 
 const resolutions: Record<Range, number> = { hour: 10, day: 60 }

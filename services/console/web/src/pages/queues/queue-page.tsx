@@ -2,14 +2,14 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../../api/session'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
+import { RangeChoice } from '../../components/range-choice'
 import { NotFound } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
-import { rangeOf } from './history'
+import { rangeNames, rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
 import { OwnJobs } from './own-jobs'
-import { RangeChoice } from './range-choice'
 import { SourcesShown } from './sources-shown'
 import { useSources } from './use-sources'
 
@@ -36,6 +36,7 @@ function Queue() {
       title={queue}
       actions={
         <RangeChoice
+          names={rangeNames}
           range={range}
           onChoose={(next) => void navigate({ search: { ...search, range: next } })}
         />

@@ -3,14 +3,14 @@ import { Badge } from '../../components/badge'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
+import { RangeChoice } from '../../components/range-choice'
 import { Empty } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
 import { bytes, count, duration } from '../../lib/format'
-import { rangeOf } from './history'
+import { rangeNames, rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
-import { RangeChoice } from './range-choice'
 import { SourcesShown } from './sources-shown'
 import { lateSeconds, type SourceFigures, useSources } from './use-sources'
 
@@ -24,7 +24,13 @@ function Queues() {
   return (
     <Page
       title="Queues"
-      actions={<RangeChoice range={range} onChoose={(next) => void navigate({ search: { range: next } })} />}
+      actions={
+        <RangeChoice
+          names={rangeNames}
+          range={range}
+          onChoose={(next) => void navigate({ search: { range: next } })}
+        />
+      }
     >
       <HistoryCharts range={range} />
       <SourcesShown found={found}>{(sources) => <Figures sources={sources} />}</SourcesShown>

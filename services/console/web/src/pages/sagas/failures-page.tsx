@@ -35,6 +35,7 @@ function Failures() {
       return get<SagaStats>('/sagas/stats', { tenant, ...filterOf({ service, from, to }, undefined) }, signal)
     },
   })
+  const isShown = ({ fingerprint }: Cause) => [undefined, fingerprint].includes(search.fingerprint)
   const impacts = useQuery(foundImpactsQuery({ tenant: search.tenant }))
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
@@ -61,16 +62,24 @@ function Failures() {
         most 50 groups.
         {!search.from && ' Unless you choose a time, of the sagas of the last 24 hours.'}
       </p>
+      {search.fingerprint && (
+        <p className="mb-3 text-sm">
+          One cause is shown.{' '}
+          <Button onClick={() => change({ fingerprint: undefined })}>Show every cause</Button>
+        </p>
+      )}
       <Panel name="Causes" flush busy={query.isFetching}>
         <Shown query={query}>
           {({ failures }) => (
             <DataTable
               label="Causes"
-              rows={failures}
+              rows={failures.filter(isShown)}
               rowKey={({ fingerprint }) => fingerprint}
               columns={columnsOf(shown, impacts.data ?? [], mayChange ? resolve : undefined)}
               empty={
-                <Empty title="No activity has failed in this time">
+                <Empty
+                  title={`No activity has failed ${search.fingerprint ? 'by this cause ' : ''}in this time`}
+                >
                   Choose an earlier time above to look further back.
                 </Empty>
               }

@@ -1,0 +1,34 @@
+import { useId } from 'react'
+
+/** The times that a page can show, of which one is chosen. @param names of the ranges, in their order */
+export function RangeChoice<Range extends string>({
+  names,
+  range,
+  onChoose,
+}: {
+  names: readonly (readonly [Range, string])[]
+  range: Range
+  onChoose: (range: Range) => void
+}) {
+  const group = useId()
+  return (
+    <fieldset className="flex rounded-md border bg-panel p-0.5 text-sm">
+      <legend className="sr-only">Time</legend>
+      {names.map(([value, name]) => (
+        <label
+          key={value}
+          className="cursor-pointer rounded px-2.5 py-1 has-checked:bg-accent-soft has-checked:text-accent has-focus-visible:outline-2"
+        >
+          <input
+            type="radio"
+            name={group}
+            className="sr-only"
+            checked={value === range}
+            onChange={() => onChoose(value)}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest'
+import { causesOf, latenciesOf, lineOf, markAfter, placeIn, rowsOf, spanOf, stack } from './time-line-model'
+
+const minute = 60_000
+const noon = Date.parse('2026-11-27T12:00:00Z')
+const span = spanOf('1', noon + 30_000)
+const iso = (time: number) => new Date(time).toISOString()
+
+it('a span has whole buckets, of which the last one goes on', () => {
+  expect(span).toEqual({
+    hours: '1',
+    from: noon - 59 * minute,
+    to: noon + minute,
+    bucketMs: minute,
+    buckets: 60,
+  })
+  expect(spanOf('24', noon)).toMatchObject({ to: noon + 15 * minute, buckets: 96 })
+  expect([
+    placeIn(span, span.from - 1),
+    placeIn(span, noon - 29 * minute),
+    placeIn(span, span.to + 1),
+  ]).toEqual([0, 50, 100])
+})
+
+it('what would cover something stands in the next row, and in the last one where no row has room', () => {
+  const items = [0, 1, 2, 10, 11].map((left) => ({ left, right: left + 5 }))
+  expect(rowsOf(items, 3)).toEqual([0, 1, 2, 0, 1])
+  expect(rowsOf(items, 2)).toEqual([0, 1, 1, 0, 1])
+})
+
+/** Failures of three causes in the buckets of the span after the first one, which was two buckets earlier. */
+const history = {
+  from: iso(span.from - 2 * minute),
+  to: iso(noon),
+  bucket_seconds: 60,
+  causes: [
+    { fingerprint: 'f1', sample: 'the bank is closed', count: 6, counts: [9, 9, 0, 2, 4] },
+    { fingerprint: 'f2', sample: 'no room', count: 1, counts: [1] },
+  ],
+  other: { count: 1, counts: [0, 0, 0, 1] },
+}
+
+it('failures stand on each other by their cause, the most frequent one at the bottom', () => {
+  const causes = causesOf(span, history)
+  expect(causes.map(({ name, count, counts }) => [name, count, counts.slice(0, 4)])).toEqual([
+    ['the bank is closed', 6, [0, 2, 4, 0]],
+    ['Other causes', 1, [0, 1, 0, 0]],
+  ])
+  const { areas, height } = stack(causes)
+  expect(height).toBe(4)
+  expect(areas.map(({ path }) => path)).toEqual(['M1 4V2H2V0H3V4H2V4H1Z', 'M1 2V1H2V2H1Z'])
+  expect(areas.map(({ peak }) => peak)).toEqual([
+    { bucket: 2, middle: 2, count: 4 },
+    { bucket: 1, middle: 2.5, count: 1 },
+  ])
+})
+
+it('a span without failures has no areas', () => {
+  expect(stack(causesOf(span, { ...history, causes: [], other: { count: 0, counts: [] } }))).toEqual({
+    areas: [],
+    height: 1,
+  })
+})
+
+it('the line of latency has the longest one of each bucket, and a gap where nothing is known', () => {
+  const figures = { backlog: 0, processed: 0, failed: 0, busy: 0 }
+  const pointAt = (seconds: number, latency: number | null) => ({
+    ...figures,
+    at: iso(span.from + seconds * 1000),
+    latency,
+  })
+  const points = [
+    pointAt(-1, 99),
+    pointAt(0, 1),
+    pointAt(30, 5),
+    pointAt(60, 2),
+    pointAt(120, null),
+    pointAt(180, 3),
+  ]
+  const latencies = latenciesOf(span, points)
+  expect(latencies.slice(0, 5)).toEqual([5, 2, null, 3, null])
+  expect(lineOf(latencies, 5)).toBe('M0 0H1V3H2M3 2H4')
+})
+
+it('arrow keys lead along a lane and to the nearest mark of the next lane', () => {
+  const marks = [
+    { key: 'a', lane: 0, at: 10 },
+    { key: 'b', lane: 2, at: 30 },
+    { key: 'c', lane: 2, at: 12 },
+    { key: 'd', lane: 2, at: 20 },
+  ]
+  const [a, b, c, d] = marks as [(typeof marks)[0], (typeof marks)[0], (typeof marks)[0], (typeof marks)[0]]
+  expect(markAfter(marks, a, 'ArrowDown')).toBe(c)
+  expect(markAfter(marks, a, 'ArrowUp')).toBe(a)
+  expect(markAfter(marks, b, 'ArrowUp')).toBe(a)
+  expect(markAfter(marks, b, 'ArrowDown')).toBe(b)
+  expect(markAfter(marks, c, 'ArrowRight')).toBe(d)
+  expect(markAfter(marks, c, 'ArrowLeft')).toBe(c)
+  expect(markAfter(marks, b, 'ArrowRight')).toBe(b)
+  expect([markAfter(marks, d, 'Home'), markAfter(marks, d, 'End')]).toEqual([c, b])
+  expect(markAfter(marks, d, 'Enter')).toBeUndefined()
+})
