@@ -102,6 +102,15 @@ export default defineConfig({
         },
       },
       {
+        // PostgreSQL 15 and pgBackRest of Debian 12; as root, and not part of `npm test`.
+        test: {
+          name: 'pitr',
+          include: ['trials/pitr/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
         // Real clients against what `npm start` runs; as root on Debian 12, and not part of `npm test`.
         test: {
           name: 'compat',

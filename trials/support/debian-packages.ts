@@ -1,21 +1,15 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { execa } from 'execa'
 
-/** Packages, each with a program of it. */
-const needed = {
-  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
-  patroni: '/usr/bin/patroni',
-  'etcd-server': '/usr/bin/etcd',
-  haproxy: '/usr/sbin/haproxy',
-  'redis-server': '/usr/bin/redis-server',
-  'redis-sentinel': '/usr/bin/redis-sentinel',
-}
-
 /** Keeps Debian from starting the servers of packages that are installed. */
 const policy = '/usr/sbin/policy-rc.d'
 
-/** Installs the missing packages where this process is root on Debian; else throws what to type. */
-export async function ensureDebianPackages(): Promise<void> {
+/**
+ * Installs the missing packages where this process is root on Debian; else throws what to type.
+ *
+ * @param needed names of packages, each with a program of it
+ */
+export async function ensureDebianPackages(needed: Record<string, string>): Promise<void> {
   const missing = Object.entries(needed)
     .filter(([, program]) => !existsSync(program))
     .map(([name]) => name)

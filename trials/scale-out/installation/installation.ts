@@ -21,7 +21,7 @@ import {
 } from '../../../packages/dev-env/src/start/services.js'
 import { readSettings } from '../../../packages/dev-env/src/start/settings.js'
 import { findRecentNginx } from '../../../packages/dev-env/src/tools/recent-nginx.js'
-import { ensureDebianPackages } from './debian-packages.js'
+import { ensureDebianPackages } from '../../support/debian-packages.js'
 import { startPostgresPair } from './postgres.js'
 import { startRedisPair } from './redis.js'
 import { root, Servers } from './servers.js'
@@ -38,6 +38,16 @@ interface InstallationOptions {
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
+/** Packages of Debian, each with a program of it. */
+const packages = {
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  patroni: '/usr/bin/patroni',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  'redis-server': '/usr/bin/redis-server',
+  'redis-sentinel': '/usr/bin/redis-sentinel',
+}
+
 /**
  * Two of each service and three workers, on a PostgreSQL and a Redis that fail over, behind nginx; all on loopback, with data in a
  * temporary folder.
@@ -45,7 +55,7 @@ export type Installation = Awaited<ReturnType<typeof startInstallation>>
  * @param options `single`: one of each service; `env`: for all services
  */
 export async function startInstallation(options: InstallationOptions = {}) {
-  await ensureDebianPackages()
+  await ensureDebianPackages(packages)
   const servers = new Servers(mkdtempSync(join(tmpdir(), 'switchyard-scale-out-')))
   const cleanups: (() => unknown)[] = [
     () => rmSync(servers.folder, { recursive: true, force: true }),
