@@ -27,11 +27,12 @@ export function QueueServices({ source, queue }: { source: string; queue: string
   const deployed = names.filter((name) => found.has(name))
   if (deployed.length === 0) return null
   return (
-    <p className="mb-4 flex flex-wrap gap-x-3 text-sm">
-      {deployed.length === 1 ? 'Service' : 'Services'}
+    <ul aria-label="Services" className="mb-4 flex flex-wrap gap-x-3 text-sm">
       {deployed.map((name) => (
-        <ServiceLink key={name} name={name} />
+        <li key={name}>
+          Service <ServiceLink name={name} className="underline" />
+        </li>
       ))}
-    </p>
+    </ul>
   )
 }

@@ -5,7 +5,15 @@ import { TextLink } from '../../components/text-link'
 const withoutAddress = ['.', '..']
 
 /** The page of a service, for sessions that may see it. */
-export function ServiceLink({ name, tenant }: { name: string; tenant?: string | undefined }) {
+export function ServiceLink({
+  name,
+  tenant,
+  className = '',
+}: {
+  name: string
+  tenant?: string | undefined
+  className?: string
+}) {
   const maySee = useMay('projects')
   if (!maySee || withoutAddress.includes(name)) return <bdi className="wrap-anywhere">{name}</bdi>
   return (
@@ -14,7 +22,7 @@ export function ServiceLink({ name, tenant }: { name: string; tenant?: string | 
       params={{ service: name }}
       search={{ tenant }}
       dir="auto"
-      className="wrap-anywhere"
+      className={`wrap-anywhere ${className}`}
     >
       {name}
     </TextLink>

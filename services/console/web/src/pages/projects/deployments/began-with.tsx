@@ -34,7 +34,7 @@ export const BeganWith = ({ found }: { found: FoundImpact }) => {
     <div className="text-sm">
       <p>
         {beganText(began_at, deployment.finished_at)}{' '}
-        <DeploymentLink deployment={deployment} project={project.path_with_namespace}>
+        <DeploymentLink deployment={deployment} project={project.path_with_namespace} inText>
           deployment {deployment.iid}
         </DeploymentLink>{' '}
         of <bdi>{service_name}</bdi>, commit <span className="font-mono">{shortSha(deployment.sha)}</span>, by{' '}

@@ -45,17 +45,23 @@ export function DeployingSaga({ deployment: { saga_id, saga_tenant } }: { deploy
   )
 }
 
-/** @param children unset: its number */
+/**
+ * @param children unset: its number
+ * @param inText it stands among words, from which color alone would tell it apart
+ */
 export const DeploymentLink = ({
   deployment: { id, iid },
   project,
   children = `#${iid}`,
+  inText = false,
 }: {
   deployment: Pick<Deployment, 'id' | 'iid'>
   project: string
   children?: ReactNode
+  inText?: boolean
 }) => (
   <TextLink
+    className={inText ? 'underline' : ''}
     to="/projects/$namespace/$name/deployments/$deploymentId"
     params={{ ...projectParams(project), deploymentId: String(id) }}
   >

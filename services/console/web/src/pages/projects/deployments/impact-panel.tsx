@@ -115,7 +115,7 @@ function Sharers({ impact: { concurrent_deployments, concurrent_elsewhere } }: {
       Other deployments of the same services at about the same time may be the reason as well:{' '}
       {concurrent_deployments.map((deployment) => (
         <span key={deployment.id} className="mr-2">
-          <DeploymentLink deployment={deployment} project={path_with_namespace} />
+          <DeploymentLink deployment={deployment} project={path_with_namespace} inText />
         </span>
       ))}
       {concurrent_elsewhere > 0 && `${countOf(concurrent_elsewhere, 'deployment')} of other projects`}
