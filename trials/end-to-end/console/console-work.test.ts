@@ -231,6 +231,8 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
       await row.getByText('withdrawn', { exact: true }).waitFor()
       await open(page, '/commands?state=withdrawn')
+      const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]')
+      expect(await current.allTextContents()).toEqual(['Sagas'])
       await page.getByRole('table', { name: 'Commands' }).getByRole('link', { name: 'failed-0' }).click()
       await page.getByRole('heading', { level: 1, name: 'failed-0' }).waitFor()
       await page.getByRole('button', { name: 'Resolve', exact: true }).click()

@@ -194,7 +194,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
     it('is not offered to an ordinary user, and its pages say so without asking the API', async () => {
       await withVisit({ token: data.tokens.developer }, async ({ page }) => {
         const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
-        expect(links).toEqual(['Overview', 'Projects', 'Tokens', 'Docs'])
+        expect(links).toEqual(['Overview', 'Projects', 'Services', 'Tokens', 'Docs'])
         await page.getByText('left out: failures of sagas, latency of queues.').waitFor()
         const asked: string[] = []
         page.on('request', (request) => asked.push(new URL(request.url()).pathname))
