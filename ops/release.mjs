@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runCosign } from './release/cosign.mjs'
+import { requireDebian } from './release/debian-packages.mjs'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
 import { toolsFolder } from './setup/own-node.mjs'
@@ -21,11 +22,12 @@ import { partsThatRun } from './setup/setup-parts.mjs'
 import { SetupProblem } from './setup/setup-step.mjs'
 
 const { values, operands } = readArguments(
-  `pnpm release [--key KEY] FOLDER
+  `pnpm release [--images] [--key KEY] FOLDER
   Makes the files of a release in FOLDER, which is new or empty: switchyard-VERSION.tgz for npm, a tarball of each client, the
   manifests for Kubernetes in one file, the list of libraries, the notes, and SHA256SUMS.
+  --images   makes an image for amd64 and one for arm64, too, on Debian 12
   --key KEY  signs SHA256SUMS with a private key of cosign, whose password is in COSIGN_PASSWORD`,
-  { settings: ['key'], operands: ['FOLDER'] },
+  { options: ['images'], settings: ['key'], operands: ['FOLDER'] },
 )
 // npm and pnpm change the folder; paths are relative to that of the caller.
 const fromCaller = (path) => resolve(process.env.INIT_CWD ?? process.cwd(), path)
@@ -64,6 +66,11 @@ async function writeManifests() {
   writeFileSync(join(folder, 'kubernetes.yaml'), manifests)
 }
 
+async function makeImages(stage, release, sbom) {
+  const { writeImages } = await import('./release/stage-images.mjs')
+  await writeImages({ root, toolsDir: toolsFolder(root), stage, folder, release, sbom })
+}
+
 function sign(key) {
   const file = join(folder, 'SHA256SUMS')
   try {
@@ -80,6 +87,7 @@ await run(async (stop) => {
   const release = describeRelease()
   const isNew = !existsSync(folder) || readdirSync(folder).length === 0
   if (!isNew) throw new SetupProblem(`${folder} has files: name a new folder`)
+  if (values.images) requireDebian()
   await bootstrap(stop, { names: partsThatRun(root) })
   exitWhenStopped(stop)
   const { command, stageInstallation } = await import('./release/stage-installation.mjs')
@@ -92,6 +100,7 @@ await run(async (stop) => {
     writeFileSync(join(folder, `switchyard-${version}.tgz`), await packFolder(stage, new Set([command])))
     writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
     writeFileSync(join(folder, 'NOTES.md'), notes)
+    if (values.images) await makeImages(stage, release, sbom)
     await writeManifests()
     const clients = join(root, 'services/console/dist/clients')
     for (const name of readdirSync(clients).filter((each) => each.endsWith('.tgz')))

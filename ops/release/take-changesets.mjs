@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { SetupProblem } from '../setup/setup-step.mjs'
 
-const changeset = createRequire(import.meta.url).resolve('@changesets/cli/bin.js')
+const changeset = fileURLToPath(import.meta.resolve('@changesets/cli/bin.js'))
 
 /**
  * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for, and CHANGELOG.md a section

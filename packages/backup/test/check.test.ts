@@ -107,6 +107,8 @@ it.each([
   [['bakcup', '/tmp/x'], 'Usage: '],
   [['check'], 'Usage: '],
   [['check', 'one', 'two'], 'Usage: '],
+  [['restore', '--as', 'alice/app', 'one'], 'Usage: '],
+  [['backup', '--project', 'alice/app', 'one'], 'Usage: '],
 ])('the program refuses %j before it does anything', async (args, text) => {
   expect(await runProgram(...args)).toEqual({ code: 2, text: expect.stringContaining(text) })
 })
