@@ -44,6 +44,13 @@ export async function fillTables({ pool }: Pick<Database, 'pool'>, projectId: nu
     INSERT INTO deployment_findings (project_id, deployment_id, tenant, service_name, measure, after, samples_before, samples_after,
       chance, onset_at, found_at) VALUES (${p}, ${id('deployments')}, 't', 's', 'errors', 0.5, 1, 2, 0.01, '2026-01-02', '2026-01-03');
     INSERT INTO deployment_dismissals (project_id, deployment_id, reason, user_id) VALUES (${p}, ${id('deployments')}, 'no', ${user('bob')});
+    INSERT INTO deployment_failures (project_id, deployment_id, reason, user_id) VALUES (${p}, ${id('deployments')}, 'down', ${user('bob')});
+    INSERT INTO deployment_changes (project_id, deployment_id, look_at, rolls_back_id)
+      VALUES (${p}, ${id('deployments')}, NULL, ${id('deployments')} - 1);
+    INSERT INTO impact_rules (project_id, name, freezes, tells_webhooks) VALUES (${p}, 'freeze', true, false);
+    INSERT INTO impact_rule_runs (project_id, rule_id, deployment_id, environment_id, dry_run, freezes, tells_webhooks, findings,
+      applied_at, ended_at, end_reason, ended_by) VALUES (${p}, ${id('impact_rules')}, ${id('deployments')}, ${id('environments')},
+      false, true, false, '[]', '2026-01-03', '2026-01-04', 'reverted', ${user('mona')});
     INSERT INTO protected_environments (project_id, name, deploy_access_levels, approval_rules) SELECT ${p}, 'production',
       jsonb_build_array('{"id": 1, "accessLevel": 40, "userId": null}'::jsonb,
         jsonb_build_object('id', 2, 'accessLevel', NULL, 'userId', ${user('mona')})),

@@ -97,6 +97,21 @@ export const projectTables: readonly ProjectTable[] = [
   { name: 'deployment_impacts', references: { deployment_id: 'deployments' } },
   { name: 'deployment_findings', references: { deployment_id: 'deployments' } },
   { name: 'deployment_dismissals', references: { deployment_id: 'deployments', user_id: 'users' } },
+  { name: 'deployment_failures', references: { deployment_id: 'deployments', user_id: 'users' } },
+  {
+    name: 'deployment_changes',
+    references: { deployment_id: 'deployments', rolls_back_id: 'deployments' },
+  },
+  { name: 'impact_rules' },
+  {
+    name: 'impact_rule_runs',
+    references: {
+      rule_id: 'impact_rules',
+      deployment_id: 'deployments',
+      environment_id: 'environments',
+      ended_by: 'users',
+    },
+  },
   {
     name: 'protected_environments',
     values: {
