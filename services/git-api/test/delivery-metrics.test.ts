@@ -1,7 +1,6 @@
 import type { Project } from '@switchyard/db'
 import { createToken, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readLatestOfProjects } from '../src/delivery-metrics/delivery-metrics.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness
@@ -252,10 +251,16 @@ it('shows the figures of production on the page of metrics', async () => {
   const { body } = await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, {
     ...{ environment: 'live', sha: 'main', ref: 'main', tag: false, status: 'success' },
   })
-  const shown = await readLatestOfProjects(harness.database, new Date())
-  expect([...shown]).toMatchObject([
-    [project.pathWithNamespace, { deployment_frequency: 1, change_failure_rate: 0 }],
-  ])
+  const baseUrl = await harness.start()
+  const shown = await waitFor(
+    async () => {
+      const page = await (await fetch(`${baseUrl}/metrics`)).text()
+      return /^delivery_deployments\{.*$/m.exec(page)?.[0]
+    },
+    { what: 'the figures of deliveries' },
+  )
+  expect(shown).toContain(`{project="${project.pathWithNamespace}"`)
+  expect(shown).toMatch(/ 1$/)
   const where = { projectId_id: { projectId: project.id, id: body.id } }
   await harness.database.prisma.deployment.delete({ where })
 })
