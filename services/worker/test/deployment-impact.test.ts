@@ -1,4 +1,5 @@
 import { packSample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
+import { createDatabase, type Database } from '@switchyard/db'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -9,9 +10,13 @@ import { endRules } from '../src/deployments/rules.js'
 import { silent, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
+/** With the rights of the worker. */
+let ownDatabase: Database
 let projectId: number
 beforeAll(async () => {
   harness = await startHarness()
+  const url = harness.environment.DATABASE_URL
+  ownDatabase = createDatabase({ url, poolSizeMax: 2, applicationName: 'test' })
   projectId = (await createProject(harness.database, await createUser(harness.database))).id
 })
 beforeEach(async () => {
@@ -20,7 +25,10 @@ beforeEach(async () => {
   )
   await harness.redis.flushall()
 })
-afterAll(() => harness.close())
+afterAll(async () => {
+  await ownDatabase.close()
+  await harness.close()
+})
 
 const minute = 60_000
 const settings = { tiers: ['production'], windowMinutes: 60, sagasMin: 20, stuckAfterMs: 15 * minute }
@@ -287,7 +295,7 @@ async function worse(): Promise<string[]> {
   const times = { foundAt: now, externalUrl: 'https://switchyard.example.com' }
   const found = await due()
   // As two workers do it at once.
-  const records = [...found, ...found].map((one) => recordImpact(harness.database, one, impact, times))
+  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, times))
   return (await Promise.all(records)).flat().sort()
 }
 
@@ -347,17 +355,17 @@ it.each(['dismissed', 'deployed', 'reverted'])('what a rule did ends when it is 
   await addRule({ banner })
   const { id: deploymentId } = await deployed(30)
   await worse()
-  expect(await endRules(harness.database, now)).toBe(false)
+  expect(await endRules(ownDatabase, now)).toBe(false)
   if (endReason === 'dismissed')
     await prisma.deploymentDismissal.create({ data: { projectId, deploymentId, reason: 'The bank' } })
   if (endReason === 'deployed') await deployed(1, { services: [] })
   if (endReason === 'reverted') await prisma.impactRuleRun.updateMany({ data: { endReason, endedAt: now } })
-  expect(await endRules(harness.database, now)).toBe(true)
+  expect(await endRules(ownDatabase, now)).toBe(true)
   expect(await rules()).toMatchObject([{ endReason, endedAt: now }])
   expect(await banners()).toMatchObject([{ endsAt: now }])
   const ended = await prisma.auditEvent.count({ where: { eventName: 'impact_rule_ended' } })
   expect(ended).toBe(endReason === 'reverted' ? 0 : 1)
-  expect(await endRules(harness.database, now)).toBe(false)
+  expect(await endRules(ownDatabase, now)).toBe(false)
 })
 
 it('the banner of a deployment that was deleted ends, and one that was followed gets none', async () => {
@@ -365,7 +373,7 @@ it('the banner of a deployment that was deleted ends, and one that was followed 
   await deployed(30)
   await worse()
   await harness.database.prisma.deployment.deleteMany()
-  expect(await endRules(harness.database, now)).toBe(true)
+  expect(await endRules(ownDatabase, now)).toBe(true)
   await deployed(30)
   await deployed(20, { services: [] })
   expect(await worse()).toEqual([])
