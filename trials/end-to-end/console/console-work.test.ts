@@ -2,6 +2,7 @@ import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTree, type Tree } from '../../support/tree.js'
+import { violations } from './axe.js'
 import { open, visit } from './console-browser.js'
 import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
 
@@ -189,6 +190,18 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     })
   })
 
+  /** Asks for the same of several sagas, and takes that back at once. */
+  async function withdrawBatch(page: Page) {
+    const filter = { service_name: 'failing' }
+    const asked = { kind: 'cancel', reason: 'Enough', filter, expected_count: 3 }
+    const { batch_id } = await api<{ batch_id: string }>('POST', '/sagas/commands', asked)
+    await open(page, `/commands?batch=${batch_id}`)
+    await page.getByRole('button', { name: 'Withdraw all…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()
+    await page.getByText('Changed 3 commands').waitFor()
+    expect(await violations(page)).toEqual([])
+  }
+
   it('writes a note on a saga and resolves those that failed', async () => {
     await api('POST', '/saga_events', {
       events: Array.from({ length: 3 }, (_, number) => [
@@ -240,6 +253,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       await dialog.getByLabel('Note').fill('Paid by hand')
       await dialog.getByRole('button', { name: 'Resolve', exact: true }).click()
       await page.getByText('Paid by hand').first().waitFor()
+      await withdrawBatch(page)
       await open(page, '/sagas?service=failing&status=Error')
       await page.getByRole('button', { name: 'Resolve all…' }).click()
       const all = page.getByRole('dialog', { name: /2/ })

@@ -41,7 +41,7 @@ export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batc
         {done
           ? `Changed ${countOf(done.decided, 'command')}; left ${done.left_out} as they were.`
           : 'These commands were asked for together.'}{' '}
-        <TextLink to="/commands" search={{ tenant }}>
+        <TextLink to="/commands" search={{ tenant }} className="underline">
           All commands
         </TextLink>
       </p>
