@@ -9,7 +9,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(end-to-end\/stopping|chaos\/chaos)\.test/.test(moduleId)
+      /\/(end-to-end\/stopping|chaos\/chaos|test\/event-streams)\.test/.test(moduleId)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
 }
@@ -46,7 +46,7 @@ export default defineConfig({
           ],
           isolate: false,
           // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
-          maxWorkers: 4,
+          maxWorkers: 6,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -60,7 +60,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

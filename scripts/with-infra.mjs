@@ -4,6 +4,7 @@ import { register } from 'tsx/esm/api'
 import { runGroup } from '../ops/setup/child-group.mjs'
 import { toolsFolder } from '../ops/setup/own-node.mjs'
 import { stopSignal } from '../ops/setup/stop-signal.mjs'
+import { testFolder } from './test-folder.mjs'
 
 const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')
@@ -18,7 +19,8 @@ register()
 const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 try {
-  process.exitCode = await withInfra(toolsFolder(root), (env) => runGroup(command, stop, { env }))
+  const runCommand = (env) => runGroup(command, stop, { env })
+  process.exitCode = await withInfra(toolsFolder(root), runCommand, testFolder())
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
@@ -24,10 +24,13 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_PROMTOOL, the program promtool, or empty;
  * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
  * A variable that is already set keeps its value.
+ *
+ * @param parentFolder has the folder of the server while it runs
  */
 export async function withInfra<T>(
   toolsDir: string,
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
+  parentFolder = tmpdir(),
 ): Promise<T> {
   const env = { ...process.env }
   env.SWITCHYARD_TEST_REDIS_SERVER ||= await findRedisServer(toolsDir, console.error)
@@ -44,7 +47,7 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_PROMTOOL ??= (await findPromtool(toolsDir, console.error)) ?? ''
   if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)
 
-  const folder = mkdtempSync(join(folderForTests(), 'switchyard-test-'))
+  const folder = mkdtempSync(join(parentFolder, 'switchyard-test-'))
   const postgres = await startPostgres({
     dataDir: join(folder, 'postgres'),
     log: console.error,
@@ -60,21 +63,3 @@ export async function withInfra<T>(
 }
 
 const commandText = (command: string[] | null) => (command ? JSON.stringify(command) : '')
-
-const gibibyte = 1024 ** 3
-const memoryBytesMin = 4 * gibibyte
-
-/**
- * A folder in memory where there is room, else that of temporary files. Tests make and drop a database of a thousand files each,
- * which can take ten times as long on a disk.
- */
-function folderForTests(): string {
-  const inMemory = '/dev/shm'
-  try {
-    const { bavail, bsize } = statfsSync(inMemory)
-    const bytes = Math.min(bavail * bsize, process.availableMemory())
-    return bytes >= memoryBytesMin ? inMemory : tmpdir()
-  } catch {
-    return tmpdir()
-  }
-}
