@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { cpuMsBelow } from '../git/cpu-time.js'
 import { workThrough } from '../git/load.js'
 
@@ -50,19 +51,33 @@ const timesMax = 400
 
 /**
  * Asks one question after the other, each by one caller. CPU time is that of all processes below this one, which the services, PostgreSQL,
- * Redis and git are: other load on the machine changes it less than it changes times.
+ * Redis and git are, without what they take while nobody asks: so other load on the machine changes it less than it changes times.
  */
 export async function askAll(questions: readonly Question[]): Promise<Figure[]> {
+  const idle = await cpuOf(() => delay(idleMs))
   const figures: Figure[] = []
   for (const { name, ask, most = timesMax } of questions) {
     let asked = 0
     const work = () => ask(asked++).then(() => {})
     await workThrough(work, { workers: 1, seconds: warmUpSeconds, most: most / 4 })
-    const [askedBefore, cpuMsBefore] = [asked, cpuMsBelow(process.pid)]
-    const { p50Ms } = await workThrough(work, { workers: 1, seconds, most: most - asked })
-    figures.push({ name, value: (cpuMsBelow(process.pid) - cpuMsBefore) / (asked - askedBefore), p50Ms })
+    const before = asked
+    const load = workThrough(work, { workers: 1, seconds, most: most - before })
+    const { cpuMs, ms } = await cpuOf(() => load)
+    const value = (cpuMs - (idle.cpuMs / idle.ms) * ms) / (asked - before)
+    figures.push({ name, value: Math.max(value, valueMin), p50Ms: (await load).p50Ms })
   }
   return figures
+}
+
+const idleMs = 5_000
+/** A logarithmic axis has no zero. */
+const valueMin = 0.01
+
+/** Milliseconds of CPU time of all processes below this one while some work is done, and how long it takes. */
+export async function cpuOf(work: () => Promise<unknown>): Promise<{ cpuMs: number; ms: number }> {
+  const [cpuMs, startedMs] = [cpuMsBelow(process.pid), performance.now()]
+  await work()
+  return { cpuMs: cpuMsBelow(process.pid) - cpuMs, ms: performance.now() - startedMs }
 }
 
 /** An answer that is refused would be a fast one. */

@@ -1,10 +1,9 @@
 import { createDatabase } from '@switchyard/db'
 import { startDatabases } from '../../support/databases.js'
 import { fill } from '../../support/fill-sagas.js'
-import { cpuMsBelow } from '../git/cpu-time.js'
 import { runBatchLoad } from '../saga/batch-load.js'
 import { fillLog } from '../saga-endurance/fill-log.js'
-import { askAll, expectAnswer, type Figure, type Subject } from './measure.js'
+import { askAll, cpuOf, expectAnswer, type Figure, type Subject } from './measure.js'
 import { type Reporter, withReporter } from './saga-reporter.js'
 
 const eventsOfSaga = 8
@@ -66,8 +65,9 @@ async function reportBatches(port: number): Promise<Figure> {
   const report = (runDigits: string) =>
     runBatchLoad({ port, callers: 2, batchEvents, seconds: 4, warmUpSeconds: 0, runDigits })
   await report('1000001')
-  const before = cpuMsBelow(process.pid)
-  const { acknowledged, p50Ms } = await report('1000002')
-  const value = ((cpuMsBelow(process.pid) - before) * batchEvents) / acknowledged
+  const load = report('1000002')
+  const { cpuMs } = await cpuOf(() => load)
+  const { acknowledged, p50Ms } = await load
+  const value = (cpuMs * batchEvents) / acknowledged
   return { name: `report of ${batchEvents} events`, value, p50Ms }
 }
