@@ -18,7 +18,7 @@ afterAll(() => harness.close())
 
 const options = () => ({
   database: harness.database,
-  externalUrl: 'https://switchyard.example.com/',
+  externalUrl: 'https://switchyard.example.com',
   signal: new AbortController().signal,
 })
 const follow = async () => (await followFlags(options())) + (await followDecidedSagas(options()))
