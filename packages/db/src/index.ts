@@ -19,6 +19,7 @@ export {
   type FreezePeriod,
   type Identity,
   type ImpactRule,
+  type ImpactRuleRun,
   type LfsLock,
   type Package,
   type PackageFile,

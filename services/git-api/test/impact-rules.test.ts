@@ -159,11 +159,18 @@ describe('what a rule did', () => {
       status: 409,
       body: { message: expect.stringContaining('revert it first') },
     })
+    const freezes = async (who: Who) => (await harness.ask(who, 'GET', '/freezes')).body
+    const made = { id: run.id, rule: { id: rule.id, name: 'Stop' }, environment: 'production' }
+    expect(await freezes('reporter')).toMatchObject([
+      { project: { id: project.id }, freeze_period: null, impact_rule_run: made, ends_at: null },
+    ])
+    expect(await freezes('guest')).toEqual([])
     const reverted = await ask('POST', `${runs}/${run.id}/revert`)
     expect(reverted).toMatchObject({
       status: 200,
       body: { in_force: false, end_reason: 'reverted', ended_by: { username: 'olga' } },
     })
+    expect(await freezes('reporter')).toMatchObject([{ ends_at: reverted.body.ended_at }])
     expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
     expect((await auditNames()).at(-1)).toBe('impact_rule_reverted')
     expect((await ask('DELETE', `/${rule.id}`)).status).toBe(204)

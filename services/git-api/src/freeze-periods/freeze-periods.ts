@@ -11,7 +11,7 @@ import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
-import { type Freeze, type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
+import { type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
 import {
   countFreezePeriods,
   createFreezePeriod,
@@ -19,15 +19,18 @@ import {
   type FreezePeriodFields,
   findFreezePeriod,
   listReadableFreezePeriods,
+  listReadableRuleFreezes,
   listFreezePeriods as listStoredPeriods,
+  type RuleFreeze,
   updateFreezePeriod,
 } from './store.js'
 
 export { type FreezeCalendar, listedMs } from './freeze-calendar.js'
+export type { RuleFreeze } from './store.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
-/** So many periods are evaluated for a list of freezes of every project. */
+/** So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project. */
 const listedPeriodsMax = 500
 
 export async function listFreezePeriods(
@@ -39,9 +42,13 @@ export async function listFreezePeriods(
   return { periods: periods.slice(skip, skip + take), total: periods.length }
 }
 
-export interface ProjectFreeze extends Freeze {
+/** A freeze of a project by one of its periods, or of one of its environments by a rule. */
+export interface ProjectFreeze {
   project: Project
-  period: FreezePeriod
+  startsAt: Date
+  /** Null: what a rule froze is frozen until what the rule is about is resolved. */
+  endsAt: Date | null
+  by: { period: FreezePeriod } | { run: RuleFreeze }
 }
 
 /** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
@@ -55,8 +62,16 @@ export async function listFreezes(
   for (const { project, ...period } of await listReadableFreezePeriods(database, caller, listedPeriodsMax)) {
     for (const freeze of await freezeCalendar.listFreezes(period, now))
       if (freeze.endsAt >= endsAfter && freeze.startsAt <= startsBefore)
-        freezes.push({ ...freeze, project, period })
+        freezes.push({ ...freeze, project, by: { period } })
   }
+  const time = { endsAfter, startsBefore }
+  for (const run of await listReadableRuleFreezes(database, caller, time, listedPeriodsMax))
+    freezes.push({
+      project: run.deployment.project,
+      startsAt: run.appliedAt,
+      endsAt: run.endedAt,
+      by: { run },
+    })
   freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
   return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
 }

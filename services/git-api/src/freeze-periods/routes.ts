@@ -68,20 +68,37 @@ export function freezePeriodRoutes(deps: FreezePeriodDependencies): Route[] {
 const freezeShape = z
   .object({
     project: z.object({ id: z.int(), path_with_namespace: z.string() }),
-    freeze_period: freezePeriodShape,
+    freeze_period: freezePeriodShape.nullable().meta({ description: 'Null: a rule has made the freeze' }),
+    impact_rule_run: z
+      .object({
+        id: z.int(),
+        rule: z.object({ id: z.int(), name: z.string() }),
+        environment: z.string().meta({ description: 'The one that is frozen' }),
+        deployment: z.object({ id: z.int(), iid: z.int() }),
+      })
+      .nullable()
+      .meta({ description: 'Null: a freeze period has made the freeze' }),
     starts_at: z.date(),
-    ends_at: z.date(),
+    ends_at: z.date().nullable().meta({ description: 'Null: until what the rule is about is resolved' }),
   })
   .meta({ id: 'Freeze', description: 'A time in which a project should not be deployed' })
 
+const presentRun = ({ id, ruleId, rule, deployment }: periods.RuleFreeze) => ({
+  id,
+  rule: { id: ruleId, name: rule.name },
+  environment: deployment.environment.name,
+  deployment: { id: deployment.id, iid: deployment.iid },
+})
+
 const presentFreeze = ({
   project,
-  period,
+  by,
   startsAt,
   endsAt,
 }: periods.ProjectFreeze): z.output<typeof freezeShape> => ({
   project: { id: project.id, path_with_namespace: project.pathWithNamespace },
-  freeze_period: presentFreezePeriod(period),
+  freeze_period: 'period' in by ? presentFreezePeriod(by.period) : null,
+  impact_rule_run: 'run' in by ? presentRun(by.run) : null,
   starts_at: startsAt,
   ends_at: endsAt,
 })

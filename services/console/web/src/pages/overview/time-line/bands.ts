@@ -11,13 +11,19 @@ export interface Band {
   /** With its times. */
   label: string
   from: number
+  /** Infinity: it has no end yet. */
   to: number
   /** The path of a frozen project, or the id of a message. */
   of: string
 }
 
 const timesOf = (from: number, to: number) =>
-  `from ${exactTime(new Date(from))} to ${exactTime(new Date(to))}`
+  Number.isFinite(to)
+    ? `from ${exactTime(new Date(from))} to ${exactTime(new Date(to))}`
+    : `since ${exactTime(new Date(from))}`
+
+const pathOf = ({ project, impact_rule_run: run }: Freeze) =>
+  run ? `${run.environment} of ${project.path_with_namespace}` : project.path_with_namespace
 
 /** Projects that are frozen at the same time share a band, which leads to the first one. */
 function freezeBands(freezes: readonly Freeze[]): Band[] {
@@ -27,11 +33,15 @@ function freezeBands(freezes: readonly Freeze[]): Band[] {
     paths.set(key, [...(paths.get(key) ?? []), freeze])
   }
   return [...paths].map(([key, same]) => {
-    const names = [...new Set(same.map(({ project }) => project.path_with_namespace))]
-    const [first = ''] = names
-    const text = `Frozen: ${first}${names.length > 1 ? ` and ${names.length - 1} more` : ''}`
-    const [from, to] = [Date.parse(same[0]?.starts_at ?? ''), Date.parse(same[0]?.ends_at ?? '')]
-    return { key, kind: 'freeze' as const, text, label: `${text}, ${timesOf(from, to)}`, from, to, of: first }
+    const names = [...new Set(same.map(pathOf))]
+    const text = `Frozen: ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ''}`
+    const { project, starts_at, ends_at } = same[0] as Freeze
+    const [from, to] = [
+      Date.parse(starts_at),
+      ends_at === null ? Number.POSITIVE_INFINITY : Date.parse(ends_at),
+    ]
+    const label = `${text}, ${timesOf(from, to)}`
+    return { key, kind: 'freeze' as const, text, label, from, to, of: project.path_with_namespace }
   })
 }
 

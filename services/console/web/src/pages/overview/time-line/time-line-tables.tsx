@@ -86,7 +86,7 @@ const eventColumns: Column<Event>[] = [
             {isBlamed(deployment) && <>, worse since then: {findingsText(deployment)}</>}
           </>
         )}
-        {band && (
+        {band && Number.isFinite(band.to) && (
           <>
             until <Time at={new Date(band.to).toISOString()} absolute />
           </>
