@@ -32,6 +32,9 @@ const names: Record<ImpactFinding['measure'], string> = {
   failed_jobs: 'more jobs fail',
 }
 
+/** Every figure that can become worse, in the order of the API. */
+export const measures = Object.keys(names) as ImpactFinding['measure'][]
+
 export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => names[measure]
 
 /** '3.2 times as much', of a figure that was nothing before: 'none before'. */

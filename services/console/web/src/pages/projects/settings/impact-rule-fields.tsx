@@ -2,9 +2,8 @@ import { useSession } from '../../../api/session'
 import { textOf } from '../../../components/action-dialog'
 import { CheckboxField, TextArea, TextField } from '../../../components/fields'
 import type { ImpactRule } from '../../../generated/types.gen'
-import { nameOf } from '../deployments/impact-text'
+import { measures, nameOf } from '../deployments/impact-text'
 
-const measures: ImpactRule['measures'] = ['failures', 'new_failure', 'duration', 'stuck']
 const tiers: ImpactRule['tiers'] = ['production', 'staging', 'testing', 'development', 'other']
 
 /** Makes a rule, as the API takes it, of the values of the fields below. */
