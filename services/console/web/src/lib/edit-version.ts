@@ -1,13 +1,15 @@
 import { useRef, useState } from 'react'
 import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
 
-/** The fields that got another value. */
+const textOf = (fields: object, name: string) => String((fields as Record<string, unknown>)[name] ?? '')
+
+/** The fields that got another value, as a form shows values: lists and their texts are the same. */
 const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
   Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => value !== before[name as keyof Fields]),
+    Object.keys(after)
+      .filter((name) => textOf(before, name) !== textOf(after, name))
+      .map((name) => [name, after[name as keyof Fields]]),
   ) as Partial<Fields>
-
-const textOf = (fields: object, name: string) => String((fields as Record<string, unknown>)[name] ?? '')
 
 /** Refuses a change because somebody else made one first, and says what is stored now of the fields that both have changed. */
 function stale(before: object, now: object, wanted: object): ApiError {

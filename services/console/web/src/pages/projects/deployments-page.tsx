@@ -117,7 +117,7 @@ const columnsIn = (project: string) => [
     cell: (deployment: Deployment) => (
       <span className="flex flex-wrap items-center gap-2">
         <DeploymentLink deployment={deployment} project={project} />
-        {deployment.frozen && <Badge tone="warn">in a freeze period</Badge>}
+        {deployment.frozen && <Badge tone="warn">while frozen</Badge>}
       </span>
     ),
   },

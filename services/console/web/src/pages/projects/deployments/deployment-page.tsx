@@ -59,7 +59,7 @@ function Facts({ deployment, project }: { deployment: Deployment; project: strin
       'Status',
       <span key="" className="flex flex-wrap gap-2">
         <State of={status} />
-        {frozen && <Badge tone="warn">in a freeze period</Badge>}
+        {frozen && <Badge tone="warn">while frozen</Badge>}
       </span>,
     ],
     ['Environment', <bdi key="">{environment.name}</bdi>],

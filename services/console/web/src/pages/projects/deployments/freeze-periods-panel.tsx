@@ -15,7 +15,11 @@ export function FreezePeriodsPanel() {
       address={`${useProjectPath()}/freeze_periods`}
       columns={columns}
       rowKey={({ id }) => id}
-      empty={<Empty title="There are no freeze periods: deployments are welcome at any time." />}
+      empty={
+        <Empty title="There are no freeze periods.">
+          Rules, in the settings, may freeze an environment when services become worse with a deployment.
+        </Empty>
+      }
       add={
         mayChange
           ? {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { getPage, segment } from '../../../api/client'
+import { getPage, getVersioned, segment, type Versioned } from '../../../api/client'
 import { ActionDialog } from '../../../components/action-dialog'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
@@ -11,7 +11,7 @@ import { Pager } from '../../../components/pager'
 import { Empty, Problem, Shown } from '../../../components/states'
 import { ButtonLink, TextLink } from '../../../components/text-link'
 import type { ImpactRule, ImpactRuleRun } from '../../../generated/types.gen'
-import { changeShown } from '../../../lib/edit-version'
+import { changeShown, useEdit } from '../../../lib/edit-version'
 import { pageOf } from '../../../lib/search-params'
 import { nameOf } from '../deployments/impact-text'
 import { RuleRuns } from '../deployments/rule-runs'
@@ -27,25 +27,28 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/impact_rules`
   const client = useQueryClient()
   const ruleOf = useRuleOf()
-  const [edited, setEdited] = useState<ImpactRule>()
-  const change = async (rule: ImpactRule, fields: Partial<ImpactRule>) => {
-    await changeShown(`${address}/${rule.id}`, rule, fields)
-    await client.invalidateQueries({ queryKey: [address] })
-    setEdited(undefined)
-  }
-  const turn = useMutation({ mutationFn: (rule: ImpactRule) => change(rule, { dry_run: !rule.dry_run }) })
+  const [edited, setEdited] = useState<Versioned<ImpactRule>>()
+  const pathOf = ({ id }: ImpactRule) => `${address}/${id}`
+  const refresh = () => client.invalidateQueries({ queryKey: [address] })
+  const turn = useMutation({
+    mutationFn: (rule: ImpactRule) => changeShown(pathOf(rule), rule, { dry_run: !rule.dry_run }),
+    onSuccess: refresh,
+  })
+  const edit = useMutation({
+    mutationFn: (rule: ImpactRule) => getVersioned<ImpactRule>(pathOf(rule)),
+    onSuccess: setEdited,
+  })
   return (
     <>
       {turn.isError && <Problem error={turn.error} />}
+      {edit.isError && <Problem error={edit.error} />}
       {edited && (
-        <ActionDialog
-          title={`Edit ${edited.name}`}
-          action="Save"
-          run={(form) => change(edited, ruleOf(form))}
+        <EditDialog
+          path={pathOf(edited.resource)}
+          edited={edited}
+          onSaved={refresh}
           onClose={() => setEdited(undefined)}
-        >
-          <RuleFields rule={edited} />
-        </ActionDialog>
+        />
       )}
       <ResourcePanel<ImpactRule>
         name="Rules about deployments"
@@ -62,7 +65,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
           <>
             <RunsLink rule={rule} />
             {mayChange && (
-              <Button aria-label={`Edit ${rule.name}`} onClick={() => setEdited(rule)}>
+              <Button aria-label={`Edit ${rule.name}`} onClick={() => edit.mutate(rule)}>
                 Edit…
               </Button>
             )}
@@ -89,6 +92,31 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
         }
       />
     </>
+  )
+}
+
+function EditDialog({
+  path,
+  edited,
+  onSaved,
+  onClose,
+}: {
+  path: string
+  edited: Versioned<ImpactRule>
+  onSaved: () => Promise<void>
+  onClose: () => void
+}) {
+  const ruleOf = useRuleOf()
+  const { save } = useEdit<ImpactRule, Partial<ImpactRule>>(path, edited, (rule) => rule)
+  const run = async (form: FormData) => {
+    await save(ruleOf(form))
+    await onSaved()
+    onClose()
+  }
+  return (
+    <ActionDialog title={`Edit ${edited.resource.name}`} action="Save" run={run} onClose={onClose}>
+      <RuleFields rule={edited.resource} />
+    </ActionDialog>
   )
 }
 
