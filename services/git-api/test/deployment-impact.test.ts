@@ -229,6 +229,10 @@ describe('the impact of a deployment', () => {
 describe('a deployment that a person does not blame', () => {
   it('is dismissed with the reason, in the audit log, until that is taken back', async () => {
     const id = await deployed(30)
+    expect(await dismissal(id, 'POST', { reason: 'In advance' })).toMatchObject({
+      status: 409,
+      body: { message: 'There is nothing to dismiss: nothing was found about the deployment' },
+    })
     await compared(id, ['default'])
     const said = await dismissal(id, 'POST', { reason: 'The bank was down' })
     expect(said).toMatchObject({

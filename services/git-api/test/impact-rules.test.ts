@@ -224,6 +224,9 @@ describe('a freeze by a rule', () => {
     const { deployment, run, runs } = await applied({ dryRun: how === 'dry run' })
     if (how !== 'dry run') expect((await enforced()).status).toBe(403)
     const dismissal = `/projects/${project.id}/deployments/${deployment.id}/impact/dismissal`
+    const figures = { ...finding, onsetAt: new Date(), foundAt: new Date() }
+    const key = { projectId: project.id, deploymentId: deployment.id }
+    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...figures } })
     if (how === 'dismissal') await harness.ask('developer', 'POST', dismissal, { reason: 'The bank' })
     if (how === 'deployment') expect((await deploy({ sha: shas.second })).status).toBe(201)
     if (how === 'revert') await ask('POST', `${runs}/${run.id}/revert`)

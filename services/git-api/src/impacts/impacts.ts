@@ -6,7 +6,7 @@ import {
   type Rows,
 } from '@switchyard/db'
 import { onsetMsMax, type ServiceFigures, type ServiceQueues } from '@switchyard/delivery-impact'
-import { notFound } from '@switchyard/domain'
+import { conflict, notFound } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import { getDeployment } from '../deployments/deployments.js'
@@ -93,7 +93,7 @@ async function listSharers(database: Database, deployment: DeploymentView) {
 /**
  * Records that a deployment is not the reason of what was found. A later dismissal replaces an earlier one; the audit log keeps both.
  *
- * @throws DomainError not-found
+ * @throws DomainError not-found; conflict when nothing was found, since a dismissal keeps rules from acting
  */
 export const dismissImpact = (
   database: Database,
@@ -104,6 +104,8 @@ export const dismissImpact = (
   inTransaction(database, async (transaction) => {
     await lockDeployment(transaction, project.id, deploymentId)
     const key = { projectId: project.id, deploymentId }
+    if (!(await store.hasFindings(transaction, key)))
+      throw conflict('There is nothing to dismiss: nothing was found about the deployment')
     const dismissal = await store.saveDismissal(transaction, key, { reason, userId: caller.user.id })
     const details = { deployment_id: deploymentId, reason }
     await recordProjectEvent(transaction, author, project.id, 'deployment_impact_dismissed', details)

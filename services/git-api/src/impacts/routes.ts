@@ -81,6 +81,7 @@ const dismissImpact = (database: Database) =>
   endpoint({
     summary: 'Say that a deployment is not the reason of what became worse',
     replies: { 201: dismissalShape },
+    refusals: [409],
     input: z.object({ ...deploymentId, reason: filledText(reasonCharsMax) }),
     async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)

@@ -75,6 +75,13 @@ export const listDeploymentsById = (
     orderBy: { id: 'asc' },
   })
 
+/** Whether anything became worse with a deployment, as far as was found. */
+export const hasFindings = async (
+  { prisma }: DatabaseOrTransaction,
+  key: Pick<DeploymentFinding, 'projectId' | 'deploymentId'>,
+): Promise<boolean> =>
+  (await prisma.deploymentFinding.findFirst({ where: key, select: { id: true } })) !== null
+
 export const saveDismissal = (
   { prisma }: DatabaseOrTransaction,
   key: Pick<DeploymentDismissal, 'projectId' | 'deploymentId'>,
