@@ -46,7 +46,7 @@ export default defineConfig({
           ],
           isolate: false,
           // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
-          maxWorkers: 6,
+          maxWorkers: 4,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -60,7 +60,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {
