@@ -44,7 +44,7 @@ import {
   presentBulkJob,
   presentBulkPreview,
   presentBulkResult,
-} from './shape.js'
+} from './present.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */

@@ -40,7 +40,7 @@ import {
   presentBatch,
   presentBatchPreview,
   presentCommand,
-} from './shape.js'
+} from './present.js'
 
 const operatorOf = (caller: Caller, call: Call): Operator => ({
   id: caller.user.id,
