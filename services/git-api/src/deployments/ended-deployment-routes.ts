@@ -17,7 +17,7 @@ import {
 import { z } from 'zod'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { optional } from '../shapes/parameters.js'
-import { type EndedDeployment, listEndedDeployments } from './ended-deployments.js'
+import { type EndedDeployment, listEndedDeployments } from './ended-deployments-store.js'
 
 const endedDeploymentShape = z
   .object({

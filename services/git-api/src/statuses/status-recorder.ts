@@ -32,7 +32,7 @@ import {
   changeStatuses,
   readGroups,
   type StatusEvents,
-} from './write-statuses.js'
+} from './write-store.js'
 
 /**
  * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and name are applied
