@@ -118,7 +118,7 @@ const include = { owner: { select: { username: true } } } as const
  * The number of locks of a project. Locks the project's row until the transaction ends, so that two transactions cannot add
  * locks at the same time.
  */
-export async function countLfsLocks(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+export async function lockAndCountLfsLocks(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
   await lockProjectRow(transaction, projectId)
   return transaction.prisma.lfsLock.count({ where: { projectId } })
 }

@@ -12,7 +12,7 @@ const rememberedMs = 3_600_000
  * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds requests until this one
  * ends. Deletes those that expired long ago.
  */
-export async function countWaiting(
+export async function lockAndCountWaiting(
   { prisma }: DatabaseOrTransaction,
   address: string,
 ): Promise<{ all: number; ofAddress: number }> {

@@ -26,7 +26,7 @@ type Place = Pick<NewTrustedIssuer, 'projectId'>
 const installationLock = 'switchyard.trusted_issuers'
 
 /** The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at the same time. */
-export async function countTrustedIssuers(
+export async function lockAndCountTrustedIssuers(
   transaction: DatabaseOrTransaction,
   { projectId }: Place,
 ): Promise<number> {
