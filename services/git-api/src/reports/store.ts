@@ -1,4 +1,5 @@
 import { type Database, inPoolTransaction, type Rows } from '@switchyard/db'
+import { lockName } from '@switchyard/db/sql'
 import { unprocessable } from '@switchyard/domain'
 import { type AuthorRow, authorColumns, type StatusAuthor, withAuthor } from '../statuses/store.js'
 import type { FindingCounts, ParsedReport, ReportFormat, TestCounts } from './entries.js'
@@ -63,9 +64,7 @@ export async function replaceReport(
 ): Promise<void> {
   await inPoolTransaction(pool, async (client) => {
     // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number together.
-    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `report ${projectId} ${sha}`,
-    ])
+    await lockName(client, `report ${projectId} ${sha}`)
     const { rows: stored } = await client.query<{
       ref: string | null
       isOne: boolean
