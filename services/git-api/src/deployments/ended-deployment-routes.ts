@@ -52,7 +52,6 @@ export const endedDeploymentRoutes = (database: Database): Route[] => [
 
 const dayMs = 86_400_000
 
-/** `GET /deployments` */
 const listDeployments = (database: Database) =>
   endpoint({
     summary: 'Deployments of every project that have ended and that the caller may read, the last one first',

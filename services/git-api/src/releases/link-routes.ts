@@ -53,7 +53,6 @@ async function presentOne(
   return presented as z.output<typeof releaseLinkShape>
 }
 
-/** `GET /projects/:id/releases/:tag_name/assets/links` */
 export const listLinks = (database: Database) =>
   endpoint({
     summary: 'Links of a release, the newest first',
@@ -66,7 +65,6 @@ export const listLinks = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const getLink = (database: Database) =>
   endpoint({
     summary: 'One link of a release',
@@ -89,7 +87,6 @@ async function sendDownload(deps: DownloadDependencies, access: ProjectCall, url
   return { status: 302, headers: { Location: new URL(url).href } }
 }
 
-/** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
 export const downloadFile = (deps: DownloadDependencies) =>
   endpoint({
     summary: 'The file of the link with this path: its bytes, or a redirect to another server',
@@ -102,7 +99,6 @@ export const downloadFile = (deps: DownloadDependencies) =>
     },
   })
 
-/** `POST /projects/:id/releases/:tag_name/assets/links` */
 export const createLink = (database: Database) =>
   endpoint({
     summary: 'Add a link to a release, or get the link when it exists already',
@@ -115,7 +111,6 @@ export const createLink = (database: Database) =>
     },
   })
 
-/** `PUT /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const updateLink = (database: Database) =>
   endpoint({
     summary: 'Change a link of a release',
@@ -143,7 +138,6 @@ export const updateLink = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const deleteLink = (database: Database) =>
   endpoint({
     summary: 'Delete a link of a release',

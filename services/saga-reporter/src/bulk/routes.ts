@@ -58,7 +58,6 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
   audit: auditAuthor(caller, call),
 })
 
-/** `GET /sagas/bulk` */
 const listBulkJobs = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Bulk jobs, the newest first',
@@ -70,7 +69,6 @@ const listBulkJobs = ({ database }: BulkDependencies) =>
     },
   })
 
-/** `GET /sagas/bulk/:id` */
 const getBulkJob = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'One bulk job and its progress',
@@ -79,7 +77,6 @@ const getBulkJob = ({ database }: BulkDependencies) =>
     handle: async ({ tenant, id }) => ok(presentBulkJob(await findJob(database, tenant, id))),
   })
 
-/** `GET /sagas/bulk/:id/results` */
 const listBulkResults = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'What a bulk job did with each of its sagas',
@@ -130,7 +127,6 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkPreview(await previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
-/** `POST /sagas/bulk` */
 const startBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Resolve, or write a note about, every saga of a filter',
@@ -150,7 +146,6 @@ const startBulk = (dependencies: BulkDependencies) =>
     },
   })
 
-/** `POST /sagas/bulk/:id/cancel` */
 const cancelBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
@@ -161,7 +156,6 @@ const cancelBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
   })
 
-/** `POST /sagas/bulk/:id/undo` */
 const undoBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',

@@ -64,7 +64,6 @@ const requestParameters = {
 
 const commandId = () => z.uuid({ error: 'is invalid' })
 
-/** `POST /sagas/:id/commands` */
 const createCommand = (dependencies: CommandDependencies) =>
   endpoint({
     summary: 'Ask the orchestrator of a saga to retry or skip a step, to compensate, or to cancel',
@@ -92,7 +91,6 @@ const createCommand = (dependencies: CommandDependencies) =>
     },
   })
 
-/** `POST /sagas/commands/preview` */
 const previewBatch = (dependencies: CommandDependencies) =>
   endpoint({
     summary: 'Count the sagas of a filter that would get a command',
@@ -102,7 +100,6 @@ const previewBatch = (dependencies: CommandDependencies) =>
       ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
   })
 
-/** `POST /sagas/commands` */
 const createBatch = (dependencies: CommandDependencies) =>
   endpoint({
     summary: 'Ask the orchestrators of all sagas of a filter for the same',
@@ -124,7 +121,6 @@ const createBatch = (dependencies: CommandDependencies) =>
     },
   })
 
-/** `GET /sagas/:id/commands` */
 const listCommandsOfSaga = ({ database }: CommandDependencies) =>
   endpoint({
     summary: 'The commands for a saga, the newest first',
@@ -136,7 +132,6 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
     },
   })
 
-/** `GET /sagas/commands` */
 const listAllCommands = ({ database }: CommandDependencies) =>
   endpoint({
     summary: 'The commands for all sagas, the newest first',
@@ -155,7 +150,6 @@ const listAllCommands = ({ database }: CommandDependencies) =>
     },
   })
 
-/** `GET /sagas/commands/:id` */
 const getOneCommand = ({ database }: CommandDependencies) =>
   endpoint({
     summary: 'One command',
@@ -170,7 +164,6 @@ const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
   withdraw: 'Take back a command that no orchestrator has',
 }
 
-/** `POST /sagas/commands/:id/approve`, `/deny` and `/withdraw` */
 const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
   endpoint({
     summary: summaries[decision],
@@ -187,7 +180,6 @@ const batchSummaries: Record<BatchDecision, string> = {
   withdraw: 'Take back the commands of a batch that no orchestrator has',
 }
 
-/** `POST /sagas/commands/batches/:batch_id/approve`, `/deny` and `/withdraw` */
 const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
   endpoint({
     summary: batchSummaries[decision],
@@ -201,7 +193,6 @@ const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDeci
     },
   })
 
-/** `POST /sagas/commands/:id/deliver_again` */
 const deliverAgain = (dependencies: CommandDependencies) =>
   endpoint({
     summary: 'Have a command delivered again of which nobody knows whether it was done',
