@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type Rows,
   recordAuditEvents,
   statement,
 } from '@switchyard/db'
@@ -178,7 +179,7 @@ export interface CommandFilter {
 export async function listCommands(
   database: Readable,
   { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> {
   await settleCommands(database)
   const where = `c.tenant = $1 AND ($2::text IS NULL OR c.saga_id = $2) AND ($3::text IS NULL OR c.state = $3)
