@@ -25,7 +25,6 @@ import { turnAway, type Visit } from '../web/web.js'
 import { findOwnFile, findOwnObjects } from './own-files.js'
 import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
 import * as links from './release-links.js'
-import { getDownloadUrl } from './release-links.js'
 import { getLatestTag } from './releases.js'
 
 const ofRelease = { tag_name: text() }
@@ -171,7 +170,7 @@ async function findDownload(database: Database, access: ProjectCall, parts: stri
     const named = parts.slice(0, at).join('/')
     const tag = named === 'permalink/latest' ? await getLatestTag(database, access) : named
     try {
-      return await getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
+      return await links.getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
     } catch (error) {
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error
     }
