@@ -44,7 +44,6 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
-export { isMissingProject } from './missing-project.js'
 export {
   inPoolTransaction,
   retryConflicts,
@@ -81,4 +80,4 @@ export {
   replaceSecret,
   type StoredSecret,
 } from './stores/webhooks/secrets.js'
-export * from './unique-violation.js'
+export * from './violated-constraint.js'
