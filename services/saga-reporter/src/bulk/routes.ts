@@ -36,7 +36,6 @@ import {
   startBulkJob,
   undoBulkJob,
 } from './bulk.js'
-import type { BulkRunner } from './run.js'
 import {
   bulkJobShape,
   bulkPreviewShape,
@@ -45,11 +44,30 @@ import {
   presentBulkPreview,
   presentBulkResult,
 } from './present.js'
+import type { BulkRunner } from './run.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
   database: Readable
   runner: Pick<BulkRunner, 'wake'>
+}
+
+const base = '/sagas/bulk'
+
+/** The routes of jobs that change every saga of a filter. */
+export function bulkRoutes(dependencies: BulkDependencies): Route[] {
+  const reader = administratorOrScope('read_sagas')
+  return [
+    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
+    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
+      refusesUnknown: true,
+    }),
+    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
+    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
+    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
+  ]
 }
 
 const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
@@ -166,21 +184,3 @@ const undoBulk = (dependencies: BulkDependencies) =>
       return accepted(presentBulkJob(await undoBulkJob(dependencies, job, operatorOf(caller, call))))
     },
   })
-
-const base = '/sagas/bulk'
-
-/** The routes of jobs that change every saga of a filter. */
-export function bulkRoutes(dependencies: BulkDependencies): Route[] {
-  const reader = administratorOrScope('read_sagas')
-  return [
-    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
-    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
-      refusesUnknown: true,
-    }),
-    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
-    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
-    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
-    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
-  ]
-}

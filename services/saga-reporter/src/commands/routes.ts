@@ -42,6 +42,37 @@ import {
   presentCommand,
 } from './present.js'
 
+const base = '/sagas/commands'
+
+/** The routes of commands for the orchestrators of sagas. */
+export function commandRoutes(dependencies: CommandDependencies): Route[] {
+  const reader = administratorOrScope('read_sagas')
+  return [
+    tenantRoute('GET', base, reader, listAllCommands(dependencies)),
+    tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
+      refusesUnknown: true,
+    }),
+    ...(['approve', 'deny', 'withdraw'] as const).map((decision) =>
+      tenantRoute(
+        'POST',
+        `${base}/batches/:batch_id/${decision}`,
+        administrator,
+        decideAboutBatch(dependencies, decision),
+      ),
+    ),
+    tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
+    tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
+    tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
+    tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
+      refusesUnknown: true,
+    }),
+  ]
+}
+
 const operatorOf = (caller: Caller, call: Call): Operator => ({
   id: caller.user.id,
   username: caller.user.username,
@@ -206,34 +237,3 @@ const deliverAgain = (dependencies: CommandDependencies) =>
         ),
       ),
   })
-
-const base = '/sagas/commands'
-
-/** The routes of commands for the orchestrators of sagas. */
-export function commandRoutes(dependencies: CommandDependencies): Route[] {
-  const reader = administratorOrScope('read_sagas')
-  return [
-    tenantRoute('GET', base, reader, listAllCommands(dependencies)),
-    tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
-      refusesUnknown: true,
-    }),
-    ...(['approve', 'deny', 'withdraw'] as const).map((decision) =>
-      tenantRoute(
-        'POST',
-        `${base}/batches/:batch_id/${decision}`,
-        administrator,
-        decideAboutBatch(dependencies, decision),
-      ),
-    ),
-    tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
-    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
-    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
-    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
-    tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
-    tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
-    tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
-      refusesUnknown: true,
-    }),
-  ]
-}
