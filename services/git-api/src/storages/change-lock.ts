@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { inPoolTransaction, type Pooled, type RepositoryPlace } from '@switchyard/db'
+import { inPoolTransaction, type Pooled, type RepositoryLocation } from '@switchyard/db'
 import { notFound, unavailable } from '@switchyard/domain'
 import { repositoryMoved } from './storages.js'
 
@@ -29,7 +29,7 @@ const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
  */
 export async function underSharedLock<Result>(
   { pool }: Pooled,
-  { storage, diskPath }: RepositoryPlace,
+  { storage, diskPath }: RepositoryLocation,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const giveUpMs = performance.now() + waitMsMax

@@ -4,7 +4,7 @@ import {
   type Database,
   deleteLfsObjects,
   findRepositoryBytes,
-  findRepositoryPlace,
+  findRepositoryLocation,
   listReleasedLfsObjects,
   noteCountedBytes,
   reclaimLfsObjects,
@@ -43,10 +43,10 @@ export const repositoryHousekeeping = ({
     async run({ projectId }, { signal, logger }) {
       const alone = await withMaintenanceLock(database, projectId, async (lockLost) => {
         // The lock also keeps the repository from being moved to another storage.
-        const place = await findRepositoryPlace(database, projectId)
-        if (place?.storage !== storage)
+        const location = await findRepositoryLocation(database, projectId)
+        if (location?.storage !== storage)
           return logger.info({ projectId }, 'the project is gone or in another storage')
-        const { diskPath } = place
+        const { diskPath } = location
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           lfsObjectNotes: {
             listReleased: () => listReleasedLfsObjects(database, projectId),
