@@ -218,7 +218,7 @@ export class SagaLedger {
  * @param saga the saga before the event; null when there is none
  * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED
  */
-export function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {
+function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {
   if (result === 'duplicate' || isOperatorEvent(event)) return
   const isStart = event.operation === 'SagaStarted'
   if (!isStart && !saga?.startedAt) throw new SagaRejection('SAGA_UNKNOWN', 'its start has not been reported')
