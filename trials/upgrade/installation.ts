@@ -18,7 +18,7 @@ import {
   waitUntilReady,
 } from '../../packages/dev-env/src/start/services.js'
 import { readSettings } from '../../packages/dev-env/src/start/settings.js'
-import { findRedisServer } from '../../packages/dev-env/src/tools/redis-server.js'
+import { findRedisServer } from '../../packages/dev-env/src/tools/servers.js'
 import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
 
 export const root = resolve(import.meta.dirname, '../..')

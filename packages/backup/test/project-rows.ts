@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { projectTables } from '../src/database/project-tables.js'
 
 const key = { known: '0123456789abcdef', lost: 'fedcba9876543210' }
@@ -8,7 +8,7 @@ const idIn = (table: string, projectId: number) =>
   `(SELECT max(id) FROM ${table} WHERE project_id = ${projectId})`
 
 /** Gives a project a row or more in each of its tables; `mona`, `bob` and a bot are in it. */
-export async function fillTables({ pool }: Pick<Database, 'pool'>, projectId: number): Promise<void> {
+export async function fillTables({ pool }: Pooled, projectId: number): Promise<void> {
   const p = projectId
   const id = (table: string) => idIn(table, p)
   await pool.query(`
@@ -70,16 +70,13 @@ export async function fillTables({ pool }: Pick<Database, 'pool'>, projectId: nu
 }
 
 /** Takes the key of the second webhook from an installation, as far as the database knows. */
-export const forgetLostKey = ({ pool }: Pick<Database, 'pool'>) =>
+export const forgetLostKey = ({ pool }: Pooled) =>
   pool.query(`DELETE FROM webhooks WHERE secret_key_id = '${key.lost}'`)
 
 type Row = Record<string, unknown>
 
 /** All rows of a project, by table, with ids as their place in the table, and user ids as names. */
-export async function describeRows(
-  { pool }: Pick<Database, 'pool'>,
-  projectId: number,
-): Promise<Record<string, Row[]>> {
+export async function describeRows({ pool }: Pooled, projectId: number): Promise<Record<string, Row[]>> {
   const { rows: users } = await pool.query<{ id: number; username: string }>('SELECT id, username FROM users')
   const places = new Map(users.map(({ id, username }) => [`users ${id}`, username]))
   const found = new Map<string, Row[]>()

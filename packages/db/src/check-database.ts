@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Database } from './client.js'
+import type { Pooled } from './client.js'
 import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
 
 const undefinedTable = '42P01'
@@ -8,7 +8,7 @@ const undefinedTable = '42P01'
  * Rejects unless the database answers and has every migration of this version. The message names the problem and holds no
  * secret. Later migrations are accepted, because services of two versions run during an update.
  */
-export async function checkDatabase({ pool }: Pick<Database, 'pool'>): Promise<void> {
+export async function checkDatabase({ pool }: Pooled): Promise<void> {
   const applied = await listAppliedMigrationNames(pool)
   const pending = (await listShippedMigrationNames()).filter((name) => !applied.has(name))
   if (pending.length > 0) throw new Error(`migrations pending: ${pending.join(', ')}`)

@@ -25,6 +25,9 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** The pool alone, for who uses plain SQL. */
+export type Pooled = Pick<Database, 'pool'>
+
 /** The database itself, or a running transaction on it. */
 export interface DatabaseOrTransaction {
   prisma: Prisma.TransactionClient

@@ -44,7 +44,6 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
-export { isMissingProject } from './missing-project.js'
 export {
   inPoolTransaction,
   retryConflicts,
@@ -62,7 +61,6 @@ export * from './stores/lfs.js'
 export * from './stores/maintenance-lock.js'
 export * from './stores/members.js'
 export * from './stores/projects.js'
-export * from './stores/provisioning.js'
 export * from './stores/repository-locations.js'
 export * from './stores/require-unchanged.js'
 export * from './stores/sessions.js'
@@ -82,4 +80,4 @@ export {
   replaceSecret,
   type StoredSecret,
 } from './stores/webhooks/secrets.js'
-export * from './unique-violation.js'
+export * from './violated-constraint.js'

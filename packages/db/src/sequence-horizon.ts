@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database } from './client.js'
+import type { Pooled } from './client.js'
 import { statement } from './pool-transaction.js'
-
-type Pool = Pick<Database, 'pool'>
 
 const pollMs = 20
 const waitMsMax = 2_000
@@ -28,7 +26,7 @@ export function sequenceHorizon(sequence: string, name: string) {
   )
 
   /** The last id that was drawn, whether or not its row is visible or ever will be. */
-  async function readLast({ pool }: Pool): Promise<number> {
+  async function readLast({ pool }: Pooled): Promise<number> {
     const { rows } = await pool.query<{ position: number }>(lastDrawn)
     return rows[0]?.position ?? 0
   }
@@ -37,12 +35,12 @@ export function sequenceHorizon(sequence: string, name: string) {
    * The transactions under way that may have drawn ids. When all transactions that were under way after an id was drawn have ended,
    * no row at that id becomes visible any more.
    */
-  async function readWriters({ pool }: Pool): Promise<Set<string>> {
+  async function readWriters({ pool }: Pooled): Promise<Set<string>> {
     const { rows } = await pool.query<{ writer: string }>(writers)
     return new Set(rows.map(({ writer }) => writer))
   }
 
-  async function isAnyUnderWay(database: Pool, transactions: ReadonlySet<string>): Promise<boolean> {
+  async function isAnyUnderWay(database: Pooled, transactions: ReadonlySet<string>): Promise<boolean> {
     if (transactions.size === 0) return false
     const now = await readWriters(database)
     return [...transactions].some((transaction) => now.has(transaction))
@@ -53,7 +51,7 @@ export function sequenceHorizon(sequence: string, name: string) {
    *
    * @returns null when a transaction that may have drawn one is still under way after two seconds
    */
-  async function find(database: Pool): Promise<number | null> {
+  async function find(database: Pooled): Promise<number | null> {
     const last = await readLast(database)
     const transactions = await readWriters(database)
     const untilMs = performance.now() + waitMsMax

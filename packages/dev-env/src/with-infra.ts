@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
-import { findDulwich, findGitLfs, findJgit } from './tools/git-clients.js'
-import { findGitlabPython, findGitlabRuby } from './tools/gitlab-clients.js'
-import { findGitlabGo } from './tools/gitlab-go.js'
-import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
-import { findKubectl } from './tools/kubectl.js'
-import { findPromtool } from './tools/promtool.js'
-import { findRedisServer } from './tools/redis-server.js'
-import { findSidekiqRuby } from './tools/sidekiq.js'
+import { findKubectl, findPromtool } from './tools/deploy-tools.js'
+import { findDulwich, findGitLfs, findGitlabGo, findJgit } from './tools/git-clients.js'
+import {
+  findGitlabPython,
+  findGitlabRuby,
+  findGrpcPython,
+  findGrpcRuby,
+  findSidekiqRuby,
+} from './tools/interpreters.js'
+import { findRedisServer } from './tools/servers.js'
 
 /**
  * Calls `work` with the environment variables for integration tests, and returns its result:

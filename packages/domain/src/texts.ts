@@ -20,3 +20,6 @@ export const tooLong = (field: string, text = '', max: number): FieldProblems =>
   text.length > max && [...text].length > max
     ? { [field]: [`is too long (maximum is ${max} characters)`] }
     : {}
+
+/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
+export const isHttpUrl = (text: string): boolean => /^https?:\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)

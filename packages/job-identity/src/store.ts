@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import type { Caller, ClaimPatterns, Scope } from '@switchyard/domain/access'
 
 /** A rule that counts, with the bot as which its jobs act. */
@@ -53,7 +53,7 @@ const idMax = 2_147_483_647
  * @param project id or full path; undefined: the rules outside of projects
  */
 export async function listTrustRules(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   issuer: string,
   project: string | undefined,
 ): Promise<TrustRule[]> {

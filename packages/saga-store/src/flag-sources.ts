@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 
 /** A saga, or an activity without a saga (`sagaId` is ''), whose flags may have to change. */
 export interface FlagCandidate {
@@ -213,7 +213,7 @@ export const flagSources: readonly FlagSource[] = [
 
 /** One page of a source's candidates, read by its index alone. */
 export async function readFlagPage(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { sql, cutoff, start }: FlagSource,
   after: readonly string[] | null,
   cutoffs: FlagCutoffs,

@@ -1,8 +1,6 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
 import type { FlagCandidate } from './flag-sources.js'
-
-type Pooled = Pick<Database, 'pool'>
 
 /** The facts from which the flags of a saga, or of an activity without a saga, follow, and the flags it has now. */
 export interface FlagState {

@@ -1,6 +1,4 @@
-import type { Database } from '@switchyard/db'
-
-type Pooled = Pick<Database, 'pool'>
+import type { Pooled } from '@switchyard/db'
 
 /** Counts of one service at an instant; the service is null where none was named. */
 export interface SagaCount {

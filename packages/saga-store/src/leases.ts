@@ -1,4 +1,4 @@
-import { type Database, statement } from '@switchyard/db'
+import { type Pooled, statement } from '@switchyard/db'
 
 /** The sagas that a claimer is able to finish. */
 export interface SagaClaim {
@@ -86,10 +86,7 @@ const unfinishedOrFailed = claim(
  * Leases unfinished sagas of a service that have had no events for a while, the longest idle first. Any number of
  * claimers may run in any number of processes: no saga is leased to two of them. Times are the database's.
  */
-export async function claimSagas(
-  { pool }: Pick<Database, 'pool'>,
-  wanted: SagaClaim,
-): Promise<SagaLeaseGrant[]> {
+export async function claimSagas({ pool }: Pooled, wanted: SagaClaim): Promise<SagaLeaseGrant[]> {
   const { rows } = await pool.query<SagaLeaseGrant>({
     ...(wanted.withErrors ? unfinishedOrFailed : unfinished),
     values: [
@@ -103,8 +100,6 @@ export async function claimSagas(
   })
   return rows
 }
-
-type Pool = Pick<Database, 'pool'>
 
 /** A lease, as who holds it names it. */
 export interface LeaseKey {
@@ -127,7 +122,7 @@ const extend = statement(
 
 /** The new end of the lease; null when the lease has ended already. */
 export async function extendLease(
-  { pool }: Pool,
+  { pool }: Pooled,
   { token, tenants }: LeaseKey,
   leaseSeconds: number,
 ): Promise<Date | null> {
@@ -162,7 +157,7 @@ const resolved = statement(
  * @returns the time from which the saga may be leased again; null when the lease has ended in another way
  */
 export async function resolveLease(
-  { pool }: Pool,
+  { pool }: Pooled,
   { token, tenants }: LeaseKey,
   { resolution, note }: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date | null> {

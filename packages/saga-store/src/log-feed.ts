@@ -1,6 +1,4 @@
-import { type Database, sequenceHorizon, statement } from '@switchyard/db'
-
-type Pool = Pick<Database, 'pool'>
+import { type Pooled, sequenceHorizon, statement } from '@switchyard/db'
 
 /** An entry of the log. The properties below `eventTime` are read from the rows as they are when the entry is read. */
 export interface LogEntry {
@@ -51,7 +49,7 @@ const tail = statement(
  * @param receivedSince days before it are not read, which takes less time; null: all days are read
  */
 export async function readLogTail(
-  { pool }: Pool,
+  { pool }: Pooled,
   { after, receivedSince, take }: { after: number; receivedSince: Date | null; take: number },
 ): Promise<LogEntry[]> {
   const { rows } = await pool.query<LogEntry>({
@@ -93,7 +91,7 @@ const ofSaga = statement(
  * @param upTo a position up to which nothing becomes visible any more
  */
 export async function readLogPage(
-  { pool }: Pool,
+  { pool }: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId?: string | undefined },
   { after, upTo }: { after: number; upTo: number },
 ): Promise<LogPage> {

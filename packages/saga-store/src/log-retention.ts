@@ -1,7 +1,5 @@
-import { type Database, sqlStateOf } from '@switchyard/db'
+import { type Pooled, sqlStateOf } from '@switchyard/db'
 import pg from 'pg'
-
-type Pooled = Pick<Database, 'pool'>
 
 const defaultPartition = 'saga_events_default'
 const lockNotAvailable = '55P03'
@@ -123,10 +121,7 @@ export async function dropLogPartition({ pool }: Pooled, partition: string): Pro
  * @param days number of days, today included
  * @returns names of the new partitions
  */
-export async function ensureSagaEventPartitions(
-  { pool }: Pick<Database, 'pool'>,
-  days: number,
-): Promise<string[]> {
+export async function ensureSagaEventPartitions({ pool }: Pooled, days: number): Promise<string[]> {
   const { rows } = await pool.query<{ partition: string }>(
     'SELECT ensure_saga_event_partitions(current_date, $1) AS partition',
     [days],

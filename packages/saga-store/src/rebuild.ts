@@ -1,4 +1,4 @@
-import { type Database, retryConflicts, writeStatement } from '@switchyard/db'
+import { type Pooled, retryConflicts, writeStatement } from '@switchyard/db'
 import type { Activity, Saga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import { type LockedKeys, lockRows, type TenantKey, tenantKeyArrays, uniqueKeys } from './keys.js'
@@ -83,7 +83,7 @@ export class RebuildSession {
   }
 
   /** @param tenant null: every tenant */
-  static async open({ pool }: Pick<Database, 'pool'>, tenant: string | null): Promise<RebuildSession> {
+  static async open({ pool }: Pooled, tenant: string | null): Promise<RebuildSession> {
     const client = await pool.connect()
     // Activities whose saga a later event named. The other activities without a saga in their events are parked.
     await client.query(

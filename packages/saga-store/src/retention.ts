@@ -1,10 +1,8 @@
-import type { Database } from '@switchyard/db'
+import type { Database, Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import { keyText, lockRows, type TenantKey, tenantKeyArrays } from './keys.js'
 import { countedUpTo } from './sweeps.js'
-
-type Pooled = Pick<Database, 'pool'>
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
 export interface RetentionCandidate extends RetainedSaga {
@@ -111,7 +109,7 @@ export const readSettled: ReadCandidates = (database, after, settledBefore, rows
  * @param after the position at which to continue; null: from the oldest tombstone on
  */
 export async function deleteTombstones(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { before, after, rowsMax }: { before: Date; after: readonly string[] | null; rowsMax: number },
 ): Promise<{ deleted: number; next: readonly string[] | null }> {
   const { rows } = await pool.query<{ position: string[]; deleted: boolean }>(
@@ -194,7 +192,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
  * @returns the sagas that were deleted
  */
 export async function purgeSagas(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   keys: readonly TenantKey[],
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {

@@ -1,13 +1,11 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { findLogHorizon, readLastPosition } from './log-feed.js'
-
-type SweepPool = Pick<Database, 'pool'>
 
 /** The position at which a sweep continues: the keys of the last row that it has read. */
 export type SweepPosition = Record<string, readonly string[]>
 
 /** The position of each source of a sweep; empty when the sweep has never run. */
-export async function readSweepPosition({ pool }: SweepPool, name: string): Promise<SweepPosition> {
+export async function readSweepPosition({ pool }: Pooled, name: string): Promise<SweepPosition> {
   const { rows } = await pool.query<{ position: SweepPosition }>(
     'SELECT position FROM saga_sweeps WHERE name = $1',
     [name],
@@ -16,7 +14,7 @@ export async function readSweepPosition({ pool }: SweepPool, name: string): Prom
 }
 
 export async function writeSweepPosition(
-  { pool }: SweepPool,
+  { pool }: Pooled,
   name: string,
   position: SweepPosition,
 ): Promise<void> {
@@ -35,7 +33,7 @@ export async function writeSweepPosition(
  * @returns false while another process holds it
  */
 export async function holdSweep(
-  { pool }: SweepPool,
+  { pool }: Pooled,
   name: string,
   owner: string,
   holdMs: number,
@@ -52,7 +50,7 @@ export async function holdSweep(
 }
 
 /** Ends the lease, so that another process can take it at once. */
-export async function releaseSweep({ pool }: SweepPool, name: string, owner: string): Promise<void> {
+export async function releaseSweep({ pool }: Pooled, name: string, owner: string): Promise<void> {
   await pool.query('UPDATE saga_sweeps SET owner = NULL, owned_until = NULL WHERE name = $1 AND owner = $2', [
     name,
     owner,
@@ -76,12 +74,12 @@ export interface EndedSaga {
 }
 
 /** The position of the log at which counting continues; its end when no process has counted yet. */
-export async function readCountedPosition(database: SweepPool): Promise<number> {
+export async function readCountedPosition(database: Pooled): Promise<number> {
   const [position] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
   return position === undefined ? readLastPosition(database) : Number(position)
 }
 
-export const writeCountedPosition = (database: SweepPool, position: number): Promise<void> =>
+export const writeCountedPosition = (database: Pooled, position: number): Promise<void> =>
   writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
 
 /**
@@ -89,7 +87,7 @@ export const writeCountedPosition = (database: SweepPool, position: number): Pro
  * and the same position, while an event may still become visible among them.
  */
 export async function readNewlyEnded(
-  database: SweepPool,
+  database: Pooled,
   after: number,
 ): Promise<{ ended: EndedSaga[]; position: number }> {
   const horizon = await findLogHorizon(database)

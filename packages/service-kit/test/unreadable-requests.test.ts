@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { answerUnreadableRequests } from '../src/http/unreadable-requests.js'
+import { answerUnreadableRequests } from '../src/http/listen.js'
 
 let server: Server
 const body = 'x'.repeat(1_000)

@@ -1,12 +1,19 @@
-export { auditedWebhook } from './audited.js'
 export { type BranchFilter, branchFilterStrategies, matchesBranch } from './branch-filter.js'
 export { changeWebhookHeader } from './change-header.js'
 export type { CustomHeader } from './custom-headers.js'
 export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
+export {
+  type ProjectWebhookEvent,
+  projectWebhookEvents,
+  type SilentProjectEvent,
+  sagaWebhookEvents,
+  silentProjectEvents,
+} from './events.js'
 export type { HookRules } from './hook-rules.js'
 export { deploymentPage, impactDelivery, ruleDelivery, type ToldFinding } from './impact-event.js'
 export {
   addWebhook,
+  auditedWebhook,
   changeWebhook,
   previewBody,
   redeliverWebhook,
@@ -20,14 +27,7 @@ export {
   presentListedDelivery,
   previewShape,
 } from './present-delivery.js'
-export {
-  type ProjectWebhookEvent,
-  projectWebhookEvents,
-  type SilentProjectEvent,
-  silentProjectEvents,
-} from './project-events.js'
 export { createJsonReader, type JsonReader } from './read-json.js'
-export { sagaWebhookEvents } from './saga-events.js'
 export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type AuditAuthor,
   createWebhook,
   type Database,
   type DatabaseOrTransaction,
   deleteWebhook,
+  deletingMsMax,
   enqueueDeliveries,
   findSecret,
   getDelivery,
   getWebhook,
+  inTransaction,
   type NewDelivery,
   type NewWebhook,
+  recordAuditEvent,
   redeliver,
   requireUnchanged,
   updateWebhook,
@@ -22,9 +26,9 @@ import {
 import { type BodyChoice, conflict, type Precondition, writtenBody } from '@switchyard/domain'
 import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
+import { testEvent } from './events.js'
 import { checkHook, type HookRules } from './hook-rules.js'
 import type { previewShape } from './present-delivery.js'
-import { testEvent } from './saga-events.js'
 import { UnreadableSecret } from './secret-box.js'
 import { readSecret } from './stored-secrets.js'
 import { hostnameOf } from './target-url.js'
@@ -176,3 +180,30 @@ const hostOf = (url: string) => hostnameOf(new URL(url))
 function refuseDisabled({ enabled }: Webhook): void {
   if (!enabled) throw conflict('The webhook is disabled. Enable it first.')
 }
+
+/**
+ * Changes a webhook and adds an audit entry in one transaction. The entry has the host only, because the rest of a URL may
+ * contain a secret.
+ */
+export const auditedWebhook = (
+  database: Database,
+  author: AuditAuthor,
+  eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
+  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
+): Promise<Webhook> =>
+  inTransaction(
+    database,
+    async (transaction) => {
+      const webhook = await change(transaction)
+      const { id, scope, projectId, host, events, enabled } = webhook
+      await recordAuditEvent(transaction, author, {
+        eventName,
+        entityType: projectId === null ? 'Webhook' : 'Project',
+        entityId: projectId ?? id,
+        details: { webhook_id: id, scope, host, events, enabled },
+      })
+      return webhook
+    },
+    // A webhook is deleted with its log of deliveries.
+    deletingMsMax,
+  )

@@ -1,7 +1,6 @@
 import { storableText } from '@switchyard/domain'
 import type { Agent, Dispatcher } from 'undici'
-import { RefusedTarget } from './checked-lookup.js'
-import { openAgent } from './guarded-agent.js'
+import { openAgent, RefusedTarget } from './guarded-agent.js'
 import type { TargetPolicy } from './target-policy.js'
 import { hostnameOf, hostProblem } from './target-url.js'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { refusalOf } from './address-rules.js'
 import { targetPolicy, webhookTargetFields } from './target-policy.js'
-import { urlProblem } from './target-url.js'
+import { refusalOf, urlProblem } from './target-url.js'
 
 const policyOf = (hosts?: string, privateNetworks = false) =>
   targetPolicy({ WEBHOOK_ALLOWED_HOSTS: hosts, WEBHOOK_ALLOW_PRIVATE_NETWORKS: privateNetworks })

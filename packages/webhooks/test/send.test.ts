@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCheckedLookup } from '../src/checked-lookup.js'
+import { createCheckedLookup } from '../src/guarded-agent.js'
 import { createSender, type Sender, targetPolicy } from '../src/index.js'
 
 const servers: Server[] = []

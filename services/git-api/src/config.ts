@@ -9,7 +9,7 @@ import {
 } from '@switchyard/service-kit/config'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { signInFields, signInProblems } from './sign-in-settings.js'
+import { signInFields, signInProblems } from './sign-in-config.js'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
 

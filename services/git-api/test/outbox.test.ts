@@ -86,9 +86,9 @@ test('what a service changed is told once, though it is killed between the chang
     await service.kill()
   })
 
-  expect(await harness.database.prisma.foreseenChange.count()).toBe(expected.length)
-  await harness.database.prisma.foreseenChange.updateMany({ data: { lookAt: new Date() } })
-  const isOver = async () => (await harness.database.prisma.foreseenChange.count()) === 0
+  expect(await harness.database.prisma.intent.count()).toBe(expected.length)
+  await harness.database.prisma.intent.updateMany({ data: { lookAt: new Date() } })
+  const isOver = async () => (await harness.database.prisma.intent.count()) === 0
   await waitFor(isOver, { what: 'the changes to be told of', timeoutMs: 40_000 })
   expect((await told(project.id)).sort()).toEqual(expected.sort())
   await work.close()
@@ -117,9 +117,9 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
   })
   expect(stored).toHaveLength(ids.length)
   // They are old enough to be forgotten, which shows that they were looked at.
-  const foreseenAt = new Date(Date.now() - 11 * 60_000)
-  await harness.database.prisma.foreseenChange.updateMany({ data: { foreseenAt, lookAt: foreseenAt } })
-  const isOver = async () => (await harness.database.prisma.foreseenChange.count()) === 0
+  const recordedAt = new Date(Date.now() - 11 * 60_000)
+  await harness.database.prisma.intent.updateMany({ data: { recordedAt, lookAt: recordedAt } })
+  const isOver = async () => (await harness.database.prisma.intent.count()) === 0
   await waitFor(isOver, { what: 'the changes to be forgotten', timeoutMs: 30_000 })
   expect(await told(project.id)).toEqual([])
   await work.close()

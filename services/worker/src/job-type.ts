@@ -1,33 +1,5 @@
 import type { JobPayload, QueueName } from '@switchyard/contracts/jobs'
-import type { Database } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { Redis } from 'ioredis'
-import type { AuditTools } from './audit/destinations.js'
-import type { ImpactSettings } from './impact-config.js'
-import type { Producer } from './queues/producer.js'
-import type { SagaSettings } from './saga-config.js'
-import type { SagaMetrics } from './sagas/metrics.js'
-import type { WebhookTools } from './webhooks/webhooks.js'
-
-/** Everything that the jobs of this service use, made once in the composition root. */
-export interface JobDependencies {
-  database: Database
-  clock: Clock
-  redis: Redis
-  producer: Producer
-  /** Name of the storage that this process has. */
-  storage: string
-  /** Folder of its bare repositories. */
-  storageRoot: string
-  /** Repositories tidied at once. */
-  housekeepingConcurrency: number
-  sagas: SagaSettings
-  impact: ImpactSettings
-  sagaMetrics: SagaMetrics
-  webhooks: WebhookTools
-  audit: AuditTools
-}
 
 export interface JobContext {
   /** Aborted when the job takes too long, or when the process has to stop before the job has ended. */

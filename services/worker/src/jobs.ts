@@ -2,7 +2,7 @@ import { auditExport } from './audit/audit-export.js'
 import { auditRetention } from './audit/audit-retention.js'
 import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
 import { deploymentImpact } from './deployments/impact.js'
-import type { JobDependencies, JobType } from './job-type.js'
+import type { JobType } from './job-type.js'
 import { repositoryHousekeeping } from './repositories/housekeeping.js'
 import { sagaEventPartitions } from './sagas/event-partitions.js'
 import { sagaFlagSweep } from './sagas/flags.js'
@@ -17,21 +17,27 @@ import {
 } from './webhooks/delivery-jobs.js'
 import { webhookSagaEvents } from './webhooks/saga-events.js'
 
-export const jobTypes = (dependencies: JobDependencies): JobType[] => [
-  repositoryHousekeeping(dependencies),
-  expiredTokenCleanup(dependencies),
-  sagaEventPartitions(dependencies),
-  broadcastBoundary(dependencies),
-  broadcastPlanning(dependencies),
-  sagaFlagSweep(dependencies),
-  deploymentImpact(dependencies),
-  sagaRetention(dependencies),
-  sagaLogRetention(dependencies),
-  webhookSagaEvents(dependencies),
-  webhookDispatch(dependencies),
-  webhookDelivery(dependencies),
-  webhookRetention(dependencies),
-  webhookSecretEncryption(dependencies),
-  auditRetention(dependencies),
-  auditExport(dependencies),
+/** Each job, as a function of the parts that it asks for. */
+const jobs = [
+  repositoryHousekeeping,
+  expiredTokenCleanup,
+  sagaEventPartitions,
+  broadcastBoundary,
+  broadcastPlanning,
+  sagaFlagSweep,
+  deploymentImpact,
+  sagaRetention,
+  sagaLogRetention,
+  webhookSagaEvents,
+  webhookDispatch,
+  webhookDelivery,
+  webhookRetention,
+  webhookSecretEncryption,
+  auditRetention,
+  auditExport,
 ]
+
+/** The parts that all jobs together ask for. */
+type JobDependencies = typeof jobs extends ((dependencies: infer Asked) => JobType)[] ? Asked : never
+
+export const jobTypes = (dependencies: JobDependencies): JobType[] => jobs.map((job) => job(dependencies))

@@ -20,7 +20,7 @@ import {
   waitUntilReady,
 } from '../../../packages/dev-env/src/start/services.js'
 import { readSettings } from '../../../packages/dev-env/src/start/settings.js'
-import { findRecentNginx } from '../../../packages/dev-env/src/tools/recent-nginx.js'
+import { findRecentNginx } from '../../../packages/dev-env/src/tools/servers.js'
 import { ensureDebianPackages } from '../../support/debian-packages.js'
 import { startPostgresPair } from './postgres.js'
 import { startRedisPair } from './redis.js'

@@ -1,6 +1,6 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { holdSchemaLock } from '../migrations/lock-timeout.js'
-import { scramVerifier } from './scram.js'
 import {
   type Access,
   type DatabaseService,
@@ -131,4 +131,40 @@ async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>>
      WHERE s.relkind = 'S' AND s.relnamespace = 'public'::regnamespace GROUP BY 1`,
   )
   return new Map(rows.map(({ table, sequences }) => [table, sequences]))
+}
+
+const iterations = 4096
+
+/**
+ * The verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent instead of the password, which
+ * PostgreSQL could write to its log.
+ *
+ * @param password consists of ASCII characters
+ */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const key = (name: string) => createHmac('sha256', salted).update(name).digest()
+  const storedKey = createHash('sha256').update(key('Client Key')).digest()
+  const [saltText, storedText, serverText] = [salt, storedKey, key('Server Key')].map((part) =>
+    part.toString('base64'),
+  )
+  return `SCRAM-SHA-256$${iterations}:${saltText}$${storedText}:${serverText}`
+}
+
+/** A password for each role, derived from one secret. A password reveals neither another password nor the secret. */
+export const derivePasswords = (secret: string): RolePasswords =>
+  Object.fromEntries(
+    databaseServices.map((service) => [
+      service,
+      createHmac('sha256', secret).update(roleOf(service)).digest('base64url'),
+    ]),
+  ) as RolePasswords
+
+/** The URL of the same database for the role of a service. */
+export function serviceUrl(url: string, service: DatabaseService, password: string): string {
+  const changed = new URL(url)
+  changed.username = roleOf(service)
+  changed.password = password
+  return changed.href
 }

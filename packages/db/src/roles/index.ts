@@ -1,5 +1,10 @@
-export { applyMonitoringRole, applyRoles, type RolePasswords } from './apply-roles.js'
-export { derivePasswords, serviceUrl } from './derive-passwords.js'
+export {
+  applyMonitoringRole,
+  applyRoles,
+  derivePasswords,
+  type RolePasswords,
+  serviceUrl,
+} from './apply-roles.js'
 export {
   type DatabaseService,
   databaseServices,

@@ -1,4 +1,4 @@
 export * from './like-pattern.js'
-export * from './lock-project-row.js'
+export * from './locks.js'
 export * from './row-columns.js'
 export * from './write-rows.js'

@@ -1,6 +1,6 @@
 import type { JobIdentity } from '@switchyard/domain/access'
 import type { PoolClient } from 'pg'
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
 
@@ -97,7 +97,7 @@ export interface AuditFilter {
 export async function listAuditEvents(
   { prisma }: DatabaseOrTransaction,
   filter: AuditFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ events: AuditEvent[]; total: number }> {
   const where = conditionOf(filter)
   const [events, total] = await Promise.all([

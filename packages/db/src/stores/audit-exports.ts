@@ -1,10 +1,8 @@
-import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Pooled } from '../client.js'
 import type { AuditEvent, AuditExport } from '../generated/client.js'
 import { sequenceHorizon } from '../sequence-horizon.js'
 
 export type { AuditExport }
-
-type Pool = Pick<Database, 'pool'>
 
 /** Destinations of the audit log, and how far each of them has it. */
 export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
@@ -34,7 +32,7 @@ export const listAuditEventsAfter = (
 
 /** Stores how far a destination has the log. The position never goes back. @param entries whether it has just got entries */
 export async function advanceAuditExport(
-  { pool }: Pool,
+  { pool }: Pooled,
   destination: string,
   { position, entries }: { position: bigint; entries: boolean },
 ): Promise<void> {
@@ -48,7 +46,7 @@ export async function advanceAuditExport(
 
 /** @returns the attempts that have failed since the last success */
 export async function noteAuditExportFailure(
-  { pool }: Pool,
+  { pool }: Pooled,
   destination: string,
   error: string,
 ): Promise<number> {
@@ -78,7 +76,7 @@ export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, posit
  * @returns how many were deleted
  */
 export async function deleteOldAuditEvents(
-  { pool }: Pool,
+  { pool }: Pooled,
   { before, upTo, take }: { before: Date; upTo: bigint | null; take: number },
 ): Promise<number> {
   const { rowCount } = await pool.query(

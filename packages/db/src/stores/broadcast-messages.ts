@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { notFound } from '@switchyard/domain'
 import type { BroadcastFields } from '@switchyard/domain/broadcast'
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
 
 const newestFirst = { id: 'desc' } as const
@@ -16,7 +16,7 @@ export interface BroadcastTimes {
 export async function listBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   { endsAfter, startsBefore }: BroadcastTimes,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ messages: BroadcastMessage[]; total: number }> {
   const where = { endsAt: { gt: endsAfter }, startsAt: { lt: startsBefore } }
   const [messages, total] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { LfsObject } from '@switchyard/domain/commit'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { LfsLock } from '../generated/client.js'
-import { lockProjectRow } from '../sql/lock-project-row.js'
+import { lockProjectRow } from '../sql/locks.js'
 
 /**
  * Notes that the project has these objects, and what they take, as far as that is not noted already. Released objects are counted
@@ -118,7 +118,10 @@ const include = { owner: { select: { username: true } } } as const
  * The number of locks of a project. Locks the project's row until the transaction ends, so that two transactions cannot add
  * locks at the same time.
  */
-export async function countLfsLocks(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+export async function lockAndCountLfsLocks(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
   await lockProjectRow(transaction, projectId)
   return transaction.prisma.lfsLock.count({ where: { projectId } })
 }

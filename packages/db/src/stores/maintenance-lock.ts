@@ -1,4 +1,4 @@
-import type { Database } from '../client.js'
+import type { Pooled } from '../client.js'
 
 /**
  * Runs housekeeping or a move of a repository while it holds the lock of maintenance, which one process at a time has. It does not
@@ -9,7 +9,7 @@ import type { Database } from '../client.js'
  * @returns false, without running `work`, when another process holds the lock
  */
 export async function withMaintenanceLock(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<boolean> {

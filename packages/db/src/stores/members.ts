@@ -1,5 +1,5 @@
 import { startOfDay } from '@switchyard/domain/access'
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { Prisma, ProjectMember, User } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
 
@@ -94,7 +94,7 @@ export interface MemberFilter {
 export async function listMembers(
   { prisma }: DatabaseOrTransaction,
   { projectId, search, only, skipped }: MemberFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ members: MemberWithUser[]; total: number }> {
   const where = {
     projectId,

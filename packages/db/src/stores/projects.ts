@@ -1,5 +1,5 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
-import type { Database, DatabaseOrTransaction, Rows } from '../client.js'
+import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import { Prisma, type Project, type User } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
 import { unendedMembership, unendedMembershipSql } from './members.js'
@@ -35,7 +35,7 @@ const idMax = 2_147_483_647
  * @param userId null for an anonymous caller
  */
 export async function findProjectForUser(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   reference: string,
   userId: number | null,
 ): Promise<ProjectForUser | null> {
@@ -55,10 +55,7 @@ const storageById = { name: 'storage-by-id', text: 'SELECT storage FROM projects
 const storageByPath = { name: 'storage-by-path', text: 'SELECT storage FROM projects WHERE path_key = $1' }
 
 /** The storage that holds the repository of a project; null when there is no such project. @param reference as above */
-export async function findProjectStorage(
-  { pool }: Pick<Database, 'pool'>,
-  reference: string,
-): Promise<string | null> {
+export async function findProjectStorage({ pool }: Pooled, reference: string): Promise<string | null> {
   const lookup = lookupOf(reference, { byId: storageById, byPath: storageByPath })
   if (!lookup) return null
   const { rows } = await pool.query<{ storage: string }>({ ...lookup.statement, values: [lookup.key] })
@@ -76,7 +73,7 @@ function lookupOf<Statement>(reference: string, { byId, byPath }: { byId: Statem
 }
 
 /** Names of the storages that hold repositories. */
-export async function listProjectStorages({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+export async function listProjectStorages({ pool }: Pooled): Promise<string[]> {
   const { rows } = await pool.query<{ storage: string }>('SELECT DISTINCT storage FROM projects')
   return rows.map(({ storage }) => storage)
 }

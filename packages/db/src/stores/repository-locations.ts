@@ -1,17 +1,17 @@
 import type { DatabaseOrTransaction } from '../client.js'
 
 /** Where the bare repository of a project lies. */
-export interface RepositoryPlace {
+export interface RepositoryLocation {
   storage: string
   /** Path below the root of the storage. */
   diskPath: string
 }
 
 /** @returns null when there is no such project */
-export const findRepositoryPlace = (
+export const findRepositoryLocation = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-): Promise<RepositoryPlace | null> =>
+): Promise<RepositoryLocation | null> =>
   prisma.project.findUnique({ where: { id: projectId }, select: { storage: true, diskPath: true } })
 
 /** Those of the given paths at which a project has its repository, in any storage. */

@@ -1,4 +1,4 @@
-import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Pooled } from '../client.js'
 import type { Session } from '../generated/client.js'
 
 export interface NewSession {
@@ -56,11 +56,7 @@ export async function deleteDeadSessions({ prisma }: DatabaseOrTransaction, now:
 }
 
 /** Stores the time at which a session was used, at most once a minute, and lets it go on for `idleMs` from then. */
-export async function recordSessionUse(
-  { pool }: Pick<Database, 'pool'>,
-  id: number,
-  idleMs: number,
-): Promise<void> {
+export async function recordSessionUse({ pool }: Pooled, id: number, idleMs: number): Promise<void> {
   await pool.query({
     name: 'record-session-use',
     text: `UPDATE sessions SET last_used_at = now(),

@@ -1,4 +1,4 @@
-import type { Database } from '../client.js'
+import type { Pooled } from '../client.js'
 
 /** What a project takes, and what its limits depend on. */
 export interface StorageUse {
@@ -34,10 +34,7 @@ const ofProject = {
 }
 
 /** @returns null when no project has its repository at this path */
-export async function findStorageUse(
-  { pool }: Pick<Database, 'pool'>,
-  diskPath: string,
-): Promise<StorageUse | null> {
+export async function findStorageUse({ pool }: Pooled, diskPath: string): Promise<StorageUse | null> {
   const { rows } = await pool.query<Row>({ ...ofProject, values: [diskPath] })
   const [row] = rows
   if (!row) return null
@@ -61,7 +58,7 @@ export async function findStorageUse(
  * @returns whether they were added
  */
 export async function addRepositoryBytes(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   bytes: number,
   totalBytesMax: number | null,
@@ -75,10 +72,7 @@ export async function addRepositoryBytes(
 }
 
 /** The noted bytes of a repository; null: not counted yet. */
-export async function findRepositoryBytes(
-  { pool }: Pick<Database, 'pool'>,
-  projectId: number,
-): Promise<number | null> {
+export async function findRepositoryBytes({ pool }: Pooled, projectId: number): Promise<number | null> {
   const { rows } = await pool.query<{ bytes: string | null }>(
     'SELECT repository_bytes AS bytes FROM storage_uses WHERE project_id = $1',
     [projectId],
@@ -94,7 +88,7 @@ export async function findRepositoryBytes(
  * @param notedBefore what was noted before the count
  */
 export async function noteCountedBytes(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   { counted, notedBefore }: { counted: number; notedBefore: number | null },
 ): Promise<void> {

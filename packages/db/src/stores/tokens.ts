@@ -1,5 +1,5 @@
 import { type JobIdentity, type Scope, startOfDay } from '@switchyard/domain/access'
-import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import type { PersonalAccessToken } from '../generated/client.js'
 
 export interface NewToken {
@@ -68,7 +68,7 @@ export async function findProjectToken(
 export async function listProjectTokens(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ tokens: ProjectTokenWithLevel[]; total: number }> {
   const where = { projectId, revokedAt: null, endsAt: null }
   const include = withMembership(projectId)
@@ -130,7 +130,7 @@ export async function deleteTokensDeadSince(
 }
 
 /** Stores the time at which a token was used, at most once a minute. */
-export async function recordTokenUse({ pool }: Pick<Database, 'pool'>, id: number): Promise<void> {
+export async function recordTokenUse({ pool }: Pooled, id: number): Promise<void> {
   await pool.query({
     name: 'record-token-use',
     text: `UPDATE personal_access_tokens SET last_used_at = now()

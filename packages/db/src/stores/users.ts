@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { Prisma, User } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
 
@@ -105,7 +105,7 @@ export async function listUsers(
   { prisma }: DatabaseOrTransaction,
   filter: UserFilter,
   { column, direction }: UserOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ users: User[]; total: number }> {
   const where = whereOf(filter)
   const [users, total] = await Promise.all([

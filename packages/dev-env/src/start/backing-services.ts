@@ -5,7 +5,7 @@ import pg from 'pg'
 import { startPostgres } from '../postgres.js'
 import { SetupProblem } from '../problem.js'
 import { startRedis } from '../redis.js'
-import { findRedisServer } from '../tools/redis-server.js'
+import { findRedisServer } from '../tools/servers.js'
 import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 

@@ -1,7 +1,8 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { execa } from 'execa'
-import { type AptTool, fetchAptCopy, findAptCopy } from './apt-copy.js'
+import { type AptTool, fetchAptCopy, findAptCopy, multiarchFolders } from './apt-copy.js'
 import { findOnPath } from './find-on-path.js'
-import { rubyBinaries, rubyFolders } from './ruby-folders.js'
 
 /** A library of Debian for an interpreter, which only tests against real clients and peers need. */
 export interface DebianLibrary {
@@ -68,3 +69,77 @@ async function findInterpreter(
     return null
   }
 }
+
+/** The programs under which Debian's releases have Ruby, relative to the root folder. */
+const rubyBinaries = ['usr/bin/ruby3.1', 'usr/bin/ruby3.3', 'usr/bin/ruby3.2', 'usr/bin/ruby3.4']
+
+/** Variables with which a Ruby finds the libraries and gems of Debian packages below a root folder. */
+const rubyFolders = (root: string) => ({ RUBYLIB: libraryFolders(root), GEM_PATH: gemFolders(root) })
+
+/** Where Debian puts Ruby's libraries: of all versions, and of this machine's kind. */
+function libraryFolders(root: string): string[] {
+  const bases = ['usr/lib/ruby', ...multiarchFolders(root, 'usr/lib').map((folder) => `${folder}/ruby`)]
+  return bases
+    .flatMap((base) => [
+      `${base}/vendor_ruby`,
+      ...versions(root, `${base}/vendor_ruby`),
+      ...versions(root, base),
+    ])
+    .filter((folder) => existsSync(join(root, folder)))
+}
+
+/** Gems without native code, and those with it. */
+const gemFolders = (root: string): string[] => [
+  'usr/share/rubygems-integration/all',
+  ...multiarchFolders(root, 'usr/lib').flatMap((folder) => versions(root, `${folder}/rubygems-integration`)),
+]
+
+const versions = (root: string, folder: string): string[] =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder))
+        .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
+        .map((name) => `${folder}/${name}`)
+    : []
+
+/** A Ruby that has Sidekiq, a peer of the job-queue metrics in their tests; or null. */
+export const findSidekiqRuby = (toolsDir: string, log: (line: string) => void) =>
+  findRuby(
+    {
+      title: 'Sidekiq',
+      package: 'ruby-sidekiq',
+      tests: 'tests against a real Sidekiq',
+      module: 'sidekiq',
+    },
+    toolsDir,
+    log,
+  )
+
+/** Clients of GitLab's API, callers of git-api in its tests. */
+const gitlab = (language: string) => ({
+  title: `GitLab's client for ${language}`,
+  tests: `tests with GitLab's client for ${language}`,
+  module: 'gitlab',
+})
+
+/** A Python that has python-gitlab, or null. */
+export const findGitlabPython = (toolsDir: string, log: (line: string) => void) =>
+  findPython({ ...gitlab('Python'), package: 'python3-gitlab' }, toolsDir, log)
+
+/** A Ruby that has the gem gitlab, or null. */
+export const findGitlabRuby = (toolsDir: string, log: (line: string) => void) =>
+  findRuby({ ...gitlab('Ruby'), package: 'ruby-gitlab' }, toolsDir, log)
+
+/** Other implementations of gRPC than grpc-js, clients of the saga reporter in its tests. */
+const grpc = (language: string) => ({
+  title: `gRPC for ${language}`,
+  tests: `tests with the gRPC client of ${language}`,
+  module: 'grpc',
+})
+
+/** A Python that has gRPC, or null. */
+export const findGrpcPython = (toolsDir: string, log: (line: string) => void) =>
+  findPython({ ...grpc('Python'), package: 'python3-grpcio' }, toolsDir, log)
+
+/** A Ruby that has gRPC, or null. */
+export const findGrpcRuby = (toolsDir: string, log: (line: string) => void) =>
+  findRuby({ ...grpc('Ruby'), package: 'ruby-grpc' }, toolsDir, log)

@@ -1,5 +1,4 @@
-import { isHttpUrl } from '../http-url.js'
-import { storableText } from '../texts.js'
+import { isHttpUrl, storableText } from '../texts.js'
 import { compileWildcard } from '../wildcard.js'
 
 /** What the identity token of a CI job says. */

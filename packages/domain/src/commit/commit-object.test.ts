@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { signatureTime, titleOf } from './commit.js'
+import { signatureTime, titleOf, trailersOf } from './commit.js'
 import { formatCommitObject, parseCommitObject } from './commit-object.js'
-import { trailersOf } from './trailers.js'
 import { formatTreeObject, parseTreeObject } from './tree-object.js'
 
 const id = 'a'.repeat(40)

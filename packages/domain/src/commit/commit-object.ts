@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { trimCharacters } from '../texts.js'
 import { type Commit, offsetText, type Signature } from './commit.js'
-import { readableText } from './readable-text.js'
 
 /**
  * Parses a commit object. Texts that are not UTF-8, in a commit that names no other encoding, are
@@ -146,3 +145,6 @@ export function signatureText(text: string): string {
   const clean = text.replace(/[<>\n\r\x00]/g, '')
   return trimCharacters(clean, (character) => character <= ' ' || punctuation.includes(character))
 }
+
+/** Bytes as text: as UTF-8 where they are that, else as Latin-1, one character for each byte, so that nothing is lost. */
+export const readableText = (bytes: Buffer): string => bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')

@@ -1,3 +1,5 @@
+import { compileWildcard } from '../wildcard.js'
+
 /** Characters that git forbids in names of references: control characters, blank, `~ ^ : ? * [ \`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
@@ -53,3 +55,21 @@ export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
 /** Whether a text is the id of an object, of SHA-1 or SHA-256, in upper or lower case. */
 export const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
+
+/**
+ * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name, in upper or lower case. `^x`
+ * matches names that begin with x, `x$` those that end with x, and `*` any characters.
+ *
+ * @returns `matches`, and `isExact`: whether the name is the whole search text, in upper or lower case
+ */
+export function compileNameSearch(search: string) {
+  const text = search.toLowerCase()
+  const begins = text.startsWith('^')
+  const ends = text.length > 1 && text.endsWith('$')
+  const part = text.slice(begins ? 1 : 0, ends ? -1 : undefined)
+  const matches = compileWildcard(`${begins ? '' : '*'}${part}${ends ? '' : '*'}`)
+  return {
+    matches: (name: string) => matches(name.toLowerCase()),
+    isExact: (name: string) => name.toLowerCase() === text,
+  }
+}

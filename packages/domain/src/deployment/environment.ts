@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FieldProblems } from '../errors.js'
-import { isHttpUrl } from '../http-url.js'
+import { isHttpUrl } from '../texts.js'
 
 export const environmentTiers = ['production', 'staging', 'testing', 'development', 'other'] as const
 export type EnvironmentTier = (typeof environmentTiers)[number]

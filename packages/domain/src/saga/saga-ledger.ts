@@ -2,9 +2,15 @@ import type { Activity } from './activity.js'
 import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
-import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
+import {
+  type ActivityEvent,
+  type EventResult,
+  isOperatorEvent,
+  type SagaEvent,
+  type SagaLifecycleEvent,
+} from './events.js'
+import { SagaRejection } from './rejection.js'
 import { type ActivityFacts, concernsSaga, deriveSagaState, linkToParent, type Saga } from './saga.js'
-import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
   result: EventResult
@@ -203,5 +209,21 @@ export class SagaLedger {
       this.#facts.set(sagaId, facts)
     }
     return facts
+  }
+}
+
+/**
+ * Strict mode: refuses events out of order. Repeated events are allowed.
+ *
+ * @param saga the saga before the event; null when there is none
+ * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED
+ */
+function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {
+  if (result === 'duplicate' || isOperatorEvent(event)) return
+  const isStart = event.operation === 'SagaStarted'
+  if (!isStart && !saga?.startedAt) throw new SagaRejection('SAGA_UNKNOWN', 'its start has not been reported')
+  if (saga?.endedAt) throw new SagaRejection('SAGA_ALREADY_ENDED', `saga ${saga.id} has ended`)
+  if (result === 'late' || result === 'conflict recorded') {
+    throw new SagaRejection('TRANSITION_NOT_ALLOWED', 'a recorded status takes precedence over this event')
   }
 }

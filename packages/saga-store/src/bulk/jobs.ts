@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type Rows,
   recordAuditEvents,
   sqlStateOf,
 } from '@switchyard/db'
@@ -266,7 +267,7 @@ export async function getBulkJob(database: Readable, tenant: string, id: number)
 export async function listBulkJobs(
   database: Readable,
   tenant: string,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ jobs: BulkJob[]; total: number }> {
   const [jobs, [counted]] = await Promise.all([
     readRows<BulkJob>(database, {

@@ -1,4 +1,4 @@
-import { type Database, sqlStateOf } from '@switchyard/db'
+import { type Pooled, sqlStateOf } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { PoolClient, QueryResultRow } from 'pg'
 
@@ -7,7 +7,7 @@ export const queryCanceled = '57014'
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
 
-export type Readable = Pick<Database, 'pool'>
+export type Readable = Pooled
 
 /** A statement with a name is prepared once per connection; one without is planned for its values. */
 export interface ReadQuery {

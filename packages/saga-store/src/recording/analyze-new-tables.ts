@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 
 const everyMs = 1_000
 
@@ -8,10 +8,7 @@ const everyMs = 1_000
  *
  * @returns to be called after each commit; returns at once and never throws
  */
-export function createAnalyzeNewTables(
-  { pool }: Pick<Database, 'pool'>,
-  onFailure: (error: unknown) => void,
-): () => void {
+export function createAnalyzeNewTables({ pool }: Pooled, onFailure: (error: unknown) => void): () => void {
   let isDone = false
   let dueMs = 0
   return () => {

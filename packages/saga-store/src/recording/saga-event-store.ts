@@ -1,4 +1,4 @@
-import { type Database, inPoolTransaction, retryConflicts } from '@switchyard/db'
+import { inPoolTransaction, type Pooled, retryConflicts } from '@switchyard/db'
 import type { PoolClient } from 'pg'
 import { foldBatch } from './fold-batch.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
@@ -46,7 +46,7 @@ export interface SagaEventStoreOptions {
 
 /** The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what changed. */
 export function createSagaEventStore(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { strict = false, onCommitted }: SagaEventStoreOptions = {},
 ): SagaEventStore {
   async function recordWithin<T>(work: (transaction: RecordingTransaction) => Promise<T>): Promise<T> {

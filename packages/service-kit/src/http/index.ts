@@ -56,7 +56,9 @@ export {
   filledText,
   flag,
   integer,
+  link,
   list,
+  oneOf,
   parameterProblem,
   pathCharsMax,
   proseCharsMax,
@@ -66,12 +68,12 @@ export {
   text,
   textCharsMax,
   time,
+  timeText,
   unsupported,
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
 export { auditAuthor, senderAddress, senderKey } from './sender.js'
 export { clearSessionCookie, cookieOf, setSessionCookie } from './session-cookie.js'
-export { link, oneOf, timeText } from './shapes.js'
 export { createStreamSlots, type StreamSlots } from './stream-slots.js'
 export { limitUnknownTokens } from './unknown-tokens.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import type { Express } from 'express'
-import { answerUnreadableRequests } from './unreadable-requests.js'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
@@ -74,4 +74,34 @@ async function closeServer(server: Server, drainTimeoutMs: number): Promise<void
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
+}
+
+/** Time for a client to read the answer to a request that the parser refuses, before its connection is cut. */
+const lingerMs = 2_000
+
+const statuses: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/**
+ * Answers requests that the HTTP parser refuses. A connection that is closed while the client still sends is reset, and the
+ * client may then never see the answer; so what the client sends is discarded for a moment. A connection with another answer
+ * under way is cut, because the bytes of this answer would become a part of that one.
+ */
+export function answerUnreadableRequests(server: Server): void {
+  const answering = new WeakSet<Duplex>()
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    answering.add(socket)
+    response.once('close', () => answering.delete(socket))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // The answer is under way already when the parser refuses the bytes that follow.
+    if (socket.writableEnded && !socket.destroyed) return
+    if (!socket.writable || answering.has(socket)) return void socket.destroy()
+    const status = statuses[error.code ?? ''] ?? '400 Bad Request'
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+    const timer = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(timer))
+  })
 }

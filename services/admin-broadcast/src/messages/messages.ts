@@ -9,6 +9,7 @@ import {
   getBroadcastMessage,
   inTransaction,
   listBroadcastMessages,
+  type Rows,
   recordAuditEvent,
   requireUnchanged,
   updateBroadcastMessage,
@@ -37,7 +38,7 @@ interface MessageAt {
 export async function listMessages(
   { database, clock }: MessageDependencies,
   times: BroadcastTimes,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ) {
   return { ...(await listBroadcastMessages(database, times, rows)), now: clock() }
 }

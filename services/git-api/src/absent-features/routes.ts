@@ -91,7 +91,6 @@ const refusal = ({ things, because }: AbsentFeature) =>
     },
   })
 
-/** `GET /groups/:id` */
 const getGroup = endpoint({
   summary: 'Not found: there are no groups',
   replies: {},
@@ -102,7 +101,6 @@ const getGroup = endpoint({
   },
 })
 
-/** `GET /projects/:id/languages` */
 const getLanguages = endpoint({
   summary: 'No languages: they are not detected',
   replies: { 200: z.object({}) },

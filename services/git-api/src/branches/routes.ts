@@ -86,7 +86,6 @@ const input = z.object({
   sort: z.enum(sorts).default('name_asc'),
 })
 
-/** `GET /projects/:id/repository/branches` */
 const listBranchesEndpoint = (database: Database) =>
   endpoint({
     summary: 'Branches',
@@ -108,7 +107,6 @@ const listBranchesEndpoint = (database: Database) =>
     },
   })
 
-/** `POST /projects/:id/repository/branches` */
 const createBranchEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a branch',
@@ -120,7 +118,6 @@ const createBranchEndpoint = (deps: ReferenceDependencies) =>
     },
   })
 
-/** `GET /projects/:id/repository/branches/:branch` */
 const getBranchEndpoint = (database: Database) =>
   endpoint({
     summary: 'One branch',
@@ -132,7 +129,6 @@ const getBranchEndpoint = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/repository/branches/:branch` */
 const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a branch',
@@ -145,7 +141,6 @@ const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
     },
   })
 
-/** `PUT /projects/:id/repository/branches/:branch/protect` */
 const protectBranchEndpoint = (database: Database) =>
   endpoint({
     summary: 'Protect one branch that exists',
@@ -164,7 +159,6 @@ const protectBranchEndpoint = (database: Database) =>
     },
   })
 
-/** `PUT /projects/:id/repository/branches/:branch/unprotect` */
 const unprotectBranchEndpoint = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of one branch, where it has one of its own',

@@ -59,7 +59,6 @@ const queryOf = (fields: z.output<typeof notesInput>): NotesQuery => ({
   configRef: fields.config_file_ref,
 })
 
-/** `GET /projects/:id/repository/changelog` */
 const getChangelog = endpoint({
   summary: 'What changed in a version, by the trailers of commits',
   replies: { 200: z.object({ notes: z.string().meta({ description: 'Markdown' }) }) },
@@ -70,7 +69,6 @@ const getChangelog = endpoint({
   },
 })
 
-/** `POST /projects/:id/repository/changelog` */
 const commitChangelog = (deps: FileDependencies) =>
   endpoint({
     summary: 'Commit what changed in a version to a file',

@@ -1,12 +1,13 @@
 import {
   type AuditAuthor,
   type CommitComment,
-  type Database,
   type DatabaseOrTransaction,
   enqueueForProject,
   inPoolTransaction,
   type NewDelivery,
   type PoolClient,
+  type Pooled,
+  type Rows,
   recordAuditEvents,
   type User,
 } from '@switchyard/db'
@@ -23,7 +24,7 @@ const withAuthor = { author: true } as const
 export async function listCommitComments(
   { prisma }: DatabaseOrTransaction,
   where: { projectId: number; sha: string },
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ comments: CommentWithAuthor[]; total: number }> {
   const [comments, total] = await Promise.all([
     prisma.commitComment.findMany({ where, orderBy: { id: 'asc' }, include: withAuthor, ...rows }),
@@ -51,7 +52,7 @@ interface OfCommit {
 export async function listCommitDiscussions(
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ discussions: CommentWithAuthor[][]; total: number }> {
   const { projectId, sha } = where
   const [keys, [counted]] = await Promise.all([
@@ -103,7 +104,7 @@ type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId
  * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { author, ...given }: Omit<NewCommitComment, 'authorId'> & { author: Omit<CommentAuthor, 'createdAt'> },
   discussion: bigint | 'new' | null,
   makeDelivery: MakeDelivery,
@@ -187,7 +188,7 @@ async function requireUnedited(
  * @throws DomainError precondition-failed
  */
 export const updateCommitComment = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   comment: CommentWithAuthor,
   { note, other, precondition }: CommentEdit,
   makeDelivery: MakeDelivery,
@@ -210,7 +211,7 @@ export const updateCommitComment = (
 
 /** @returns whether it was there @throws DomainError precondition-failed */
 export const deleteCommitComment = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   comment: CommitComment,
   { other, precondition }: Pick<CommentEdit, 'other' | 'precondition'>,
 ): Promise<boolean> =>

@@ -141,7 +141,6 @@ const cachedReply = <Result>(
   bytesOf: ({ body }) => headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
 })
 
-/** `GET /projects/:id/repository/commits/:sha/sequence` */
 export const getSequence = endpoint({
   summary: 'The number of commits in the history of a commit, itself included',
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
@@ -152,7 +151,6 @@ export const getSequence = endpoint({
   },
 })
 
-/** `GET /projects/:id/repository/commits/:sha/signature` */
 export const getSignature = endpoint({
   summary: 'What kind of signature a commit has; no signature is verified',
   replies: { 200: signatureShape },
@@ -166,7 +164,6 @@ const referenceShape = z
   .object({ type: z.enum(['branch', 'tag']), name: z.string() })
   .meta({ id: 'CommitReference', description: 'A branch or tag that has a commit in its history' })
 
-/** `GET /projects/:id/repository/commits/:sha/refs` */
 export const listCommitReferences = endpoint({
   summary: 'The branches and tags that contain a commit',
   replies: { 200: z.array(referenceShape) },
@@ -210,7 +207,6 @@ const input = z.object({
   sort: z.enum(['asc', 'desc']).default('asc'),
 })
 
-/** `GET /projects/:id/repository/contributors` */
 export const listContributors = endpoint({
   summary: 'Authors of commits',
   replies: { 200: z.array(contributorShape) },

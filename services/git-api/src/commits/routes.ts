@@ -141,7 +141,6 @@ const answer = (applied: AppliedCommit, { project }: ProjectCall, { baseUrl }: C
     ? ok(presentDryRun(applied.diffs))
     : created(presentCommitDetail(applied, project, baseUrl))
 
-/** `POST /projects/:id/repository/commits/:sha/cherry_pick` */
 const cherryPick = (deps: CommitDependencies) =>
   endpoint({
     summary: 'Apply a commit to a branch',
@@ -154,7 +153,6 @@ const cherryPick = (deps: CommitDependencies) =>
     },
   })
 
-/** `POST /projects/:id/repository/commits/:sha/revert` */
 const revertCommit = (deps: CommitDependencies) =>
   endpoint({
     summary: 'Undo a commit on a branch',

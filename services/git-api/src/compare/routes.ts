@@ -83,7 +83,6 @@ const compareInput = z.object({
   ...diffParameters,
 })
 
-/** `GET /projects/:id/repository/compare` */
 const compare = endpoint({
   summary: 'The commits and changes of one revision that another one does not have',
   replies: { 200: comparisonShape },
@@ -110,7 +109,6 @@ const getMergeBaseInput = z.object({
   ),
 })
 
-/** `GET /projects/:id/repository/merge_base` */
 const getMergeBase = endpoint({
   summary: 'The newest common ancestor of several revisions',
   replies: { 200: commitShape },

@@ -1,6 +1,4 @@
-import type { Database, PoolClient } from '@switchyard/db'
-
-type Pooled = Pick<Database, 'pool'>
+import type { PoolClient, Pooled } from '@switchyard/db'
 
 interface DeploymentKey {
   projectId: number

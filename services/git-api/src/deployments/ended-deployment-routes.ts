@@ -17,7 +17,7 @@ import {
 import { z } from 'zod'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { optional } from '../shapes/parameters.js'
-import { type EndedDeployment, listEndedDeployments } from './ended-deployments.js'
+import { type EndedDeployment, listEndedDeployments } from './ended-deployments-store.js'
 
 const endedDeploymentShape = z
   .object({
@@ -52,7 +52,6 @@ export const endedDeploymentRoutes = (database: Database): Route[] => [
 
 const dayMs = 86_400_000
 
-/** `GET /deployments` */
 const listDeployments = (database: Database) =>
   endpoint({
     summary: 'Deployments of every project that have ended and that the caller may read, the last one first',

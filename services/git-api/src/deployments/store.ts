@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { PoolClient } from '@switchyard/db'
+import type { PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
-  type Database,
   type DatabaseOrTransaction,
   type Deployment,
   type Environment,
@@ -109,7 +108,7 @@ export async function listDeployments(
   { prisma }: DatabaseOrTransaction,
   { projectId, environment, status, ...times }: DeploymentFilter,
   { column, direction }: DeploymentOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ deployments: DeploymentView[]; total: number }> {
   const where = {
     projectId,
@@ -230,7 +229,7 @@ type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId
  * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
  */
 export const recordDeployment = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   given: NewDeployment,
   makeDelivery: MakeDelivery,
 ): Promise<{ deployment: DeploymentView; isNew: boolean }> =>
@@ -317,7 +316,7 @@ async function noteSuccess(client: PoolClient, deployment: Deployment): Promise<
  * @throws DomainError not-found
  */
 export const withLockedDeployment = <Result>(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
   work: (client: PoolClient, deployment: Deployment & DeploymentProgress) => Promise<Result>,
 ): Promise<Result> =>
@@ -362,7 +361,7 @@ export async function enqueueDeployment(
  * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that its environment runs now
  */
 export const deleteDeployment = (
-  database: Pick<Database, 'pool'>,
+  database: Pooled,
   projectId: number,
   id: number,
   precondition: Precondition | undefined,

@@ -25,12 +25,12 @@ import {
 import { recordUserEvent } from '../audit/audit.js'
 import { getOwnToken, issueToken } from '../tokens/tokens.js'
 import {
-  countWaiting,
   createDeviceAuthorization,
   decide,
   deleteDeviceAuthorization,
   findUndecided,
   type LockedDeviceAuthorization,
+  lockAndCountWaiting,
   lockByDeviceCode,
   notePoll,
 } from './store.js'
@@ -87,7 +87,7 @@ export async function beginAuthorization(
   const userCode = newUserCode()
   const address = senderAddress(call.raw.request.ip)
   await inTransaction(database, async (transaction) => {
-    const waiting = await countWaiting(transaction, address)
+    const waiting = await lockAndCountWaiting(transaction, address)
     if (waiting.ofAddress >= waitingMax.ofAddress)
       throw rateLimited('too many programs of this address wait to be allowed', requestSeconds * 1000)
     if (waiting.all >= waitingMax.all) throw unavailable('too many programs wait to be allowed')

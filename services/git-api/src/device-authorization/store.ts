@@ -1,10 +1,9 @@
 import type { DatabaseOrTransaction, DeviceAuthorization, PersonalAccessToken, User } from '@switchyard/db'
+import { lockName } from '@switchyard/db/sql'
 
 /** SHA-256 of a code. */
 type CodeHash = Uint8Array<ArrayBuffer>
 
-/** Key of the lock of new requests. */
-const lock = 'switchyard.device_authorizations'
 /** A program that asks for its token within this time after the end of its codes is told that they have expired. */
 const rememberedMs = 3_600_000
 
@@ -12,11 +11,12 @@ const rememberedMs = 3_600_000
  * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds requests until this one
  * ends. Deletes those that expired long ago.
  */
-export async function countWaiting(
-  { prisma }: DatabaseOrTransaction,
+export async function lockAndCountWaiting(
+  transaction: DatabaseOrTransaction,
   address: string,
 ): Promise<{ all: number; ofAddress: number }> {
-  await prisma.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtext(${lock}))`
+  await lockName(transaction, 'switchyard.device_authorizations')
+  const { prisma } = transaction
   const now = Date.now()
   await prisma.deviceAuthorization.deleteMany({ where: { expiresAt: { lt: new Date(now - rememberedMs) } } })
   const waiting = { allowed: null, expiresAt: { gt: new Date(now) } }

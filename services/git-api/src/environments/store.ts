@@ -1,6 +1,5 @@
-import type { PoolClient } from '@switchyard/db'
+import type { PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
-  type Database,
   type DatabaseOrTransaction,
   type Environment,
   inPoolTransaction,
@@ -103,10 +102,7 @@ export async function startAgain(client: PoolClient, projectId: number, id: numb
  * @returns null when the project has an environment of this name
  * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
  */
-export const createEnvironment = (
-  { pool }: Pick<Database, 'pool'>,
-  given: NewEnvironment,
-): Promise<Environment | null> =>
+export const createEnvironment = ({ pool }: Pooled, given: NewEnvironment): Promise<Environment | null> =>
   inPoolTransaction(pool, async (client) => {
     await lockProjectRow(client, given.projectId)
     const known = await findEnvironmentByName(client, given.projectId, given.name)
@@ -125,7 +121,7 @@ export interface EnvironmentFilter {
 export async function listEnvironments(
   { prisma }: DatabaseOrTransaction,
   { projectId, name, search, state }: EnvironmentFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ environments: Environment[]; total: number }> {
   const part = search === undefined ? {} : { contains: likeText(search), mode: 'insensitive' as const }
   const where = { projectId, state, name: name === undefined ? part : name }
@@ -167,7 +163,7 @@ export async function updateEnvironment(
  * @returns their number
  */
 export const stopEnvironmentsOlderThan = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   before: Date,
 ): Promise<number> =>
@@ -190,7 +186,7 @@ export const stopEnvironmentsOlderThan = (
  * @throws DomainError precondition-failed
  */
 export const deleteStoppedEnvironment = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   id: number,
   precondition: Precondition | undefined,

@@ -101,7 +101,6 @@ const writeFile = (deps: FileDependencies, action: 'create' | 'update') =>
     },
   })
 
-/** `DELETE /projects/:id/repository/files/:file_path` */
 const deleteFile = (deps: FileDependencies) =>
   endpoint({
     summary: 'Delete a file',
@@ -133,7 +132,6 @@ const getFile = endpoint({
   },
 })
 
-/** `GET /projects/:id/repository/files/:file_path/raw` */
 const getRawFile = (deps: FileDependencies) =>
   endpoint({
     summary: 'The bytes of a file',
@@ -224,7 +222,6 @@ const listTreeInput = z.object({
   }),
 })
 
-/** `GET /projects/:id/repository/tree` */
 const listTree = endpoint({
   summary: 'Files and folders',
   replies: { 200: z.array(treeEntryShape) },

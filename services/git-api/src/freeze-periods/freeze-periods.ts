@@ -13,7 +13,6 @@ import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
 import { type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
 import {
-  countFreezePeriods,
   createFreezePeriod,
   deleteFreezePeriod,
   type FreezePeriodFields,
@@ -21,6 +20,7 @@ import {
   listReadableFreezePeriods,
   listReadableRuleFreezes,
   listFreezePeriods as listStoredPeriods,
+  lockAndCountFreezePeriods,
   type RuleFreeze,
   updateFreezePeriod,
 } from './store.js'
@@ -96,7 +96,7 @@ export async function addFreezePeriod(
 ): Promise<FreezePeriod> {
   refuseProblems(fields)
   return inTransaction(database, async (transaction) => {
-    if ((await countFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
+    if ((await lockAndCountFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
       throw invalid(`A project can have ${periodsPerProjectMax} freeze periods at most`)
     }
     const period = await createFreezePeriod(transaction, project.id, fields)

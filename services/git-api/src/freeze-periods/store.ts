@@ -18,7 +18,7 @@ export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' 
  * The number of freeze periods of a project. Locks the project until the transaction ends, so that two transactions cannot add
  * periods at the same time.
  */
-export async function countFreezePeriods(
+export async function lockAndCountFreezePeriods(
   transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {

@@ -1,5 +1,4 @@
 import {
-  countLfsLocks,
   createLfsLock,
   type Database,
   deleteLfsLock,
@@ -7,6 +6,7 @@ import {
   type LfsLockFilter,
   type LfsLockWithOwner,
   listLfsLocks as listStoredLocks,
+  lockAndCountLfsLocks,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { excerpt, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
@@ -37,7 +37,7 @@ export async function lockFile(
   if (existing) return { lock: existing, isNew: false }
   try {
     const lock = await inTransaction(database, async (transaction) => {
-      if ((await countLfsLocks(transaction, project.id)) >= locksPerProjectMax) {
+      if ((await lockAndCountLfsLocks(transaction, project.id)) >= locksPerProjectMax) {
         throw invalid(`A project can have ${locksPerProjectMax} locks at most`)
       }
       return createLfsLock(transaction, { projectId: project.id, path, ownerId: caller.user.id })

@@ -105,7 +105,6 @@ const listMembers = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/users` */
 const listUsers = (database: Database) =>
   endpoint({
     summary: 'The users who are members of a project',

@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, User } from '@switchyard/db'
+import type { DatabaseOrTransaction, Rows, User } from '@switchyard/db'
 import { likeText } from '@switchyard/db/sql'
 
 interface NamespaceFilter {
@@ -15,7 +15,7 @@ interface NamespaceFilter {
 export async function listNamespaceOwners(
   { prisma }: DatabaseOrTransaction,
   { viewer, search }: NamespaceFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ users: User[]; total: number }> {
   const part = search && { contains: likeText(search), mode: 'insensitive' as const }
   const where = {

@@ -63,7 +63,6 @@ const orders = { created_at: 'createdAt', name: 'name', version: 'version', type
 const direction = z.enum(['asc', 'desc']).default('asc')
 const status = z.enum(['default', 'hidden'])
 
-/** `GET /projects/:id/packages` */
 const listPackages = (database: Database) =>
   endpoint({
     summary: 'Packages of a project',
@@ -140,7 +139,6 @@ const publishFile = (deps: PackageDependencies) =>
     },
   })
 
-/** `GET /projects/:id/packages/generic/:package_name/:package_version/*file_name` */
 const downloadFile = (deps: PackageDependencies) =>
   endpoint({
     summary: 'The newest file of this name, or the part of it that `Range` asks for',
@@ -153,7 +151,6 @@ const downloadFile = (deps: PackageDependencies) =>
     },
   })
 
-/** `DELETE /projects/:id/packages/generic/:package_name/:package_version/*file_name` */
 const deleteFiles = (deps: PackageDependencies) =>
   endpoint({
     summary: 'Delete the files of this name; a package goes with its last file',
@@ -165,7 +162,6 @@ const deleteFiles = (deps: PackageDependencies) =>
     },
   })
 
-/** `GET /projects/:id/packages/:package_id` */
 const getPackage = (database: Database) =>
   endpoint({
     summary: 'One package',
@@ -177,7 +173,6 @@ const getPackage = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/packages/:package_id` */
 const deletePackage = (deps: PackageDependencies) =>
   endpoint({
     summary: 'Delete a package with its files',
@@ -191,7 +186,6 @@ const deletePackage = (deps: PackageDependencies) =>
 
 const fileOrders = { id: 'id', created_at: 'createdAt', file_name: 'fileName' } as const
 
-/** `GET /projects/:id/packages/:package_id/package_files` */
 const listFiles = (database: Database) =>
   endpoint({
     summary: 'Files of a package',
@@ -209,7 +203,6 @@ const listFiles = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/packages/:package_id/package_files/:package_file_id` */
 const deleteFile = (deps: PackageDependencies) =>
   endpoint({
     summary: 'Delete a file of a package; a package goes with its last file',

@@ -70,7 +70,6 @@ const listInput = z.object({
   sort: z.enum(['desc', 'asc']).default('desc'),
 })
 
-/** `GET /projects/:id/pipelines` */
 const listPipelines = (database: Database) =>
   endpoint({
     summary: 'Pipelines, the newest first',
@@ -114,7 +113,6 @@ function statesOf({ scope, status, source, name, yaml_errors }: z.output<typeof 
   return ofScope === undefined || ofScope.includes(status) ? [status] : []
 }
 
-/** `GET /projects/:id/pipelines/latest` */
 const getLatestPipeline = (database: Database) =>
   endpoint({
     summary: 'The pipeline of the newest commit of a branch or tag',
@@ -127,7 +125,6 @@ const getLatestPipeline = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/pipelines/:pipeline_id` */
 const getPipeline = (database: Database) =>
   endpoint({
     summary: 'One pipeline',
@@ -151,7 +148,6 @@ const listNone = (database: Database, things: string) =>
     },
   })
 
-/** `POST /projects/:id/pipelines/:pipeline_id/retry` */
 const requestRetry = (database: Database) =>
   endpoint({
     summary: 'Ask the CI system, by the webhooks for pipelines, to run a pipeline again',

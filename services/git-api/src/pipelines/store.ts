@@ -1,4 +1,4 @@
-import type { Database, Pipeline, Pool, PoolClient } from '@switchyard/db'
+import type { Pipeline, Pool, PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
   bigint,
   float,
@@ -113,7 +113,7 @@ export const findPipeline = (
 
 /** Pipelines of a project by their ids. */
 export async function findPipelines(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   ids: readonly bigint[],
 ): Promise<Map<bigint, PipelineWithAuthor>> {
@@ -127,21 +127,21 @@ export async function findPipelines(
 
 /** The newest pipeline of a commit, of any ref. */
 export const findLastPipeline = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   sha: string,
 ): Promise<PipelineWithAuthor | null> => findOne(pool, 'last-pipeline', 'p.sha = $2', [projectId, sha])
 
 /** The pipeline of a commit and ref. */
 export const findPipelineOfRef = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
 ): Promise<PipelineWithAuthor | null> =>
   findOne(pool, 'pipeline-of-ref', 'p.sha = $2 AND p.ref = $3', [projectId, sha, ref])
 
 /** The newest pipeline of a ref in one of these states. */
 export const findNewestPipeline = (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, ref, states }: { projectId: number; ref: string; states: readonly string[] },
 ): Promise<PipelineWithAuthor | null> =>
   findOne(pool, 'newest-pipeline', 'p.ref = $2 AND p.status = ANY ($3)', [projectId, ref, states])
@@ -166,7 +166,7 @@ export async function findPipelineWithJobs(
 
 /** The newest pipeline of each of these refs, by the project; a project whose ref has none is missing. */
 export async function findNewestPipelines(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   refs: readonly { projectId: number; ref: string }[],
 ): Promise<Map<number, PipelineWithAuthor>> {
   const { rows } = await pool.query<PipelineRow>({
@@ -205,10 +205,10 @@ export interface PipelineFilter {
 
 /** One page of the pipelines of a project, and the number of all that the filter finds. */
 export async function listPipelines(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   filter: PipelineFilter,
   order: { by: keyof typeof pipelineOrders; descending: boolean },
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ pipelines: PipelineWithAuthor[]; total: number }> {
   const { where, values } = conditionOf(filter)
   const direction = order.descending ? 'DESC' : 'ASC'

@@ -114,7 +114,6 @@ const listProjects = (deps: ProjectDependencies) =>
     handle: (given, caller: Caller | null, call) => replyWithList(deps, caller, given, filterOf(given), call),
   })
 
-/** `GET /users/:id/projects` */
 const listProjectsOf = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Projects of a user that the caller may see',

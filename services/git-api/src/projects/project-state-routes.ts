@@ -48,7 +48,6 @@ export const projectStateRoutes = ({ database }: { database: Database }): Route[
   route('GET', '/project_states', signedIn, listProjectStates(database), { refusesUnknown: true }),
 ]
 
-/** `GET /project_states` */
 const listProjectStates = (database: Database) =>
   endpoint({
     summary:

@@ -94,7 +94,6 @@ const createProject = (deps: ProjectDependencies) =>
       created(await makeProject(deps, given.namespace_id, given, caller, call)),
   })
 
-/** `POST /projects/user/:user_id` */
 const createProjectOf = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Create a project for a user',

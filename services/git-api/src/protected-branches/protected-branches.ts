@@ -23,11 +23,11 @@ import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
 import {
   type BranchRules,
-  countProtectedBranches,
   createProtectedBranch,
   deleteProtectedBranch,
   findProtectedBranch,
   listProtectedBranches as listStoredBranches,
+  lockAndCountProtectedBranches,
   lockProtectedBranch,
   type NewProtectedBranch,
   updateProtectedBranch,
@@ -86,7 +86,7 @@ async function addTo(
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> {
-  if ((await countProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
+  if ((await lockAndCountProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
     throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
   }
   const added = await createProtectedBranch(transaction, { ...given, projectId })

@@ -25,7 +25,7 @@ const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules
  * The number of protections of a project. Locks the project until the transaction ends, so that two transactions cannot add
  * protections at the same time.
  */
-export async function countProtectedBranches(
+export async function lockAndCountProtectedBranches(
   transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {

@@ -1,9 +1,9 @@
 import type {
-  Database,
   DatabaseOrTransaction,
   Deployment,
   DeploymentApproval,
   PoolClient,
+  Pooled,
   ProtectedEnvironment,
   User,
 } from '@switchyard/db'
@@ -137,7 +137,7 @@ export async function saveApproval(client: PoolClient, given: Approval) {
 }
 
 /** The users who made the tokens or the rule of a bot; where that user is gone, the owner of the project. Empty for users who are no bots. */
-export async function listMakers({ pool }: Pick<Database, 'pool'>, userId: number): Promise<number[]> {
+export async function listMakers({ pool }: Pooled, userId: number): Promise<number[]> {
   const { rows } = await pool.query<{ maker: number }>(
     `SELECT coalesce(t.created_by, p.owner_id) AS maker FROM personal_access_tokens t
      JOIN projects p ON p.id = t.project_id WHERE t.user_id = $1

@@ -12,11 +12,11 @@ import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
 import {
-  countProtectedTags,
   createProtectedTag,
   deleteProtectedTag,
   findProtectedTag,
   listProtectedTags as listStoredTags,
+  lockAndCountProtectedTags,
   type NewProtectedTag,
 } from './store.js'
 
@@ -59,7 +59,7 @@ export async function protectTag(
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid tag name'] })
   try {
     return await inTransaction(database, async (transaction) => {
-      if ((await countProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
+      if ((await lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
         throw invalid(`A project can have ${protectionsPerProjectMax} protected tags at most`)
       }
       const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })

@@ -13,7 +13,7 @@ export interface NewProtectedTag {
  * The number of protections of tags in a project. Locks the project until the transaction ends, so that two transactions cannot
  * add protections at the same time.
  */
-export async function countProtectedTags(
+export async function lockAndCountProtectedTags(
   transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {

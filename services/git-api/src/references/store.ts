@@ -1,7 +1,5 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import type { JobIdentity, RefChange } from '@switchyard/domain/access'
-
-type Pool = Pick<Database, 'pool'>
 
 /** A change of a reference that may happen. */
 interface Intent extends RefChange {
@@ -35,7 +33,7 @@ const insert = {
  * @returns ids of the stored changes
  */
 export async function storeIntents(
-  { pool }: Pool,
+  { pool }: Pooled,
   changes: readonly (Intent & { event: string })[],
   { projectId, about, lookInMs }: { projectId: number; about: object; lookInMs: number },
 ): Promise<string[]> {
@@ -55,7 +53,7 @@ export async function storeIntents(
   return rows.map(({ id }) => id)
 }
 
-export async function forgetIntents({ pool }: Pool, ids: readonly string[]): Promise<void> {
+export async function forgetIntents({ pool }: Pooled, ids: readonly string[]): Promise<void> {
   const text = 'DELETE FROM foreseen_changes WHERE id = ANY ($1::uuid[])'
   await pool.query({ name: 'forget-intents', text, values: [ids] })
 }
@@ -65,7 +63,7 @@ export async function forgetIntents({ pool }: Pool, ids: readonly string[]): Pro
  * `againInMs`.
  */
 export async function claimIntents(
-  { pool }: Pool,
+  { pool }: Pooled,
   { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
 ): Promise<ClaimedIntent[]> {
   const { rows } = await pool.query<ClaimedIntent>(
@@ -82,7 +80,7 @@ export async function claimIntents(
 
 /** Notes the job that brought these commits. A commit that came before keeps its job. */
 export async function storeJobCommits(
-  { pool }: Pool,
+  { pool }: Pooled,
   projectId: number,
   { shas, job }: { shas: readonly string[]; job: JobIdentity },
 ): Promise<void> {
@@ -96,7 +94,7 @@ export async function storeJobCommits(
 
 /** The job that brought a commit; null: no job did. */
 export async function findJobOfCommit(
-  { pool }: Pool,
+  { pool }: Pooled,
   projectId: number,
   sha: string,
 ): Promise<JobIdentity | null> {

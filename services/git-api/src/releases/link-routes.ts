@@ -25,7 +25,6 @@ import { turnAway, type Visit } from '../web/web.js'
 import { findOwnFile, findOwnObjects } from './own-files.js'
 import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
 import * as links from './release-links.js'
-import { getDownloadUrl } from './release-links.js'
 import { getLatestTag } from './releases.js'
 
 const ofRelease = { tag_name: text() }
@@ -53,7 +52,6 @@ async function presentOne(
   return presented as z.output<typeof releaseLinkShape>
 }
 
-/** `GET /projects/:id/releases/:tag_name/assets/links` */
 export const listLinks = (database: Database) =>
   endpoint({
     summary: 'Links of a release, the newest first',
@@ -66,7 +64,6 @@ export const listLinks = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const getLink = (database: Database) =>
   endpoint({
     summary: 'One link of a release',
@@ -89,7 +86,6 @@ async function sendDownload(deps: DownloadDependencies, access: ProjectCall, url
   return { status: 302, headers: { Location: new URL(url).href } }
 }
 
-/** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
 export const downloadFile = (deps: DownloadDependencies) =>
   endpoint({
     summary: 'The file of the link with this path: its bytes, or a redirect to another server',
@@ -102,7 +98,6 @@ export const downloadFile = (deps: DownloadDependencies) =>
     },
   })
 
-/** `POST /projects/:id/releases/:tag_name/assets/links` */
 export const createLink = (database: Database) =>
   endpoint({
     summary: 'Add a link to a release, or get the link when it exists already',
@@ -115,7 +110,6 @@ export const createLink = (database: Database) =>
     },
   })
 
-/** `PUT /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const updateLink = (database: Database) =>
   endpoint({
     summary: 'Change a link of a release',
@@ -143,7 +137,6 @@ export const updateLink = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/releases/:tag_name/assets/links/:link_id` */
 export const deleteLink = (database: Database) =>
   endpoint({
     summary: 'Delete a link of a release',
@@ -177,7 +170,7 @@ async function findDownload(database: Database, access: ProjectCall, parts: stri
     const named = parts.slice(0, at).join('/')
     const tag = named === 'permalink/latest' ? await getLatestTag(database, access) : named
     try {
-      return await getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
+      return await links.getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
     } catch (error) {
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error
     }

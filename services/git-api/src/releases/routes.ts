@@ -85,7 +85,6 @@ async function presentOne(database: Database, access: ProjectCall, found: Releas
   return release as z.output<typeof releaseShape>
 }
 
-/** `GET /projects/:id/releases` */
 const listReleases = (database: Database) =>
   endpoint({
     summary: 'Releases, the newest first',
@@ -111,7 +110,6 @@ const listReleases = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/releases/:tag_name` */
 const getRelease = (database: Database) =>
   endpoint({
     summary: 'The release of a tag',
@@ -154,7 +152,6 @@ function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown
   throw invalid(`Milestone(s) not found: ${excerpt(named.slice(0, 20).join(', '))}`)
 }
 
-/** `POST /projects/:id/releases` */
 const createRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Release a tag; with `ref`, a tag that does not exist is made',
@@ -186,7 +183,6 @@ const createRelease = (deps: ReleaseDependencies) =>
     },
   })
 
-/** `PUT /projects/:id/releases/:tag_name` */
 const updateRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Change the release of a tag',
@@ -215,7 +211,6 @@ const updateRelease = (deps: ReleaseDependencies) =>
     },
   })
 
-/** `DELETE /projects/:id/releases/:tag_name` */
 const deleteRelease = (deps: ReleaseDependencies) =>
   endpoint({
     summary: 'Delete the release of a tag; the tag stays',

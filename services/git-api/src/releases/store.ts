@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, Release, ReleaseLink, User } from '@switchyard/db'
+import type { DatabaseOrTransaction, Release, ReleaseLink, Rows, User } from '@switchyard/db'
 
 /** The columns of a release's author that answers show. */
 type ReleaseAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
@@ -28,7 +28,7 @@ export interface ReleaseQuery {
 export async function listReleases(
   { prisma }: DatabaseOrTransaction,
   { projectId, order, descending, updatedBefore, updatedAfter }: ReleaseQuery,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ releases: ReleaseWithLinks[]; total: number }> {
   const where = { projectId, updatedAt: { lte: updatedBefore, gte: updatedAfter } }
   const direction = descending ? 'desc' : 'asc'

@@ -53,7 +53,6 @@ export function reportRoutes(deps: ReportDependencies): Route[] {
   ]
 }
 
-/** `POST /projects/:id/statuses/:sha/report` */
 const storeReport = (deps: ReportDependencies) =>
   endpoint({
     summary: 'Store the report of a status, JUnit XML or SARIF 2.1.0, in the place of the one that it has',
@@ -79,7 +78,6 @@ const which = {
   format: optional(z.enum(['junit', 'sarif'])),
 }
 
-/** `GET /projects/:id/statuses/:sha/report` */
 const getReport = (deps: ReportDependencies) =>
   endpoint({
     summary: 'The newest report of a status, with its tests or findings',
@@ -91,7 +89,6 @@ const getReport = (deps: ReportDependencies) =>
     },
   })
 
-/** `GET /projects/:id/statuses/:sha/reports` */
 const listReports = (database: Database) =>
   endpoint({
     summary: 'Reports of a commit, the newest first',
@@ -105,7 +102,6 @@ const listReports = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/statuses/:sha/report_changes` */
 const listReportChanges = (deps: ReportDependencies) => {
   const compare = reportComparer(deps)
   return endpoint({

@@ -1,4 +1,5 @@
-import { type Database, inPoolTransaction, type Rows } from '@switchyard/db'
+import { inPoolTransaction, type Pooled, type Rows } from '@switchyard/db'
+import { lockName } from '@switchyard/db/sql'
 import { unprocessable } from '@switchyard/domain'
 import { type AuthorRow, authorColumns, type StatusAuthor, withAuthor } from '../statuses/store.js'
 import type { FindingCounts, ParsedReport, ReportFormat, TestCounts } from './entries.js'
@@ -56,16 +57,14 @@ export interface ReportLabel {
  * @throws DomainError unprocessable for one more than a commit may have
  */
 export async function replaceReport(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, sha, ref, name, pipelineId, statusId }: ReportLabel,
   { format, tests, findings, outcomes, entries }: ParsedReport,
   authorId: number,
 ): Promise<void> {
   await inPoolTransaction(pool, async (client) => {
     // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number together.
-    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `report ${projectId} ${sha}`,
-    ])
+    await lockName(client, `report ${projectId} ${sha}`)
     const { rows: stored } = await client.query<{
       ref: string | null
       isOne: boolean
@@ -144,7 +143,7 @@ export interface ReportFilter {
 
 /** Reports of a commit, the newest first; it has at most 100. */
 export async function listReports(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   filter: ReportFilter,
   { skip, take }: Rows = { skip: 0, take: ofCommitMax },
 ): Promise<{ reports: StoredReport[]; total: number }> {
@@ -157,10 +156,7 @@ export async function listReports(
 }
 
 /** The newest report that a filter finds, whole. */
-export async function findReport(
-  { pool }: Pick<Database, 'pool'>,
-  filter: ReportFilter,
-): Promise<WholeReport | null> {
+export async function findReport({ pool }: Pooled, filter: ReportFilter): Promise<WholeReport | null> {
   const { where, values } = conditionOf(filter)
   const { rows } = await pool.query<ReportRow & ReportContents>(
     `SELECT ${columns}, r.outcomes, r.entries ${fromReports} WHERE ${where} ORDER BY r.id DESC LIMIT 1`,
@@ -179,7 +175,7 @@ function conditionOf({ projectId, sha, pipelineId, ...filter }: ReportFilter) {
 
 /** The contents of a report; null when it was replaced meanwhile. */
 export async function findContents(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   id: string,
 ): Promise<ReportContents | null> {
@@ -191,11 +187,7 @@ export async function findContents(
 }
 
 /** The outcomes alone; null when the report was replaced meanwhile. */
-export async function findOutcomes(
-  { pool }: Pick<Database, 'pool'>,
-  projectId: number,
-  id: string,
-): Promise<Buffer | null> {
+export async function findOutcomes({ pool }: Pooled, projectId: number, id: string): Promise<Buffer | null> {
   const { rows } = await pool.query<Pick<ReportContents, 'outcomes'>>(
     'SELECT outcomes FROM status_reports WHERE project_id = $1 AND id = $2',
     [projectId, id],

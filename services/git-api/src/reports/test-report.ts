@@ -107,7 +107,6 @@ async function readSuites(database: Database, projectId: number, reports: readon
   return suites
 }
 
-/** `GET /projects/:id/pipelines/:pipeline_id/test_report` */
 export const getTestReport = ({ database, reportReads }: ReportDependencies) =>
   endpoint({
     summary: `The tests of a pipeline; when there are more than ${entriesMax}, the suites beyond them show their numbers alone`,
@@ -122,7 +121,6 @@ export const getTestReport = ({ database, reportReads }: ReportDependencies) =>
     },
   })
 
-/** `GET /projects/:id/pipelines/:pipeline_id/test_report_summary` */
 export const getTestReportSummary = (database: Database) =>
   endpoint({
     summary: 'How many tests of a pipeline there are of each outcome',

@@ -52,7 +52,6 @@ const parameters = {
   search_type: unsupported('is not supported: there is one kind of search'),
 }
 
-/** `GET /search` */
 const searchAll = (database: Database) =>
   endpoint({
     summary: 'Search the projects that the caller may see',
@@ -104,7 +103,6 @@ const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, p
   project_id: projectId,
 })
 
-/** `GET /projects/:id/search` */
 const searchProject = (database: Database) =>
   endpoint({
     summary: 'Search the commits, the files and the members of a project',

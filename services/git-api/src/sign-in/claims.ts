@@ -1,5 +1,5 @@
 import { trimCharacters } from '@switchyard/domain'
-import type { SignInProvider } from '../sign-in-settings.js'
+import type { SignInProvider } from '../sign-in-config.js'
 
 /** Who signs in, in the words of the provider, within bounds. */
 export interface Person {

@@ -3,7 +3,7 @@ import { type Call, cookieOf } from '@switchyard/service-kit/http'
 import { EncryptJWT, jwtDecrypt } from 'jose'
 import * as oidc from 'openid-client'
 import { z } from 'zod'
-import type { SignInProvider } from '../sign-in-settings.js'
+import type { SignInProvider } from '../sign-in-config.js'
 
 const flowShape = z.object({
   state: z.string(),
@@ -29,6 +29,17 @@ export const newFlow = (given: Pick<Flow, 'next' | 'link'>): Flow => ({
   verifier: oidc.randomPKCECodeVerifier(),
   ...given,
 })
+
+const nextCharsMax = 1500
+const overview = '/console/'
+
+/** Only addresses of the console are followed, so that a link to the sign-in cannot lead to another site. */
+export function consoleAddress(next: string | undefined, baseUrl: string): string {
+  const url =
+    next && next.length <= nextCharsMax && URL.canParse(next, baseUrl) ? new URL(next, baseUrl) : null
+  const isOurs = url?.origin === new URL(baseUrl).origin && /^\/console(\/|$)/.test(url.pathname)
+  return isOurs ? `${url.pathname}${url.search}${url.hash}` : overview
+}
 
 const keyOf = ({ client_secret }: SignInProvider) =>
   new Uint8Array(hkdfSync('sha256', client_secret.reveal(), '', 'switchyard sign-in flow', 32))

@@ -5,7 +5,7 @@ import {
   updateUser,
 } from '@switchyard/db'
 import { recordProjectEvent, recordUserEvent } from '../audit/audit.js'
-import type { SignInProvider } from '../sign-in-settings.js'
+import type { SignInProvider } from '../sign-in-config.js'
 import {
   changeRole,
   type GroupRole,
@@ -17,21 +17,21 @@ import {
   updateIdentity,
 } from './store.js'
 
-/** What the groups of an identity are worth; without groups, nothing. */
-interface Worth {
+/** What the groups of an identity grant. */
+interface GroupGrants {
   isAdministrator: boolean
   roles: readonly GroupRole[]
 }
 
-export const worthOf = (groups: ReadonlySet<string>, provider: SignInProvider): Worth => ({
+export const grantsOf = (groups: ReadonlySet<string>, provider: SignInProvider): GroupGrants => ({
   isAdministrator: provider.admin_groups.some((group) => groups.has(group)),
   roles: provider.group_roles.filter(({ group }) => groups.has(group)),
 })
 
-const worthless: Worth = { isAdministrator: false, roles: [] }
+const noGrants: GroupGrants = { isAdministrator: false, roles: [] }
 
 /**
- * Gives a user the rights that their groups are worth, and takes those away that the groups gave earlier. What somebody else has
+ * Gives a user the rights that their groups grant, and takes those away that the groups gave earlier. What somebody else has
  * given stays as it is. Call it in a transaction.
  *
  * @returns the projects in which the user has another role now
@@ -39,11 +39,11 @@ const worthless: Worth = { isAdministrator: false, roles: [] }
 export async function applyGroups(
   transaction: DatabaseOrTransaction,
   identity: IdentityOfUser,
-  worth: Worth,
+  grants: GroupGrants,
   author: AuditAuthor,
 ): Promise<number[]> {
-  await applyAdministrator(transaction, identity, worth, author)
-  return applyRoles(transaction, identity, worth, author)
+  await applyAdministrator(transaction, identity, grants, author)
+  return applyRoles(transaction, identity, grants, author)
 }
 
 /** Takes away all that the groups of an identity have given. */
@@ -51,12 +51,12 @@ export const takeGroupsAway = (
   transaction: DatabaseOrTransaction,
   identity: IdentityOfUser,
   author: AuditAuthor,
-): Promise<number[]> => applyGroups(transaction, identity, worthless, author)
+): Promise<number[]> => applyGroups(transaction, identity, noGrants, author)
 
 async function applyAdministrator(
   transaction: DatabaseOrTransaction,
   { id, user, gaveAdmin, provider }: IdentityOfUser,
-  { isAdministrator }: Worth,
+  { isAdministrator }: GroupGrants,
   author: AuditAuthor,
 ): Promise<void> {
   const mustChange = isAdministrator ? !user.admin : gaveAdmin
@@ -78,7 +78,7 @@ async function applyAdministrator(
 async function applyRoles(
   transaction: DatabaseOrTransaction,
   identity: IdentityOfUser,
-  { roles }: Worth,
+  { roles }: GroupGrants,
   author: AuditAuthor,
 ): Promise<number[]> {
   const { userId, provider } = identity

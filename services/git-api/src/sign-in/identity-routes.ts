@@ -1,5 +1,4 @@
 import type { Database, Identity } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   administrator,
@@ -17,10 +16,9 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { optionalText } from '../shapes/parameters.js'
-import { keepFlow, newFlow } from './flow.js'
+import { consoleAddress, keepFlow, newFlow } from './flow.js'
 import { linkIdentity, linkingSession, linkingUrl, listIdentities, unlinkIdentity } from './identities.js'
-import { consoleAddress } from './routes.js'
-import type { SignInDependencies } from './sign-in.js'
+import { getProvider, type SignInDependencies } from './sign-in.js'
 
 const identityShape = z
   .object({
@@ -61,12 +59,6 @@ const listOwn = (database: Database) =>
       ok((await listIdentities(database, user.id)).map(presentIdentity)),
   })
 
-const providerOf = ({ signInProviders }: SignInDependencies, name: string) => {
-  const provider = signInProviders.get(name)
-  if (!provider) throw notFound('Provider')
-  return provider
-}
-
 const beginLink = (deps: SignInDependencies) =>
   endpoint({
     summary: 'Begin to link an account at a provider: the browser goes to the address in the answer',
@@ -78,7 +70,7 @@ const beginLink = (deps: SignInDependencies) =>
       next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
     }),
     async handle({ provider: name, next }, caller: Caller, call) {
-      const provider = providerOf(deps, name)
+      const provider = getProvider(deps, name)
       const flow = newFlow({ next: consoleAddress(next, call.baseUrl), link: linkingSession(caller) })
       const authorization_url = await linkingUrl(provider, flow)
       await keepFlow(call, provider.settings, flow)
@@ -121,7 +113,7 @@ const link = (deps: SignInDependencies) =>
       const given = { userId, subject }
       const author = auditAuthor(administrator, call)
       return created(
-        presentIdentity(await linkIdentity(deps.database, providerOf(deps, provider), given, author)),
+        presentIdentity(await linkIdentity(deps.database, getProvider(deps, provider), given, author)),
       )
     },
   })

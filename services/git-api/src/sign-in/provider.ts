@@ -1,7 +1,7 @@
 import { publicKeyAlgorithms } from '@switchyard/job-identity'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
-import type { SignInProvider } from '../sign-in-settings.js'
+import type { SignInProvider } from '../sign-in-config.js'
 import type { Flow } from './flow.js'
 import { refused, SignInRefused } from './refusals.js'
 
@@ -38,8 +38,8 @@ export interface Provider {
 }
 
 const timeoutSeconds = 10
-/** Clocks may differ by so much. */
-const clockToleranceSeconds = 150
+/** Clocks of the provider and this installation may differ by so much. */
+export const clockToleranceSeconds = 150
 const answerBytesMax = 2 * 1024 * 1024
 const metadataMs = 60_000
 const logoutSecondsMax = 10 * 60

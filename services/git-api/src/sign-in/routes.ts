@@ -1,4 +1,4 @@
-import { invalidParameters, notFound } from '@switchyard/domain'
+import { invalidParameters } from '@switchyard/domain'
 import {
   anyone,
   type Call,
@@ -15,11 +15,11 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { optional, optionalText } from '../shapes/parameters.js'
-import { keepFlow, newFlow, takeFlow } from './flow.js'
+import { consoleAddress, keepFlow, newFlow, takeFlow } from './flow.js'
 import { linkFromBrowser } from './identities.js'
 import type { Provider } from './provider.js'
 import { loggedCause, refused, SignInRefused } from './refusals.js'
-import { endSessionsOf, finishSignIn, type SignInDependencies } from './sign-in.js'
+import { endSessionsOf, finishSignIn, getProvider, type SignInDependencies } from './sign-in.js'
 
 const noStore = { 'Cache-Control': 'no-store' }
 
@@ -47,14 +47,10 @@ export const signInRoutes = (deps: SignInDependencies): Route[] => {
 }
 
 /** Everybody, for a provider that the settings name. */
-const providerGuard = ({ signInProviders }: SignInDependencies): Guard<Provider> =>
+const providerGuard = (deps: SignInDependencies): Guard<Provider> =>
   documented(
     { anonymous: true, parameters: { provider: 'Name of a provider of single sign-on' } },
-    ({ params }) => {
-      const provider = signInProviders.get(params.provider ?? '')
-      if (!provider) throw notFound('Provider')
-      return provider
-    },
+    ({ params }) => getProvider(deps, params.provider ?? ''),
   )
 
 const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDependencies) =>
@@ -71,17 +67,6 @@ const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDepend
   })
 
 const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, ...noStore } })
-
-const nextCharsMax = 1500
-const overview = '/console/'
-
-/** Only addresses of the console are followed, so that a link to the sign-in cannot lead to another site. */
-export function consoleAddress(next: string | undefined, baseUrl: string): string {
-  const url =
-    next && next.length <= nextCharsMax && URL.canParse(next, baseUrl) ? new URL(next, baseUrl) : null
-  const isOurs = url?.origin === new URL(baseUrl).origin && /^\/console(\/|$)/.test(url.pathname)
-  return isOurs ? `${url.pathname}${url.search}${url.hash}` : overview
-}
 
 /** The page of the console that says why nobody was signed in. */
 const refusalPage = ({ settings: { label } }: Provider, { reason }: SignInRefused) =>

@@ -10,15 +10,16 @@ import {
   type User,
   violatedUniqueIndex,
 } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
 import { type Authenticator, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectGuards } from '../guards.js'
 import { beginSession, type SessionDependencies } from '../sessions/sessions.js'
-import type { SignInProvider } from '../sign-in-settings.js'
+import type { SignInProvider } from '../sign-in-config.js'
 import { type Person, readPerson } from './claims.js'
-import { applyGroups, worthOf } from './groups.js'
-import type { Provider, ProviderAnswer, ProviderLogout } from './provider.js'
+import { applyGroups, grantsOf } from './groups.js'
+import { clockToleranceSeconds, type Provider, type ProviderAnswer, type ProviderLogout } from './provider.js'
 import { refused } from './refusals.js'
 import {
   createIdentity,
@@ -38,13 +39,20 @@ export interface SignInDependencies extends SessionDependencies {
   ownTokenDaysMax?: number | undefined
 }
 
+/** @throws DomainError not-found when the settings name no such provider */
+export function getProvider({ signInProviders }: SignInDependencies, name: string): Provider {
+  const provider = signInProviders.get(name)
+  if (!provider) throw notFound('Provider')
+  return provider
+}
+
 const subjectCharsMax = 255
 /** Groups may give roles in many projects. */
 const signInMsMax = 30_000
 
 /**
  * Signs in who has come back from a provider: finds the account that is bound to the issuer and the subject, or makes one where the
- * settings say so, gives and takes what the groups are worth, and begins a session.
+ * settings say so, gives and takes what the groups grant, and begins a session.
  *
  * @throws SignInRefused
  */
@@ -65,7 +73,7 @@ export async function finishSignIn(
     const author = authorOf(identity.user, token, call)
     if (!found) await recordNewAccount(transaction, identity, author)
     await updateIdentity(transaction, identity.id, { tokenId: token.id, lastSignedInAt: new Date() })
-    const projects = await applyGroups(transaction, identity, worthOf(person.groups, settings), author)
+    const projects = await applyGroups(transaction, identity, grantsOf(person.groups, settings), author)
     const signIn = {
       provider: settings.name,
       providerSessionId: answer.sessionId,
@@ -156,13 +164,10 @@ async function tokenOf(
 export const authorOf = (user: User, { id }: { id: number }, call: Call): AuditAuthor =>
   auditAuthor({ user, token: { id, scopes: [] } }, call)
 
-/** Clocks of the provider and this installation may differ by so much. */
-const clockToleranceMs = 150_000
-
 /** Ends the sessions that a provider says are over. */
 export const endSessionsOf = (database: Database, logout: ProviderLogout, call: Call): Promise<void> =>
   inTransaction(database, async (transaction) => {
-    const begunUntil = new Date(logout.issuedAt.getTime() + clockToleranceMs)
+    const begunUntil = new Date(logout.issuedAt.getTime() + clockToleranceSeconds * 1000)
     const ended = await deleteSessionsOfProvider(transaction, { ...logout, begunUntil })
     for (const { id, token } of ended) {
       const author = authorOf(token.user, token, call)

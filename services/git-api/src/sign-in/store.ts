@@ -5,7 +5,7 @@ import type {
   ProjectMember,
   User,
 } from '@switchyard/db'
-import { likeText } from '@switchyard/db/sql'
+import { likeText, lockName } from '@switchyard/db/sql'
 import { startOfDay } from '@switchyard/domain/access'
 
 export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'issuer' | 'subject'>
@@ -13,12 +13,10 @@ type IdentityKey = Pick<Identity, 'issuer' | 'subject'>
 export type IdentityOfUser = Identity & { user: User; token: PersonalAccessToken | null }
 
 /** Waits until no other sign-in of the same account at the provider is under way. The lock ends with the transaction. */
-export async function lockIdentity(
-  { prisma }: DatabaseOrTransaction,
+export const lockIdentity = (
+  transaction: DatabaseOrTransaction,
   { issuer, subject }: IdentityKey,
-): Promise<void> {
-  await prisma.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`${issuer} ${subject}`}, 0))`
-}
+): Promise<void> => lockName(transaction, `${issuer} ${subject}`)
 
 const include = { user: true, token: true } as const
 

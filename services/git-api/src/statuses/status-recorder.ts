@@ -1,6 +1,5 @@
-import type { Pool, PoolClient } from '@switchyard/db'
+import type { Pool, PoolClient, Pooled } from '@switchyard/db'
 import {
-  type Database,
   deliveriesTo,
   enqueueDeliveries,
   inPoolTransaction,
@@ -32,7 +31,7 @@ import {
   changeStatuses,
   readGroups,
   type StatusEvents,
-} from './write-statuses.js'
+} from './write-store.js'
 
 /**
  * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and name are applied
@@ -44,7 +43,7 @@ export interface StatusRecorder {
 }
 
 /** Records posts by group commit. A post may fail alone, for example because its project was deleted. */
-export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: StatusEvents): StatusRecorder {
+export function createStatusRecorder({ pool }: Pooled, events: StatusEvents): StatusRecorder {
   const { commit } = createGroupCommit<StatusPosting, RecordedStatus>({
     write: (postings) => recordPosts(pool, postings, events),
     failsEveryCall: isDatabaseUnavailable,

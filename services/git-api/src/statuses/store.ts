@@ -1,4 +1,4 @@
-import type { CommitStatus, Database, User } from '@switchyard/db'
+import type { CommitStatus, Pooled, Rows, User } from '@switchyard/db'
 import {
   bigint,
   final,
@@ -135,9 +135,9 @@ export interface StatusFilter {
 
 /** One page of a commit's statuses, and the number of all of them. */
 export async function listCommitStatuses(
-  database: Pick<Database, 'pool'>,
+  database: Pooled,
   filter: StatusFilter & { sha: string },
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
   const { where, values, shape } = conditionOf(filter)
   const [statuses, count] = await Promise.all([
@@ -153,9 +153,9 @@ export async function listCommitStatuses(
 
 /** One page of statuses. Those of a whole project are too many to count. */
 export async function listStatuses(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   filter: StatusFilter,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<StatusWithAuthor[]> {
   const { where, values, shape } = conditionOf(filter)
   const direction = filter.newestFirst ? 'DESC' : 'ASC'
@@ -173,7 +173,7 @@ export async function listStatuses(
 }
 
 export async function findStatus(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   id: bigint,
 ): Promise<StatusWithAuthor | null> {
@@ -205,7 +205,7 @@ function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, lat
 }
 
 export async function findNewestStatus(
-  database: Pick<Database, 'pool'>,
+  database: Pooled,
   projectId: number,
 ): Promise<StatusWithAuthor | null> {
   const filter = { projectId, latest: false, newestFirst: true }
@@ -215,7 +215,7 @@ export async function findNewestStatus(
 
 /** Whether this commit and ref have a status. */
 export async function hasCommitStatus(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
 ): Promise<boolean> {
   const { rowCount } = await pool.query({
@@ -228,7 +228,7 @@ export async function hasCommitStatus(
 
 /** The distinct states of the newest statuses of a commit, for its aggregated state. */
 export async function listCountedStatuses(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   projectId: number,
   sha: string,
 ): Promise<CountedStatus[]> {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Database, findRepositoryPlace } from '@switchyard/db'
+import { type Database, findRepositoryLocation } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { hasNoBranch } from '@switchyard/git-storage/find-refs'
@@ -124,9 +124,9 @@ async function openOwn(
   projectId: number,
   signal?: AbortSignal,
 ): Promise<Repository> {
-  const place = await findRepositoryPlace(database, projectId)
-  if (place?.storage !== storages.own) throw notFound('Repository')
-  return git.open(place, { signal })
+  const location = await findRepositoryLocation(database, projectId)
+  if (location?.storage !== storages.own) throw notFound('Repository')
+  return git.open(location, { signal })
 }
 
 /** Lists every reference, hidden ones included. */
@@ -181,8 +181,9 @@ async function findEmptyRepositories(
 ): Promise<number[]> {
   const empty: number[] = []
   for (const id of projectIds) {
-    const place = await findRepositoryPlace(deps.database, id)
-    if (place?.storage === deps.storages.own && (await hasNoBranch(deps.git.open(place)))) empty.push(id)
+    const location = await findRepositoryLocation(deps.database, id)
+    if (location?.storage === deps.storages.own && (await hasNoBranch(deps.git.open(location))))
+      empty.push(id)
   }
   return empty
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, inPoolTransaction, type RepositoryPlace } from '@switchyard/db'
+import { inPoolTransaction, type Pooled, type RepositoryLocation } from '@switchyard/db'
 import { notFound, unavailable } from '@switchyard/domain'
 import { repositoryMoved } from './storages.js'
 
@@ -28,8 +28,8 @@ const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
  *   not-found when the project was deleted; also when the lock was lost during `work`
  */
 export async function underSharedLock<Result>(
-  { pool }: Pick<Database, 'pool'>,
-  { storage, diskPath }: RepositoryPlace,
+  { pool }: Pooled,
+  { storage, diskPath }: RepositoryLocation,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const giveUpMs = performance.now() + waitMsMax
@@ -69,7 +69,7 @@ interface ExclusiveWork {
  * @throws Error when the project is gone or no longer in the source; every error of the work
  */
 export async function moveUnderExclusiveLock(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   move: { id: number; projectId: number; diskPath: string; source: string; destination: string },
   { complete, putInPlace }: ExclusiveWork,
 ): Promise<void> {

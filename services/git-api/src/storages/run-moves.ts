@@ -1,6 +1,6 @@
 import {
   type Database,
-  findRepositoryPlace,
+  findRepositoryLocation,
   type RepositoryStorageMove,
   withMaintenanceLock,
 } from '@switchyard/db'
@@ -91,9 +91,9 @@ async function removeLeftCopies(
     if (signal.aborted) return
     try {
       await withMaintenanceLock(database, move.projectId, async () => {
-        const place = await findRepositoryPlace(database, move.projectId)
+        const location = await findRepositoryLocation(database, move.projectId)
         // The repository may have been moved back meanwhile.
-        if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
+        if (location?.storage !== storages.own) await git.deleteRepository(move.diskPath)
         await markSourceRemoved(database, move.id)
         logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
       })

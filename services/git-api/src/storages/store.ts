@@ -2,6 +2,7 @@ import {
   type Database,
   type DatabaseOrTransaction,
   type RepositoryStorageMove,
+  type Rows,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict } from '@switchyard/domain'
@@ -25,7 +26,7 @@ export async function createRepositoryMove(
 export async function listRepositoryMoves(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ moves: RepositoryStorageMove[]; total: number }> {
   const where = { projectId }
   const [moves, total] = await Promise.all([

@@ -30,7 +30,6 @@ const moveSubmoduleInput = z.object({
   commit_message: optionalText(text(proseCharsMax)),
 })
 
-/** `PUT /projects/:id/repository/submodules/:submodule` */
 const moveSubmodule = (deps: FileDependencies) =>
   endpoint({
     summary: 'Move a submodule to another commit',

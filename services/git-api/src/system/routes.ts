@@ -122,7 +122,6 @@ export function presentSystem({
   }
 }
 
-/** `GET /system` */
 const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
   endpoint({
     summary: 'Versions, sizes and free space of what this installation runs on',
@@ -134,7 +133,6 @@ const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
 /** The GitLab release whose API this service implements; clients switch features on and off by it. */
 const apiVersion = '18.9.0'
 
-/** `GET /version` */
 const getVersion = ({ revision }: Build) =>
   endpoint({
     summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
@@ -160,7 +158,6 @@ const agentServerShape = z
   })
   .meta({ description: 'The server of the agents for Kubernetes, which Switchyard does not have' })
 
-/** `GET /metadata` */
 const getMetadata = ({ revision }: Build) =>
   endpoint({
     summary: 'The same as the version, and which parts of GitLab there are',

@@ -69,7 +69,6 @@ const listTagsInput = z.object({
   sort: z.enum(['desc', 'asc']).default('desc'),
 })
 
-/** `GET /projects/:id/repository/tags` */
 const listTagsEndpoint = (database: Database) =>
   endpoint({
     summary: 'Tags',
@@ -96,7 +95,6 @@ const createTagInput = z.object({
   release_description: unsupported('is not supported: create a release of the tag'),
 })
 
-/** `POST /projects/:id/repository/tags` */
 const createTagEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a tag; a message makes it an annotated one',
@@ -108,7 +106,6 @@ const createTagEndpoint = (deps: ReferenceDependencies) =>
     },
   })
 
-/** `GET /projects/:id/repository/tags/:tag_name` */
 const getTagEndpoint = (database: Database) =>
   endpoint({
     summary: 'One tag',
@@ -120,7 +117,6 @@ const getTagEndpoint = (database: Database) =>
     },
   })
 
-/** `GET /projects/:id/repository/tags/:tag_name/signature` */
 const getTagSignatureEndpoint = endpoint({
   summary: 'What kind of signature a tag has; no signature is verified',
   replies: { 200: signatureShape },
@@ -130,7 +126,6 @@ const getTagSignatureEndpoint = endpoint({
   },
 })
 
-/** `DELETE /projects/:id/repository/tags/:tag_name` */
 const deleteTagEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a tag',

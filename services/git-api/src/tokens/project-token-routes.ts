@@ -135,7 +135,6 @@ const getProjectToken = (database: Database) =>
       ok(presentProjectToken(await tokens.getProjectToken(database, access, token_id))),
   })
 
-/** `DELETE /projects/:id/access_tokens/:token_id` */
 const deleteProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Revoke a token of a project',
@@ -174,7 +173,6 @@ const rotateOwnProjectToken = (deps: TokenDependencies) =>
     },
   })
 
-/** `POST /projects/:id/access_tokens/:token_id/rotate` */
 const rotateProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Replace a token of a project; the new secret is shown only here',

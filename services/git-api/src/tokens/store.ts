@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, DeployToken, PersonalAccessToken, Prisma } from '@switchyard/db'
+import type { DatabaseOrTransaction, DeployToken, PersonalAccessToken, Prisma, Rows } from '@switchyard/db'
 import { likeText } from '@switchyard/db/sql'
 import { type Caller, callerOfDeployToken, startOfDay } from '@switchyard/domain/access'
 
@@ -30,7 +30,7 @@ interface DeployTokenFilter {
 export async function listDeployTokens(
   { prisma }: DatabaseOrTransaction,
   { projectId, active }: DeployTokenFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ tokens: DeployToken[]; total: number }> {
   const now = new Date()
   const where: Prisma.DeployTokenWhereInput = { ...(projectId !== undefined && { projectId }) }
@@ -112,7 +112,7 @@ export async function listTokens(
   { prisma }: DatabaseOrTransaction,
   filter: TokenFilter,
   { column, direction }: TokenOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ tokens: PersonalAccessToken[]; total: number }> {
   const where = whereOf(filter)
   const isNullable = column === 'expiresAt' || column === 'lastUsedAt'

@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, TrustedIssuer } from '@switchyard/db'
-import { lockProjectRow } from '@switchyard/db/sql'
+import { lockName, lockProjectRow } from '@switchyard/db/sql'
 import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
 
 /** A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no member any more. */
@@ -22,16 +22,13 @@ export interface NewTrustedIssuer {
 
 type Place = Pick<NewTrustedIssuer, 'projectId'>
 
-/** Key of the lock of the rules outside of projects. */
-const installationLock = 'switchyard.trusted_issuers'
-
 /** The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at the same time. */
-export async function countTrustedIssuers(
+export async function lockAndCountTrustedIssuers(
   transaction: DatabaseOrTransaction,
   { projectId }: Place,
 ): Promise<number> {
   if (projectId !== null) await lockProjectRow(transaction, projectId)
-  else await transaction.prisma.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtext(${installationLock}))`
+  else await lockName(transaction, 'switchyard.trusted_issuers')
   return transaction.prisma.trustedIssuer.count({ where: { projectId } })
 }
 

@@ -19,11 +19,11 @@ import { issuerProblem } from '@switchyard/job-identity'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { createBot, makerOf, type TokenDependencies } from '../tokens/tokens.js'
 import {
-  countTrustedIssuers,
   createTrustedIssuer,
   deleteTrustedIssuer,
   findTrustedIssuer,
   listTrustedIssuers as listStored,
+  lockAndCountTrustedIssuers,
   revokeTokensOfBot,
   type TrustedIssuerWithLevel,
 } from './store.js'
@@ -124,7 +124,7 @@ async function addRule(
   { createdBy, ...author }: AuditAuthor & { createdBy: number | null },
 ): Promise<TrustedIssuerWithLevel> {
   const projectId = place?.id ?? null
-  if ((await countTrustedIssuers(transaction, { projectId })) >= rulesMax)
+  if ((await lockAndCountTrustedIssuers(transaction, { projectId })) >= rulesMax)
     throw invalid(`There can be ${rulesMax} trusted issuers at most`)
   const membership = place && { projectId: place.id, accessLevel: place.accessLevel }
   const bot = await createBot(transaction, name, membership)

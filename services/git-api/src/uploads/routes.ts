@@ -111,7 +111,6 @@ const storeUpload = (deps: UploadDependencies) =>
     },
   })
 
-/** `GET /projects/:id/uploads` */
 const listUploads = (database: Database) =>
   endpoint({
     summary: 'Uploads of a project, the newest first',
@@ -138,7 +137,6 @@ async function sendUpload(
   return sendFile(deps, access, { oid, fileName, pictureType: pictureTypeOf(fileName) }, call)
 }
 
-/** `GET /projects/:id/uploads/:upload_id` and `GET /projects/:id/uploads/:secret/:filename` */
 const downloadUpload = (deps: UploadDependencies, input: typeof byId | typeof byAddress) =>
   endpoint({
     summary: 'An uploaded file, or the part of it that `Range` asks for',
@@ -154,7 +152,6 @@ const downloadUpload = (deps: UploadDependencies, input: typeof byId | typeof by
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** `DELETE /projects/:id/uploads/:upload_id` and `DELETE /projects/:id/uploads/:secret/:filename` */
 const deleteUpload = (deps: UploadDependencies, input: typeof byId | typeof byAddress) =>
   endpoint({
     summary: 'Delete an uploaded file',

@@ -1,5 +1,6 @@
 import {
   type DatabaseOrTransaction,
+  type Rows,
   recordLfsObjects,
   releaseLfsObjects,
   type Upload,
@@ -32,7 +33,7 @@ export async function createUpload(
 export async function listUploads(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ uploads: StoredUpload[]; total: number }> {
   const where = { projectId }
   const [uploads, total] = await Promise.all([

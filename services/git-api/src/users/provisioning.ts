@@ -12,9 +12,9 @@ import {
   findTokenByHash,
   findUserByUsername,
   inTransaction,
-  lockProvisioning,
   type User,
 } from '@switchyard/db'
+import { lockName } from '@switchyard/db/sql'
 import { makeFolder } from '@switchyard/service-kit/config'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -85,7 +85,7 @@ export async function provisionAdministrator(
   logger: Logger,
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
-    await lockProvisioning(transaction)
+    await lockName(transaction, 'switchyard.provisioning')
     const root = await getRoot(transaction, logger)
     if (token !== undefined) await useConfiguredToken(transaction, root, token, logger)
     if (tokenFile === undefined) {

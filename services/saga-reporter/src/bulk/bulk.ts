@@ -1,3 +1,4 @@
+import type { Rows } from '@switchyard/db'
 import {
   type BulkItem,
   type BulkItemState,
@@ -71,7 +72,7 @@ export const getBulkJob = (database: Readable, tenant: string, id: number): Prom
   findJob(database, tenant, id)
 
 /** A page of the jobs of a tenant, the newest first, and how many there are. */
-export const pageBulkJobs = (database: Readable, tenant: string, rows: { skip: number; take: number }) =>
+export const pageBulkJobs = (database: Readable, tenant: string, rows: Rows) =>
   listBulkJobs(database, tenant, rows)
 
 /**

@@ -36,7 +36,6 @@ import {
   startBulkJob,
   undoBulkJob,
 } from './bulk.js'
-import type { BulkRunner } from './run.js'
 import {
   bulkJobShape,
   bulkPreviewShape,
@@ -44,12 +43,31 @@ import {
   presentBulkJob,
   presentBulkPreview,
   presentBulkResult,
-} from './shape.js'
+} from './present.js'
+import type { BulkRunner } from './run.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
   database: Readable
   runner: Pick<BulkRunner, 'wake'>
+}
+
+const base = '/sagas/bulk'
+
+/** The routes of jobs that change every saga of a filter. */
+export function bulkRoutes(dependencies: BulkDependencies): Route[] {
+  const reader = administratorOrScope('read_sagas')
+  return [
+    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
+    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
+      refusesUnknown: true,
+    }),
+    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
+    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
+    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
+  ]
 }
 
 const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
@@ -58,7 +76,6 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
   audit: auditAuthor(caller, call),
 })
 
-/** `GET /sagas/bulk` */
 const listBulkJobs = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Bulk jobs, the newest first',
@@ -70,7 +87,6 @@ const listBulkJobs = ({ database }: BulkDependencies) =>
     },
   })
 
-/** `GET /sagas/bulk/:id` */
 const getBulkJob = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'One bulk job and its progress',
@@ -79,7 +95,6 @@ const getBulkJob = ({ database }: BulkDependencies) =>
     handle: async ({ tenant, id }) => ok(presentBulkJob(await findJob(database, tenant, id))),
   })
 
-/** `GET /sagas/bulk/:id/results` */
 const listBulkResults = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'What a bulk job did with each of its sagas',
@@ -130,7 +145,6 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkPreview(await previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
-/** `POST /sagas/bulk` */
 const startBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Resolve, or write a note about, every saga of a filter',
@@ -150,7 +164,6 @@ const startBulk = (dependencies: BulkDependencies) =>
     },
   })
 
-/** `POST /sagas/bulk/:id/cancel` */
 const cancelBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
@@ -161,7 +174,6 @@ const cancelBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
   })
 
-/** `POST /sagas/bulk/:id/undo` */
 const undoBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',
@@ -172,21 +184,3 @@ const undoBulk = (dependencies: BulkDependencies) =>
       return accepted(presentBulkJob(await undoBulkJob(dependencies, job, operatorOf(caller, call))))
     },
   })
-
-const base = '/sagas/bulk'
-
-/** The routes of jobs that change every saga of a filter. */
-export function bulkRoutes(dependencies: BulkDependencies): Route[] {
-  const reader = administratorOrScope('read_sagas')
-  return [
-    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
-    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
-      refusesUnknown: true,
-    }),
-    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
-    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
-    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
-    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
-  ]
-}

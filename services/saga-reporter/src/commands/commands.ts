@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sqlStateOf } from '@switchyard/db'
+import { type Rows, sqlStateOf } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, isAboutStep } from '@switchyard/domain/saga'
 import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
@@ -166,7 +166,7 @@ export const findCommand = (database: Readable, key: CommandKey): Promise<SagaCo
 export const pageCommands = (
   database: Readable,
   filter: CommandFilter,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
 
 const uniqueViolation = '23505'

@@ -40,181 +40,7 @@ import {
   presentBatch,
   presentBatchPreview,
   presentCommand,
-} from './shape.js'
-
-const operatorOf = (caller: Caller, call: Call): Operator => ({
-  id: caller.user.id,
-  username: caller.user.username,
-  audit: auditAuthor(caller, call),
-})
-
-const expiry = { usual: 3600, most: 7 * 24 * 3600 }
-
-const expiresIn = () =>
-  integer()
-    .refine((value) => value >= 10 && value <= expiry.most, { error: 'does not have a valid value' })
-    .default(expiry.usual)
-    .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
-
-const requestParameters = {
-  kind: z.enum(commandKinds),
-  reason: filledText(1000).meta({ description: 'Why; the orchestrator gets it, too' }),
-  expires_in: expiresIn(),
-}
-
-const commandId = () => z.uuid({ error: 'is invalid' })
-
-/** `POST /sagas/:id/commands` */
-const createCommand = (dependencies: CommandDependencies) =>
-  endpoint({
-    summary: 'Ask the orchestrator of a saga to retry or skip a step, to compensate, or to cancel',
-    replies: { 201: commandShape },
-    refusals: [409],
-    input: z
-      .object({
-        id: text(),
-        ...tenantParameter,
-        ...requestParameters,
-        activity_id: filledText()
-          .optional()
-          .meta({ description: 'The step of `retry` and `skip`. Unset: the one that stands still' }),
-      })
-      .refine(({ kind, activity_id }) => activity_id === undefined || isAboutStep(kind), {
-        path: ['activity_id'],
-        error: 'is only for retry and skip',
-      }),
-    async handle({ id, tenant, kind, reason, activity_id, expires_in }, caller: Caller, call) {
-      const request = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
-      const saga = { tenant, sagaId: id }
-      return created(
-        presentCommand(await requestCommand(dependencies, saga, request, operatorOf(caller, call))),
-      )
-    },
-  })
-
-/** `POST /sagas/commands/preview` */
-const previewBatch = (dependencies: CommandDependencies) =>
-  endpoint({
-    summary: 'Count the sagas of a filter that would get a command',
-    replies: { 200: batchPreviewShape },
-    input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
-    handle: async ({ tenant, kind, filter }) =>
-      ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
-  })
-
-/** `POST /sagas/commands` */
-const createBatch = (dependencies: CommandDependencies) =>
-  endpoint({
-    summary: 'Ask the orchestrators of all sagas of a filter for the same',
-    replies: { 201: batchShape },
-    refusals: [409],
-    input: z.object({
-      ...tenantParameter,
-      ...requestParameters,
-      filter: filterParameter,
-      expected_count: integer()
-        .refine((value) => value >= 0, { error: 'does not have a valid value' })
-        .meta({ description: 'The `matched` of the preview: another number of sagas is refused' }),
-    }),
-    async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
-      const found = { tenant, ...searchOf(tenant, filter) }
-      const request = { kind, reason, expiresInSeconds: expires_in }
-      const operator = operatorOf(caller, call)
-      return created(presentBatch(await requestBatch(dependencies, found, request, expected_count, operator)))
-    },
-  })
-
-/** `GET /sagas/:id/commands` */
-const listCommandsOfSaga = ({ database }: CommandDependencies) =>
-  endpoint({
-    summary: 'The commands for a saga, the newest first',
-    replies: { 200: z.array(commandShape) },
-    input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
-    async handle({ id, tenant, ...page }, _caller, call) {
-      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
-      return pageReply(commands.map(presentCommand), page, total, call)
-    },
-  })
-
-/** `GET /sagas/commands` */
-const listAllCommands = ({ database }: CommandDependencies) =>
-  endpoint({
-    summary: 'The commands for all sagas, the newest first',
-    replies: { 200: z.array(commandShape) },
-    input: z.object({
-      ...tenantParameter,
-      ...pageParameters,
-      state: z.enum(commandStates).optional(),
-      service_name: filledText().optional(),
-      batch_id: z.uuid({ error: 'is invalid' }).optional(),
-    }),
-    async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
-      const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
-      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
-      return pageReply(commands.map(presentCommand), page, total, call)
-    },
-  })
-
-/** `GET /sagas/commands/:id` */
-const getOneCommand = ({ database }: CommandDependencies) =>
-  endpoint({
-    summary: 'One command',
-    replies: { 200: commandShape },
-    input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
-  })
-
-const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
-  approve: 'Approve a command that another user has asked for',
-  deny: 'Deny a command that waits for approval',
-  withdraw: 'Take back a command that no orchestrator has',
-}
-
-/** `POST /sagas/commands/:id/approve`, `/deny` and `/withdraw` */
-const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
-  endpoint({
-    summary: summaries[decision],
-    replies: { 200: commandShape },
-    refusals: [409],
-    input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key, caller: Caller, call) =>
-      ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
-  })
-
-const batchSummaries: Record<BatchDecision, string> = {
-  approve: 'Approve the commands of a batch that another user has asked for',
-  deny: 'Deny the commands of a batch that wait for approval',
-  withdraw: 'Take back the commands of a batch that no orchestrator has',
-}
-
-/** `POST /sagas/commands/batches/:batch_id/approve`, `/deny` and `/withdraw` */
-const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
-  endpoint({
-    summary: batchSummaries[decision],
-    replies: { 200: decidedBatchShape },
-    refusals: [409],
-    input: z.object({ batch_id: z.uuid({ error: 'is invalid' }), ...tenantParameter }),
-    async handle({ batch_id: batchId, tenant }, caller: Caller, call) {
-      const key = { tenant, batchId }
-      const done = await decideBatch(dependencies, key, decision, operatorOf(caller, call))
-      return ok({ batch_id: done.batchId, decided: done.decided, left_out: done.leftOut })
-    },
-  })
-
-/** `POST /sagas/commands/:id/deliver_again` */
-const deliverAgain = (dependencies: CommandDependencies) =>
-  endpoint({
-    summary: 'Have a command delivered again of which nobody knows whether it was done',
-    replies: { 200: commandShape },
-    refusals: [409],
-    input: z.object({ id: commandId(), ...tenantParameter, expires_in: expiresIn() }),
-    handle: async ({ expires_in, ...key }, caller: Caller, call) =>
-      ok(
-        presentCommand(
-          await decide(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
-        ),
-      ),
-  })
+} from './present.js'
 
 const base = '/sagas/commands'
 
@@ -246,3 +72,168 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
     }),
   ]
 }
+
+const operatorOf = (caller: Caller, call: Call): Operator => ({
+  id: caller.user.id,
+  username: caller.user.username,
+  audit: auditAuthor(caller, call),
+})
+
+const expiry = { usual: 3600, most: 7 * 24 * 3600 }
+
+const expiresIn = () =>
+  integer()
+    .refine((value) => value >= 10 && value <= expiry.most, { error: 'does not have a valid value' })
+    .default(expiry.usual)
+    .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
+
+const requestParameters = {
+  kind: z.enum(commandKinds),
+  reason: filledText(1000).meta({ description: 'Why; the orchestrator gets it, too' }),
+  expires_in: expiresIn(),
+}
+
+const commandId = () => z.uuid({ error: 'is invalid' })
+
+const createCommand = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Ask the orchestrator of a saga to retry or skip a step, to compensate, or to cancel',
+    replies: { 201: commandShape },
+    refusals: [409],
+    input: z
+      .object({
+        id: text(),
+        ...tenantParameter,
+        ...requestParameters,
+        activity_id: filledText()
+          .optional()
+          .meta({ description: 'The step of `retry` and `skip`. Unset: the one that stands still' }),
+      })
+      .refine(({ kind, activity_id }) => activity_id === undefined || isAboutStep(kind), {
+        path: ['activity_id'],
+        error: 'is only for retry and skip',
+      }),
+    async handle({ id, tenant, kind, reason, activity_id, expires_in }, caller: Caller, call) {
+      const request = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
+      const saga = { tenant, sagaId: id }
+      return created(
+        presentCommand(await requestCommand(dependencies, saga, request, operatorOf(caller, call))),
+      )
+    },
+  })
+
+const previewBatch = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Count the sagas of a filter that would get a command',
+    replies: { 200: batchPreviewShape },
+    input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
+    handle: async ({ tenant, kind, filter }) =>
+      ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
+  })
+
+const createBatch = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Ask the orchestrators of all sagas of a filter for the same',
+    replies: { 201: batchShape },
+    refusals: [409],
+    input: z.object({
+      ...tenantParameter,
+      ...requestParameters,
+      filter: filterParameter,
+      expected_count: integer()
+        .refine((value) => value >= 0, { error: 'does not have a valid value' })
+        .meta({ description: 'The `matched` of the preview: another number of sagas is refused' }),
+    }),
+    async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
+      const found = { tenant, ...searchOf(tenant, filter) }
+      const request = { kind, reason, expiresInSeconds: expires_in }
+      const operator = operatorOf(caller, call)
+      return created(presentBatch(await requestBatch(dependencies, found, request, expected_count, operator)))
+    },
+  })
+
+const listCommandsOfSaga = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'The commands for a saga, the newest first',
+    replies: { 200: z.array(commandShape) },
+    input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
+    async handle({ id, tenant, ...page }, _caller, call) {
+      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      return pageReply(commands.map(presentCommand), page, total, call)
+    },
+  })
+
+const listAllCommands = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'The commands for all sagas, the newest first',
+    replies: { 200: z.array(commandShape) },
+    input: z.object({
+      ...tenantParameter,
+      ...pageParameters,
+      state: z.enum(commandStates).optional(),
+      service_name: filledText().optional(),
+      batch_id: z.uuid({ error: 'is invalid' }).optional(),
+    }),
+    async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
+      const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
+      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
+      return pageReply(commands.map(presentCommand), page, total, call)
+    },
+  })
+
+const getOneCommand = ({ database }: CommandDependencies) =>
+  endpoint({
+    summary: 'One command',
+    replies: { 200: commandShape },
+    input: z.object({ id: commandId(), ...tenantParameter }),
+    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
+  })
+
+const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
+  approve: 'Approve a command that another user has asked for',
+  deny: 'Deny a command that waits for approval',
+  withdraw: 'Take back a command that no orchestrator has',
+}
+
+const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+  endpoint({
+    summary: summaries[decision],
+    replies: { 200: commandShape },
+    refusals: [409],
+    input: z.object({ id: commandId(), ...tenantParameter }),
+    handle: async (key, caller: Caller, call) =>
+      ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
+  })
+
+const batchSummaries: Record<BatchDecision, string> = {
+  approve: 'Approve the commands of a batch that another user has asked for',
+  deny: 'Deny the commands of a batch that wait for approval',
+  withdraw: 'Take back the commands of a batch that no orchestrator has',
+}
+
+const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
+  endpoint({
+    summary: batchSummaries[decision],
+    replies: { 200: decidedBatchShape },
+    refusals: [409],
+    input: z.object({ batch_id: z.uuid({ error: 'is invalid' }), ...tenantParameter }),
+    async handle({ batch_id: batchId, tenant }, caller: Caller, call) {
+      const key = { tenant, batchId }
+      const done = await decideBatch(dependencies, key, decision, operatorOf(caller, call))
+      return ok({ batch_id: done.batchId, decided: done.decided, left_out: done.leftOut })
+    },
+  })
+
+const deliverAgain = (dependencies: CommandDependencies) =>
+  endpoint({
+    summary: 'Have a command delivered again of which nobody knows whether it was done',
+    replies: { 200: commandShape },
+    refusals: [409],
+    input: z.object({ id: commandId(), ...tenantParameter, expires_in: expiresIn() }),
+    handle: async ({ expires_in, ...key }, caller: Caller, call) =>
+      ok(
+        presentCommand(
+          await decide(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
+        ),
+      ),
+  })

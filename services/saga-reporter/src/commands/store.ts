@@ -2,9 +2,11 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type Rows,
   recordAuditEvents,
   statement,
 } from '@switchyard/db'
+import { lockName } from '@switchyard/db/sql'
 import { conflict, notFound } from '@switchyard/domain'
 import {
   afterCommandEvent,
@@ -121,7 +123,7 @@ export const insertCommands = (
 ): Promise<SagaCommand[]> =>
   inPoolTransaction(pool, async (client) => {
     // The commands of an operator are counted one request after the other.
-    await client.query("SELECT pg_advisory_xact_lock(hashtext('saga_commands'), $1)", [operator.id])
+    await lockName(client, `switchyard.saga_commands ${operator.id}`)
     const { rows } = await client.query<SagaCommand>(
       `INSERT INTO saga_commands AS c (tenant, saga_id, service_name, activity_id, kind, reason, state, batch_id,
          author_id, author_name, expires_at, due_at)
@@ -177,7 +179,7 @@ export interface CommandFilter {
 export async function listCommands(
   database: Readable,
   { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> {
   await settleCommands(database)
   const where = `c.tenant = $1 AND ($2::text IS NULL OR c.saga_id = $2) AND ($3::text IS NULL OR c.state = $3)

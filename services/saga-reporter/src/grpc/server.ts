@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 import grpc, { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
@@ -106,7 +106,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       health.stop()
       await sleep(options.probePeriodMs ?? 500)
       // Connections that have arrived are accepted first; those that are left are reset.
-      await turn()
+      await eventLoopTurn()
       listener.close()
       endStreams()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
@@ -184,7 +184,7 @@ async function closeUsedSessions(port: number, timeoutMs: number): Promise<void>
     while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
       await sleep(quietMs / 4)
       // Calls that have arrived are noticed before the time is checked.
-      await turn()
+      await eventLoopTurn()
     }
   } finally {
     unsubscribe(channel, onStream)

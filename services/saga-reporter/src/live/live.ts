@@ -1,5 +1,5 @@
 import { sagaEventsChannel } from '@switchyard/contracts/jobs'
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import {
   type CommittedBatch,
@@ -41,9 +41,9 @@ export interface LiveSagas {
 }
 
 export interface LiveSagasOptions {
-  database: Pick<Database, 'pool'>
+  database: Pooled
   /** Connections for clients that lag behind the feed. */
-  readDatabase: Pick<Database, 'pool'>
+  readDatabase: Pooled
   /** Unset: other replicas find new events within a second, by polling. */
   redisUrl: string | undefined
   logger: Logger

@@ -10,7 +10,6 @@ const bucketsMax = 300
 /** Causes that are told apart. */
 const causesMax = 5
 
-/** `GET /sagas/failure_history` */
 export const failureHistory = (database: Readable, clock: Clock) =>
   endpoint({
     summary: 'How many activities failed in each part of a time, by cause',

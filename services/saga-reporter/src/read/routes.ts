@@ -56,7 +56,6 @@ export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Ro
   tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(database)),
 ]
 
-/** `GET /sagas` */
 const listSagas = (database: Readable) =>
   endpoint({
     summary: 'Find sagas',
@@ -91,7 +90,6 @@ const countsHeader = (counts: StatusCounts | null) => ({
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
 })
 
-/** `GET /sagas/:id` */
 const getSaga = (database: Readable) =>
   endpoint({
     summary: 'One saga with all that belongs to it',

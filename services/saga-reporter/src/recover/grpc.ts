@@ -10,7 +10,7 @@ import {
   type SagaRecoveryServer,
   SagaRecoveryService,
 } from '@switchyard/contracts/saga-recovery'
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
 import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import type {
@@ -29,7 +29,7 @@ import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { claimSagas, completeLease, extendLease } from './recover.js'
 
 export interface SagaRecoveryOptions {
-  database: Pick<Database, 'pool'>
+  database: Pooled
   admitReporter: AdmitReporter
   logger: Logger
 }
@@ -53,9 +53,7 @@ export function sagaRecoveryService({ database, admitReporter, logger }: SagaRec
   }
 }
 
-type Pool = Pick<Database, 'pool'>
-
-async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
+async function claim(database: Pooled, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
   const wanted = readClaim(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
   const claimed = await claimSagas(database, wanted)
@@ -63,7 +61,7 @@ async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise
 }
 
 async function extend(
-  database: Pool,
+  database: Pooled,
   request: ExtendRequest,
   tenants: BoundTenants,
 ): Promise<ExtendResponse> {
@@ -74,7 +72,7 @@ async function extend(
 }
 
 async function complete(
-  database: Pool,
+  database: Pooled,
   request: CompleteRequest,
   tenants: BoundTenants,
 ): Promise<CompleteResponse> {

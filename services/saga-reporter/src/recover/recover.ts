@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import {
   claimSagas as claim,
@@ -11,8 +11,6 @@ import {
 } from '@switchyard/saga-store'
 import { findSaga, type SagaWithActivities } from '../read/read.js'
 
-type Pool = Pick<Database, 'pool'>
-
 /** A saga that was leased to a worker. */
 export interface ClaimedSaga {
   grant: SagaLeaseGrant
@@ -21,7 +19,7 @@ export interface ClaimedSaga {
 }
 
 /** Leases sagas whose orchestrator has stopped, with all that is known of them. */
-export async function claimSagas(database: Pool, wanted: SagaClaim): Promise<ClaimedSaga[]> {
+export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<ClaimedSaga[]> {
   const grants = await claim(database, wanted)
   return Promise.all(
     grants.map(async (grant) => ({
@@ -37,7 +35,7 @@ export async function claimSagas(database: Pool, wanted: SagaClaim): Promise<Cla
  * @param key null: no lease can have it
  * @throws DomainError invalid when the lease has ended
  */
-export async function extendLease(database: Pool, key: LeaseKey | null, seconds: number): Promise<Date> {
+export async function extendLease(database: Pooled, key: LeaseKey | null, seconds: number): Promise<Date> {
   const leasedUntil = key === null ? null : await extend(database, key, seconds)
   if (!leasedUntil) throw leaseOver()
   return leasedUntil
@@ -50,7 +48,7 @@ export async function extendLease(database: Pool, key: LeaseKey | null, seconds:
  * @throws DomainError invalid when the lease has ended
  */
 export async function completeLease(
-  database: Pool,
+  database: Pooled,
   key: LeaseKey | null,
   outcome: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date> {

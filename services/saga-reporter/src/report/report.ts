@@ -63,21 +63,20 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
     }
     const prepared = prepareEvents(dependencies, call)
     const events = prepared.filter((event): event is NewSagaEvent => !(event instanceof Error))
-    let stored: readonly EventOutcome[] = []
+    const stored = new Map<NewSagaEvent, EventOutcome | undefined>()
     try {
-      if (events.length > 0) stored = await recorder.record(events, givenUp)
+      if (events.length > 0) {
+        const recorded = await recorder.record(events, givenUp)
+        for (const [index, event] of events.entries()) stored.set(event, recorded[index])
+      }
     } finally {
       // Without outcomes, no event was stored.
-      let next = 0
       prepared.forEach((event, index) => {
         if (event instanceof SagaRejection) count(reports[index], 'rejected')
-        else if (!(event instanceof Error)) count(reports[index], resultOf(stored[next++]))
+        else if (!(event instanceof Error)) count(reports[index], resultOf(stored.get(event)))
       })
     }
-    const results = stored.values()
-    const outcomes = prepared.map((event) =>
-      event instanceof Error ? event : outcomeOf(results.next().value),
-    )
+    const outcomes = prepared.map((event) => (event instanceof Error ? event : outcomeOf(stored.get(event))))
     const [first] = outcomes
     if (first instanceof DomainError && outcomes.every(isUnavailable)) throw first
     return outcomes

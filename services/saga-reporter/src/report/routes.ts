@@ -176,7 +176,6 @@ const reporter = (isForCertificates: boolean): Guard<Peer> =>
     ({ caller }: { caller: Caller | null }) => reporterOf(caller, isForCertificates),
   )
 
-/** `POST /saga_events` */
 const reportEvents = (report: ReportEvents) =>
   endpoint({
     summary: 'Report up to 1,000 events of sagas, each taken by itself',

@@ -22,7 +22,6 @@ export const resolveRoutes = (database: Readable, resolve: ResolveSaga): Route[]
   tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
 ]
 
-/** `POST /sagas/:id/notes` */
 const createNote = (database: Readable) =>
   endpoint({
     summary: 'Write a note about a saga',
@@ -35,7 +34,6 @@ const createNote = (database: Readable) =>
     },
   })
 
-/** `POST /sagas/:id/resolve` */
 const resolveSaga = (resolve: ResolveSaga) =>
   endpoint({
     summary: 'Say that an operator has resolved a saga',

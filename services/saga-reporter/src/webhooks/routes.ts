@@ -1,3 +1,4 @@
+import { getWebhook as findWebhook, listWebhooks as findWebhooks } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { defaultTenant } from '@switchyard/domain/saga'
 import {
@@ -7,6 +8,8 @@ import {
   created,
   endpoint,
   filledText,
+  flag,
+  list,
   noContent,
   ok,
   pageParameters,
@@ -15,12 +18,10 @@ import {
   type Route,
   rowId,
   rowsOf,
+  text,
   versioned,
 } from '@switchyard/service-kit/http'
 import {
-  addWebhook,
-  auditedWebhook,
-  changeWebhook,
   deliveryShape,
   listedDeliveryShape,
   presentDelivery,
@@ -28,45 +29,89 @@ import {
   previewBody,
   previewShape,
   redeliverWebhook,
-  removeWebhook,
   sagaWebhookEvents,
   testWebhook as sendTest,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import {
-  bodyFields,
-  getDelivery as findDelivery,
-  getWebhook as findWebhook,
-  ofSagas,
-  optionalWebhookParameters,
-  pageDeliveries,
-  pageWebhooks,
-  presentWebhook,
-  requiredWebhookParameters,
-  rulesOf,
-  sampleOf,
-  type WebhookDependencies,
-  webhookShape,
-  webhooksFor,
-} from './webhooks.js'
+import { presentWebhook, webhookShape } from './present.js'
+import * as hooks from './webhooks.js'
 
-/** `GET /sagas/webhooks`: of every tenant, or of one. */
-const listWebhooks = ({ database }: WebhookDependencies) =>
+const base = '/sagas/webhooks'
+
+/** The routes of webhooks that are called about sagas. */
+export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] => [
+  tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
+  tenantRoute('POST', base, administrator, createWebhook(dependencies)),
+  tenantRoute('POST', `${base}/preview`, administrator, previewWebhook(dependencies)),
+  tenantRoute('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
+  tenantRoute('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
+  tenantRoute('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),
+  tenantRoute('POST', `${base}/:id/test`, administrator, testWebhook(dependencies)),
+  tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
+  tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
+  tenantRoute(
+    'POST',
+    `${base}/:id/deliveries/:delivery_id/redeliver`,
+    administrator,
+    redeliver(dependencies),
+  ),
+]
+
+/** A form cannot send null; an empty text stands for null. */
+const serviceName = () =>
+  z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
+
+/** A form with one event sends a text instead of a list. */
+const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))
+
+/** The fields of a webhook, each optional. The rules of webhooks check their values. */
+const optionalWebhookParameters = {
+  url: filledText().optional(),
+  secret: filledText().optional(),
+  events: events().optional(),
+  service_name: serviceName().optional(),
+  enabled: flag().optional(),
+  custom_webhook_template: text()
+    .nullish()
+    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
+  message_format: text()
+    .nullish()
+    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
+}
+
+/** How the body is written, by the names of the rows. Null and the empty text stand for none; what is not given stays out. */
+const bodyFields = ({
+  custom_webhook_template: template,
+  message_format: format,
+}: {
+  custom_webhook_template?: string | null | undefined
+  message_format?: string | null | undefined
+}) => ({
+  ...(template === undefined ? {} : { bodyTemplate: template || null }),
+  ...(format === undefined ? {} : { messageFormat: format || null }),
+})
+
+const requiredWebhookParameters = {
+  url: filledText(),
+  secret: filledText(),
+  events: events(),
+}
+
+const listWebhooks = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Webhooks of sagas, of every tenant or of one',
     replies: { 200: z.array(webhookShape) },
     input: z.object({ ...pageParameters, tenant: filledText().optional() }),
     async handle({ tenant, ...page }, _caller, call) {
-      const owner = tenant === undefined ? ofSagas : ({ scope: 'saga', tenant } as const)
-      const { webhooks, total } = await pageWebhooks(database, owner, rowsOf(page))
+      const owner = tenant === undefined ? hooks.ofSagas : ({ scope: 'saga', tenant } as const)
+      const { webhooks, total } = await findWebhooks(database, owner, rowsOf(page))
       return pageReply(webhooks.map(presentWebhook), page, total, call)
     },
   })
 
-/** `POST /sagas/webhooks` */
-const createWebhook = (dependencies: WebhookDependencies) =>
+const createWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Tell a server of sagas',
     replies: { 201: webhookShape },
@@ -89,17 +134,12 @@ const createWebhook = (dependencies: WebhookDependencies) =>
         enabled,
         createdBy: caller.user.id,
       }
-      const owner = { scope: 'saga', tenant } as const
       const author = auditAuthor(caller, call)
-      const webhook = await auditedWebhook(dependencies.database, author, 'webhook_created', (transaction) =>
-        addWebhook(transaction, owner, fields, rulesOf(dependencies)),
-      )
-      return created(presentWebhook(webhook))
+      return created(presentWebhook(await hooks.createWebhook(dependencies, tenant, fields, author)))
     },
   })
 
-/** `POST /sagas/webhooks/preview` */
-const previewWebhook = (dependencies: WebhookDependencies) =>
+const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Show what a webhook would send of an event of a made-up saga; nothing is sent',
     replies: { 200: previewShape },
@@ -111,24 +151,22 @@ const previewWebhook = (dependencies: WebhookDependencies) =>
     }),
     async handle({ event, tenant, ...given }) {
       const choice = { bodyTemplate: null, messageFormat: null, ...bodyFields(given) }
-      return ok(await previewBody(choice, sampleOf(event, tenant), rulesOf(dependencies)))
+      return ok(await previewBody(choice, hooks.sampleOf(event, tenant), hooks.rulesOf(dependencies)))
     },
   })
 
-/** `GET /sagas/webhooks/:id` */
-const getWebhook = ({ database }: WebhookDependencies) =>
+const getWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'One webhook',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller) {
-      const webhook = await findWebhook(database, webhooksFor(caller, tenant), id)
+      const webhook = await findWebhook(database, hooks.webhooksFor(caller, tenant), id)
       return versioned(presentWebhook(webhook), webhook)
     },
   })
 
-/** `PUT /sagas/webhooks/:id`: changes what is given. */
-const updateWebhook = (dependencies: WebhookDependencies) =>
+const updateWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: webhookShape },
@@ -142,41 +180,37 @@ const updateWebhook = (dependencies: WebhookDependencies) =>
       const changes = { ...bodyFields(given), url, secret, events, enabled, serviceName }
       const change = { id, changes, precondition: preconditionOf(call) }
       const author = auditAuthor(caller, call)
-      const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
-        changeWebhook(transaction, webhooksFor(caller, tenant), change, rulesOf(dependencies)),
-      )
+      const owner = hooks.webhooksFor(caller, tenant)
+      const webhook = await hooks.updateWebhook(dependencies, owner, change, author)
       return versioned(presentWebhook(webhook), webhook)
     },
   })
 
-/** `DELETE /sagas/webhooks/:id`, with the log of its deliveries. */
-const deleteWebhook = ({ database }: WebhookDependencies) =>
+const deleteWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller, call) {
-      await auditedWebhook(database, auditAuthor(caller, call), 'webhook_deleted', (transaction) =>
-        removeWebhook(transaction, webhooksFor(caller, tenant), id, preconditionOf(call)),
-      )
+      const wanted = { id, precondition: preconditionOf(call) }
+      const owner = hooks.webhooksFor(caller, tenant)
+      await hooks.deleteWebhook(database, owner, wanted, auditAuthor(caller, call))
       return noContent()
     },
   })
 
-/** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery shows the result. */
-const testWebhook = ({ database }: WebhookDependencies) =>
+const testWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Send a test to a webhook',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter }),
     handle: async ({ id, tenant }, caller: Caller) =>
-      accepted(presentDelivery(await sendTest(database, webhooksFor(caller, tenant), id))),
+      accepted(presentDelivery(await sendTest(database, hooks.webhooksFor(caller, tenant), id))),
   })
 
-/** `GET /sagas/webhooks/:id/deliveries`, newest first. */
-const listDeliveries = ({ database }: WebhookDependencies) =>
+const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'What a webhook was told, the newest first',
     replies: { 200: z.array(listedDeliveryShape) },
@@ -188,9 +222,9 @@ const listDeliveries = ({ database }: WebhookDependencies) =>
     }),
     async handle({ id, tenant, state, ...page }, caller: Caller, call) {
       const wanted = { webhookId: id, state }
-      const { deliveries, total } = await pageDeliveries(
+      const { deliveries, total } = await hooks.pageDeliveries(
         database,
-        webhooksFor(caller, tenant),
+        hooks.webhooksFor(caller, tenant),
         wanted,
         rowsOf(page),
       )
@@ -198,49 +232,26 @@ const listDeliveries = ({ database }: WebhookDependencies) =>
     },
   })
 
-/** `GET /sagas/webhooks/:id/deliveries/:delivery_id` */
-const getDelivery = ({ database }: WebhookDependencies) =>
+const getDelivery = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'One delivery, with what was sent and answered',
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
       const wanted = { webhookId: id, deliveryId }
-      const delivery = await findDelivery(database, webhooksFor(caller, tenant), wanted)
+      const delivery = await hooks.getDelivery(database, hooks.webhooksFor(caller, tenant), wanted)
       return ok(presentDelivery(delivery))
     },
   })
 
-/** `POST /sagas/webhooks/:id/deliveries/:delivery_id/redeliver`: sends it again soon, under the same id. */
-const redeliver = ({ database }: WebhookDependencies) =>
+const redeliver = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
     summary: 'Send a delivery again',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
-      const delivery = await redeliverWebhook(database, webhooksFor(caller, tenant), id, deliveryId)
+      const delivery = await redeliverWebhook(database, hooks.webhooksFor(caller, tenant), id, deliveryId)
       return accepted(presentDelivery(delivery))
     },
   })
-
-const base = '/sagas/webhooks'
-
-/** The routes of webhooks that are called about sagas. */
-export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
-  tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
-  tenantRoute('POST', base, administrator, createWebhook(dependencies)),
-  tenantRoute('POST', `${base}/preview`, administrator, previewWebhook(dependencies)),
-  tenantRoute('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
-  tenantRoute('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
-  tenantRoute('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),
-  tenantRoute('POST', `${base}/:id/test`, administrator, testWebhook(dependencies)),
-  tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
-  tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
-  tenantRoute(
-    'POST',
-    `${base}/:id/deliveries/:delivery_id/redeliver`,
-    administrator,
-    redeliver(dependencies),
-  ),
-]

@@ -1,25 +1,26 @@
 import {
+  type AuditAuthor,
   type Database,
   listDeliveries as findDeliveries,
   getDelivery as findDelivery,
-  getWebhook as findWebhook,
-  listWebhooks as findWebhooks,
+  getWebhook,
   type Webhook,
   type WebhookOwner,
 } from '@switchyard/db'
-import { messageFormats } from '@switchyard/domain'
+import type { Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
-import { filledText, flag, list, oneOf, text } from '@switchyard/service-kit/http'
 import {
+  addWebhook,
+  auditedWebhook,
+  changeWebhook,
   type HookRules,
+  removeWebhook,
   type SagaOccurrence,
   type SecretBox,
   sagaPayload,
   sagaWebhookEvents,
   type TargetPolicy,
 } from '@switchyard/webhooks'
-import { z } from 'zod'
-import { identifierCharsMax } from '../shapes/parameters.js'
 
 export interface WebhookDependencies {
   database: Database
@@ -42,93 +43,38 @@ export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules =
   secretBox,
 })
 
-/** A form cannot send null; an empty text stands for null. */
-const serviceName = () =>
-  z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
+/** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
+export const createWebhook = (
+  dependencies: WebhookDependencies,
+  tenant: string,
+  fields: Parameters<typeof addWebhook>[2],
+  author: AuditAuthor,
+): Promise<Webhook> =>
+  auditedWebhook(dependencies.database, author, 'webhook_created', (transaction) =>
+    addWebhook(transaction, { scope: 'saga', tenant }, fields, rulesOf(dependencies)),
+  )
 
-/** A form with one event sends a text instead of a list. */
-const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))
+/** @throws DomainError not-found; precondition-failed; otherwise as `createWebhook` */
+export const updateWebhook = (
+  dependencies: WebhookDependencies,
+  owner: WebhookOwner,
+  change: Parameters<typeof changeWebhook>[2],
+  author: AuditAuthor,
+): Promise<Webhook> =>
+  auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
+    changeWebhook(transaction, owner, change, rulesOf(dependencies)),
+  )
 
-/** The fields of a webhook, each optional. The rules of webhooks check their values. */
-export const optionalWebhookParameters = {
-  url: filledText().optional(),
-  secret: filledText().optional(),
-  events: events().optional(),
-  service_name: serviceName().optional(),
-  enabled: flag().optional(),
-  custom_webhook_template: text()
-    .nullish()
-    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
-  message_format: text()
-    .nullish()
-    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
-}
-
-/** How the body is written, by the names of the rows. Null and the empty text stand for none; what is not given stays out. */
-export const bodyFields = ({
-  custom_webhook_template: template,
-  message_format: format,
-}: {
-  custom_webhook_template?: string | null | undefined
-  message_format?: string | null | undefined
-}) => ({
-  ...(template === undefined ? {} : { bodyTemplate: template || null }),
-  ...(format === undefined ? {} : { messageFormat: format || null }),
-})
-
-export const requiredWebhookParameters = {
-  url: filledText(),
-  secret: filledText(),
-  events: events(),
-}
-
-export const webhookShape = z
-  .object({
-    id: z.int(),
-    tenant: z.string().nullable(),
-    url: z.string(),
-    events: z.array(oneOf(sagaWebhookEvents)),
-    service_name: z.string().nullable(),
-    custom_webhook_template: z.string().nullable(),
-    message_format: oneOf(messageFormats).nullable(),
-    enabled: z.boolean(),
-    disabled_reason: z.string().nullable(),
-    disabled_at: z.date().nullable(),
-    failing_since: z.date().nullable(),
-    consecutive_failures: z.int(),
-    created_at: z.date(),
-    updated_at: z.date(),
-  })
-  .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
-
-/** A webhook as administrators see it. Its secret is written, never read. */
-export const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
-  id: webhook.id,
-  tenant: webhook.tenant,
-  url: webhook.url,
-  events: webhook.events,
-  service_name: webhook.serviceName,
-  custom_webhook_template: webhook.bodyTemplate,
-  message_format: webhook.messageFormat,
-  enabled: webhook.enabled,
-  disabled_reason: webhook.disabledReason,
-  disabled_at: webhook.disabledAt,
-  failing_since: webhook.failingSince,
-  consecutive_failures: webhook.consecutiveFailures,
-  created_at: webhook.createdAt,
-  updated_at: webhook.updatedAt,
-})
-
-/** @throws DomainError not-found */
-export const getWebhook = (database: Database, owner: WebhookOwner, id: number) =>
-  findWebhook(database, owner, id)
-
-/** A page of an owner's webhooks, and how many there are. */
-export const pageWebhooks = (
+/** Deletes a webhook and its deliveries. @throws DomainError not-found; precondition-failed */
+export const deleteWebhook = (
   database: Database,
   owner: WebhookOwner,
-  rows: Parameters<typeof findWebhooks>[2],
-) => findWebhooks(database, owner, rows)
+  { id, precondition }: { id: number; precondition: Precondition | undefined },
+  author: AuditAuthor,
+): Promise<Webhook> =>
+  auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
+    removeWebhook(transaction, owner, id, precondition),
+  )
 
 /**
  * One delivery of an owner's webhook.
@@ -140,7 +86,7 @@ export async function getDelivery(
   owner: WebhookOwner,
   { webhookId, deliveryId }: { webhookId: number; deliveryId: string },
 ) {
-  await findWebhook(database, owner, webhookId)
+  await getWebhook(database, owner, webhookId)
   return findDelivery(database, webhookId, deliveryId)
 }
 
@@ -155,7 +101,7 @@ export async function pageDeliveries(
   wanted: Parameters<typeof findDeliveries>[1],
   rows: Parameters<typeof findDeliveries>[2],
 ) {
-  await findWebhook(database, owner, wanted.webhookId)
+  await getWebhook(database, owner, wanted.webhookId)
   return findDeliveries(database, wanted, rows)
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Database, Pooled } from '@switchyard/db'
 
 export interface NewEntry {
   tenant?: string
@@ -23,7 +23,7 @@ export async function appendEntry(
 }
 
 /** Many entries of one transaction, one for each id of a saga. */
-export async function appendEntries({ pool }: Pick<Database, 'pool'>, sagaIds: string[]): Promise<number[]> {
+export async function appendEntries({ pool }: Pooled, sagaIds: string[]): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO saga_events (tenant, operation, saga_id, content_key, result, request)
      SELECT 'default', 'SagaStarted', saga_id, '', 'recorded', repeat('x', 100)::bytea
@@ -34,7 +34,7 @@ export async function appendEntries({ pool }: Pick<Database, 'pool'>, sagaIds: s
 }
 
 /** The row that is derived from a saga's events. */
-export const addSagaRow = ({ pool }: Pick<Database, 'pool'>, id: string, service: string, status: string) =>
+export const addSagaRow = ({ pool }: Pooled, id: string, service: string, status: string) =>
   pool.query(
     `INSERT INTO sagas (tenant, id, service_name, status, first_seen_at, last_event_at)
      VALUES ('default', $1, $2, $3, now(), now())`,

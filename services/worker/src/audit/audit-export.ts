@@ -2,29 +2,34 @@ import {
   advanceAuditExport,
   auditEntryOf,
   checkAuditExport,
+  type Database,
   findAuditHorizon,
   listAuditEventsAfter,
   noteAuditExportFailure,
 } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { withSweepHeld } from '../hold-sweep.js'
-import { type JobContext, type JobDependencies, jobType } from '../job-type.js'
+import { type JobContext, jobType } from '../job-type.js'
 import { type Destination, ExportError } from './destination.js'
+import type { AuditTools } from './destinations.js'
 
 /** A run that is over before its lease ends, also when its last batch takes as long as a batch may. */
 const budgetMs = 20_000
 const leaseMs = 60_000
 const batchEntries = 500
 
+interface Dependencies {
+  database: Database
+  audit: AuditTools
+  clock: Clock
+}
+
 /**
  * Sends the audit log to the destinations, each from its own position, which is stored once the destination has the entries: what was
  * under way when a worker died is sent again. One worker at a time serves a destination.
  */
-export const auditExport = ({
-  database,
-  audit,
-  clock,
-}: Pick<JobDependencies, 'database' | 'audit' | 'clock'>) =>
+export const auditExport = ({ database, audit, clock }: Dependencies) =>
   jobType({
     queue: 'audit-export',
     concurrency: 1,
@@ -43,7 +48,7 @@ export const auditExport = ({
     },
   })
 
-type Run = Pick<JobDependencies, 'database' | 'audit' | 'clock'> & JobContext
+type Run = Dependencies & JobContext
 
 async function exportTo(destination: Destination, run: Run): Promise<void> {
   const { database, clock, audit, logger } = run

@@ -1,12 +1,18 @@
-import { deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
+import { type Database, deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import { withSweepHeld } from '../hold-sweep.js'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { AuditTools } from './destinations.js'
 
 const budgetMs = 4 * 60_000
 const leaseMs = 10 * 60_000
 const deletedAtOnce = 1000
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'audit'>
+interface Dependencies {
+  database: Database
+  clock: Clock
+  audit: AuditTools
+}
 
 /**
  * Deletes entries of the audit log that are older than the settings keep them, but for those that a destination of the settings does not

@@ -6,9 +6,12 @@ import {
   broadcastHorizonMs,
   queueNames,
 } from '@switchyard/contracts/jobs'
-import { listUnfinishedBroadcastMessages } from '@switchyard/db'
+import { type Database, listUnfinishedBroadcastMessages } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import { boundariesBetween } from '@switchyard/domain/broadcast'
-import { type JobDependencies, jobType } from '../job-type.js'
+import type { Redis } from 'ioredis'
+import { jobType } from '../job-type.js'
+import type { Producer } from '../queues/producer.js'
 
 /**
  * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the messages from the
@@ -19,7 +22,11 @@ export const broadcastPlanning = ({
   database,
   clock,
   producer,
-}: Pick<JobDependencies, 'database' | 'clock' | 'producer'>) =>
+}: {
+  database: Database
+  clock: Clock
+  producer: Producer
+}) =>
   jobType({
     queue: 'broadcast-planning',
     concurrency: 1,
@@ -41,7 +48,7 @@ export const broadcastPlanning = ({
  * messages: they ignore a repeated notice, and one for an instant at which no message changes any longer. The job starts a
  * little early and waits for its instant, because BullMQ hands delayed jobs out ten times a second only.
  */
-export const broadcastBoundary = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
+export const broadcastBoundary = ({ redis, clock }: { redis: Redis; clock: Clock }) =>
   jobType({
     queue: queueNames.broadcastBoundary,
     concurrency: 10,

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import {
   type Finding,
   findImpact,
@@ -9,7 +10,6 @@ import {
   type ServiceQueues,
 } from '@switchyard/delivery-impact'
 import type { Redis } from 'ioredis'
-import type { JobDependencies } from '../job-type.js'
 import { type DueDeployment, listDeployedServices } from './impact-store.js'
 import { groupsOfOthers, groupsOfServices, readQueues } from './queue-history.js'
 
@@ -27,7 +27,7 @@ export interface ComparedQueues {
  * @throws Error when Redis does not answer
  */
 export async function compareQueues(
-  { database, redis }: Pick<JobDependencies, 'database' | 'redis'>,
+  { database, redis }: { database: Database; redis: Redis },
   { services, knownQueues }: Pick<DueDeployment, 'services' | 'knownQueues'>,
   moments: Moments,
 ): Promise<ComparedQueues[] | null> {

@@ -1,3 +1,4 @@
+import type { Database } from '@switchyard/db'
 import {
   type Finding,
   figuresOf,
@@ -8,10 +9,13 @@ import {
   type ObservedHistory,
   type ServiceFigures,
 } from '@switchyard/delivery-impact'
+import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { Redis } from 'ioredis'
 import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
@@ -33,8 +37,13 @@ const rolloutMsMax = 30 * minuteMs
 /** A deployment that was not compared for this long after its window is never compared. */
 const missedMsMax = 24 * 60 * minuteMs
 
-type Database = JobDependencies['database']
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'redis' | 'impact' | 'webhooks'>
+interface Dependencies {
+  database: Database
+  clock: Clock
+  redis: Redis
+  impact: ImpactSettings
+  webhooks: WebhookTools
+}
 
 /**
  * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
@@ -72,7 +81,7 @@ const listDueDeployments = (database: Database, { tiers, windowMinutes }: Impact
   })
 }
 
-interface Comparison extends Pick<JobDependencies, 'database' | 'redis'> {
+interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
   settings: ImpactSettings
   logger: Logger
 }

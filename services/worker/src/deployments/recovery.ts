@@ -1,7 +1,7 @@
 import type { Database } from '@switchyard/db'
 import { type Finding, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
+import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
-import type { JobDependencies } from '../job-type.js'
 import { groupsOfServices, readQueues } from './queue-history.js'
 import { readBriefHistory } from './saga-history.js'
 
@@ -47,7 +47,7 @@ type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
 /** Notes when the figures of earlier findings were back where they were before. */
 export async function noteRecoveries(
-  { database, redis }: Pick<JobDependencies, 'database' | 'redis'>,
+  { database, redis }: { database: Database; redis: Redis },
   { sagasMin, stuckAfterMs }: Pick<ImpactSettings, 'sagasMin' | 'stuckAfterMs'>,
   { now, signal }: { now: Date; signal: AbortSignal },
 ): Promise<void> {

@@ -4,7 +4,7 @@ import {
   type Database,
   deleteLfsObjects,
   findRepositoryBytes,
-  findRepositoryPlace,
+  findRepositoryLocation,
   listReleasedLfsObjects,
   noteCountedBytes,
   reclaimLfsObjects,
@@ -12,7 +12,17 @@ import {
 } from '@switchyard/db'
 import { countBytes } from '@switchyard/git-storage/repository-files'
 import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+
+interface HousekeepingDependencies {
+  database: Database
+  /** Name of the storage that this process has. */
+  storage: string
+  /** Folder of its bare repositories. */
+  storageRoot: string
+  /** Repositories tidied at once. */
+  housekeepingConcurrency: number
+}
 
 /**
  * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A lock keeps two
@@ -24,7 +34,7 @@ export const repositoryHousekeeping = ({
   storage,
   storageRoot,
   housekeepingConcurrency,
-}: Omit<JobDependencies, 'clock'>) =>
+}: HousekeepingDependencies) =>
   jobType({
     queue: 'repository-housekeeping',
     queueName: repositoryHousekeepingQueue(storage),
@@ -33,10 +43,10 @@ export const repositoryHousekeeping = ({
     async run({ projectId }, { signal, logger }) {
       const alone = await withMaintenanceLock(database, projectId, async (lockLost) => {
         // The lock also keeps the repository from being moved to another storage.
-        const place = await findRepositoryPlace(database, projectId)
-        if (place?.storage !== storage)
+        const location = await findRepositoryLocation(database, projectId)
+        if (location?.storage !== storage)
           return logger.info({ projectId }, 'the project is gone or in another storage')
-        const { diskPath } = place
+        const { diskPath } = location
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           lfsObjectNotes: {
             listReleased: () => listReleasedLfsObjects(database, projectId),

@@ -1,11 +1,12 @@
+import type { Database } from '@switchyard/db'
 import { ensureSagaEventPartitions } from '@switchyard/saga-store'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
 
 /** Today and the six days after it, so that no partition is missing when no worker runs for most of a week. */
 const daysAhead = 7
 
 /** Creates the daily partitions of the saga event log before their day begins. */
-export const sagaEventPartitions = ({ database }: Pick<JobDependencies, 'database'>) =>
+export const sagaEventPartitions = ({ database }: { database: Database }) =>
   jobType({
     queue: 'saga-event-partitions',
     concurrency: 1,

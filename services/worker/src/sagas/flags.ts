@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import {
   deriveParkedActivityFlags,
   deriveSagaFlags,
@@ -22,7 +23,9 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import { withSweepHeld } from '../hold-sweep.js'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { SagaSettings } from '../saga-config.js'
+import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 1000
 /**
@@ -31,7 +34,12 @@ const rowsMax = 1000
  */
 const overlapMs = 5 * 60_000
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaMetrics'>
+interface Dependencies {
+  database: Database
+  clock: Clock
+  sagas: SagaSettings
+  sagaMetrics: SagaMetrics
+}
 
 /**
  * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
@@ -54,7 +62,7 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
       }),
   })
 
-interface Sweep extends Pick<JobDependencies, 'database' | 'sagaMetrics'> {
+interface Sweep extends Pick<Dependencies, 'database' | 'sagaMetrics'> {
   rules: FlagRules
   now: Date
   mayGoOn: () => boolean

@@ -1,3 +1,5 @@
+import type { Database } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import {
   dropLogPartition,
   isDroppable,
@@ -11,14 +13,19 @@ import {
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { withSweepHeld } from '../hold-sweep.js'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { SagaSettings } from '../saga-config.js'
 
 const dayMs = 86_400_000
 const budgetMs = 4 * 60_000
 const rowsMax = 20_000
 const name = 'log-retention'
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
+interface Dependencies {
+  database: Database
+  clock: Clock
+  sagas: SagaSettings
+}
 
 /**
  * Drops the partitions of old days of the event log that hold no event of an existing saga. From a partition that holds some, it
@@ -42,7 +49,7 @@ export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
   })
 
 interface Run {
-  database: JobDependencies['database']
+  database: Database
   now: Date
   receivedBefore: Date
   mayGoOn: () => boolean

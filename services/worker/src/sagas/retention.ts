@@ -1,3 +1,5 @@
+import type { Database } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
 import {
   deleteTombstones,
@@ -13,14 +15,21 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import { withSweepHeld } from '../hold-sweep.js'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { SagaSettings } from '../saga-config.js'
+import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 500
 /** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */
 const purgedAtOnce = 50
 const name = 'retention'
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaMetrics'>
+interface Dependencies {
+  database: Database
+  clock: Clock
+  sagas: SagaSettings
+  sagaMetrics: SagaMetrics
+}
 
 /**
  * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of deleted sagas. A run

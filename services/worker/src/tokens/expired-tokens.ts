@@ -1,5 +1,6 @@
-import { deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { type Database, deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import { jobType } from '../job-type.js'
 
 /** The row of an expired or revoked token is kept this long, so that operators can find out what happened. */
 const keptMs = 30 * 86_400_000
@@ -8,7 +9,7 @@ const keptMs = 30 * 86_400_000
  * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended. They stop
  * working without this job.
  */
-export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
+export const expiredTokenCleanup = ({ database, clock }: { database: Database; clock: Clock }) =>
   jobType({
     queue: 'expired-token-cleanup',
     concurrency: 1,

@@ -1,13 +1,16 @@
 import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
-import { deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
+import { type Database, deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import { deliverToHost, encryptStoredSecrets } from '@switchyard/webhooks'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
+import type { Producer } from '../queues/producer.js'
+import type { WebhookTools } from './webhooks.js'
 
 /**
  * Starts the sending of due deliveries, with a job for each host. Deliveries are stored in the database alone: when Redis
  * loses a job, the next run finds its deliveries again.
  */
-export const webhookDispatch = ({ database, producer }: Pick<JobDependencies, 'database' | 'producer'>) =>
+export const webhookDispatch = ({ database, producer }: { database: Database; producer: Producer }) =>
   jobType({
     queue: 'webhook-dispatch',
     concurrency: 1,
@@ -23,7 +26,7 @@ export const webhookDispatch = ({ database, producer }: Pick<JobDependencies, 'd
 const turnMs = 30_000
 
 /** Sends the due deliveries of one host. */
-export const webhookDelivery = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+export const webhookDelivery = ({ database, webhooks }: { database: Database; webhooks: WebhookTools }) =>
   jobType({
     queue: 'webhook-delivery',
     concurrency: 16,
@@ -49,7 +52,7 @@ const keptMs = 30 * 86_400_000
 const rowsAtOnce = 5000
 
 /** Deletes deliveries of webhooks that are over 30 days old. */
-export const webhookRetention = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
+export const webhookRetention = ({ database, clock }: { database: Database; clock: Clock }) =>
   jobType({
     queue: 'webhook-retention',
     concurrency: 1,
@@ -74,7 +77,10 @@ export const webhookRetention = ({ database, clock }: Pick<JobDependencies, 'dat
 export const webhookSecretEncryption = ({
   database,
   webhooks,
-}: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+}: {
+  database: Database
+  webhooks: WebhookTools
+}) =>
   jobType({
     queue: 'webhook-secret-encryption',
     concurrency: 1,

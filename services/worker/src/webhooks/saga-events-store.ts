@@ -1,7 +1,5 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import type { FailedActivity, SagaNews } from '@switchyard/webhooks'
-
-type Pooled = Pick<Database, 'pool'>
 
 /** The read position of webhooks in the saga event log and in the flags. */
 export interface SagaCursor {

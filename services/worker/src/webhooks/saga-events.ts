@@ -1,7 +1,7 @@
 import { type Database, enqueueDeliveries } from '@switchyard/db'
 import { findLogHorizon } from '@switchyard/saga-store'
 import type { SagaNews } from '@switchyard/webhooks'
-import { type JobDependencies, jobType } from '../job-type.js'
+import { jobType } from '../job-type.js'
 import { decided, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
@@ -16,9 +16,10 @@ import {
   type SagaFlagNews,
   type SagaWebhook,
 } from './saga-events-store.js'
+import type { WebhookTools } from './webhooks.js'
 
 /** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
-export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+export const webhookSagaEvents = ({ database, webhooks }: { database: Database; webhooks: WebhookTools }) =>
   jobType({
     queue: 'webhook-saga-events',
     concurrency: 1,

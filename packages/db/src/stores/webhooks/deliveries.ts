@@ -1,5 +1,5 @@
 import { notFound, writtenBody } from '@switchyard/domain'
-import type { DatabaseOrTransaction } from '../../client.js'
+import type { DatabaseOrTransaction, Rows } from '../../client.js'
 import type { Webhook, WebhookDelivery } from '../../generated/client.js'
 
 export interface NewDelivery {
@@ -123,7 +123,7 @@ export type ListedDelivery = Omit<WebhookDelivery, keyof typeof unlisted>
 export async function listDeliveries(
   { prisma }: DatabaseOrTransaction,
   { webhookId, state }: { webhookId: number; state?: string },
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ deliveries: ListedDelivery[]; total: number }> {
   const where = { webhookId, state }
   const [deliveries, total] = await Promise.all([

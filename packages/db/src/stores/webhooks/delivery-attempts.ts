@@ -1,4 +1,4 @@
-import type { Database } from '../../client.js'
+import type { Pooled } from '../../client.js'
 import { headerColumns, type StoredHeaders, type StoredHeadersRow, toStoredHeaders } from './header-values.js'
 import {
   type EncryptedSecret,
@@ -47,7 +47,7 @@ export interface WebhookHealth {
   consecutiveFailures: number
 }
 
-export async function listHostsWithDueDeliveries({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<string[]> {
   const { rows } = await pool.query<{ host: string }>(
     `SELECT DISTINCT w.host FROM webhooks w WHERE w.enabled AND EXISTS (
        SELECT 1 FROM webhook_deliveries d
@@ -92,7 +92,7 @@ interface ClaimedRow
  * @returns null when no delivery is due
  */
 export async function claimDelivery(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   host: string,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
@@ -143,7 +143,7 @@ const record = {
 
 /** @returns null when the webhook was deleted */
 export async function recordAttempt(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { webhookId, id, attempts, attemptedAt }: ClaimedDelivery,
   attempt: AttemptRecord,
 ): Promise<WebhookHealth | null> {
@@ -160,7 +160,7 @@ export async function recordAttempt(
 
 /** Makes the pending deliveries of a webhook wait: its receiver has asked for a pause. */
 export async function postponeDeliveries(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   webhookId: number,
   pauseMs: number,
 ): Promise<void> {
@@ -172,11 +172,7 @@ export async function postponeDeliveries(
 }
 
 /** Disables a webhook. Its pending deliveries wait until it is enabled again. */
-export async function disableWebhook(
-  { pool }: Pick<Database, 'pool'>,
-  id: number,
-  reason: string,
-): Promise<void> {
+export async function disableWebhook({ pool }: Pooled, id: number, reason: string): Promise<void> {
   await pool.query(
     `UPDATE webhooks SET enabled = false, disabled_reason = $2, disabled_at = now(), updated_at = now()
      WHERE id = $1 AND enabled`,
@@ -186,7 +182,7 @@ export async function disableWebhook(
 
 /** Deletes deliveries created before this time, at most `rowsMax`. @returns number of deleted deliveries */
 export async function deleteDeliveriesBefore(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   before: Date,
   rowsMax: number,
 ): Promise<number> {

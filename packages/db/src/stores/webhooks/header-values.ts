@@ -1,4 +1,4 @@
-import type { Database, DatabaseOrTransaction } from '../../client.js'
+import type { DatabaseOrTransaction, Pooled } from '../../client.js'
 import { Prisma } from '../../generated/client.js'
 import type { EncryptedSecret } from './secrets.js'
 
@@ -45,11 +45,9 @@ export async function lockHeaders(
   return row ? toStoredHeaders(row) : null
 }
 
-type Pool = Pick<Database, 'pool'>
-
 /** One page of the values of headers, ordered by the id of the webhook, that are encrypted with another key. */
 export async function listHeadersToEncrypt(
-  { pool }: Pool,
+  { pool }: Pooled,
   { keyId, afterId, rowsMax }: { keyId: string; afterId: number; rowsMax: number },
 ): Promise<{ id: number; values: EncryptedSecret }[]> {
   const { rows } = await pool.query<{ id: number; bytes: Buffer<ArrayBuffer>; keyId: string }>(
@@ -62,7 +60,7 @@ export async function listHeadersToEncrypt(
 
 /** @returns false when the headers have changed or the webhook was deleted */
 export async function replaceHeaderValues(
-  { pool }: Pool,
+  { pool }: Pooled,
   id: number,
   before: EncryptedSecret,
   { bytes, keyId }: EncryptedSecret,
@@ -75,7 +73,7 @@ export async function replaceHeaderValues(
 }
 
 /** Ids of the keys that encrypt values of headers. */
-export async function listHeaderKeys({ pool }: Pool): Promise<string[]> {
+export async function listHeaderKeys({ pool }: Pooled): Promise<string[]> {
   const { rows } = await pool.query<{ keyId: string }>(
     'SELECT DISTINCT headers_key_id AS "keyId" FROM webhooks WHERE headers_key_id IS NOT NULL',
   )

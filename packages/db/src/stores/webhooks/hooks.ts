@@ -1,5 +1,5 @@
 import { notFound } from '@switchyard/domain'
-import type { DatabaseOrTransaction } from '../../client.js'
+import type { DatabaseOrTransaction, Rows } from '../../client.js'
 import type { Prisma, Webhook as WebhookRow } from '../../generated/client.js'
 import { type StoredHeaders, toHeaderColumns } from './header-values.js'
 import { type EncryptedSecret, keepPreviousSecret, toSecretColumns } from './secrets.js'
@@ -65,7 +65,7 @@ export const createWebhook = (
 export async function listWebhooks(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ webhooks: Webhook[]; total: number }> {
   const where: Prisma.WebhookWhereInput = owner
   const [webhooks, total] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Database, DatabaseOrTransaction } from '../../client.js'
+import type { DatabaseOrTransaction, Pooled } from '../../client.js'
 
 export interface EncryptedSecret {
   keyId: string
@@ -65,11 +65,9 @@ export async function keepPreviousSecret(prisma: DatabaseOrTransaction['prisma']
     WHERE id = ${id} AND encrypted_secret IS NOT NULL AND secret IS NULL`
 }
 
-type Pool = Pick<Database, 'pool'>
-
 /** One page of the webhooks, ordered by id, whose secret is plain or encrypted with another key. */
 export async function listSecretsToEncrypt(
-  { pool }: Pool,
+  { pool }: Pooled,
   { keyId, afterId, rowsMax }: { keyId: string; afterId: number; rowsMax: number },
 ): Promise<{ id: number; stored: StoredSecret }[]> {
   const { rows } = await pool.query<StoredSecretRow & { id: number }>(
@@ -82,7 +80,7 @@ export async function listSecretsToEncrypt(
 
 /** @returns false when the secret has changed or the webhook was deleted */
 export async function replaceSecret(
-  { pool }: Pool,
+  { pool }: Pooled,
   id: number,
   before: StoredSecret,
   { bytes, keyId }: EncryptedSecret,
@@ -98,7 +96,7 @@ export async function replaceSecret(
 /** The number of webhooks with a secret by key; null: plain secrets. */
 export async function countSecretsByKey({
   pool,
-}: Pool): Promise<{ keyId: string | null; webhooks: number }[]> {
+}: Pooled): Promise<{ keyId: string | null; webhooks: number }[]> {
   const { rows } = await pool.query<{ keyId: string | null; webhooks: number }>(
     `SELECT CASE WHEN secret IS NULL THEN secret_key_id END AS "keyId", count(*)::int AS webhooks
      FROM webhooks WHERE secret IS NOT NULL OR secret_key_id IS NOT NULL GROUP BY 1`,
@@ -107,7 +105,7 @@ export async function countSecretsByKey({
 }
 
 /** Forgets previous secrets that sign no more. */
-export async function forgetPreviousSecrets({ pool }: Pool): Promise<void> {
+export async function forgetPreviousSecrets({ pool }: Pooled): Promise<void> {
   await pool.query(
     `UPDATE webhooks SET previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL
      WHERE previous_secret_until <= now()`,

@@ -3,11 +3,9 @@ import { useState } from 'react'
 import { send } from '../../api/client'
 import { useSession } from '../../api/session'
 import { ActionDialog, textOf } from '../../components/action-dialog'
-import { Button } from '../../components/button'
 import { ChoiceField } from '../../components/choice-field'
-import { CopyButton } from '../../components/copy-button'
 import { CheckboxField, TextField } from '../../components/fields'
-import { Modal, ModalActions } from '../../components/modal'
+import { SecretDialog } from '../../components/secret-dialog'
 import type { IssuedToken } from '../../generated/types.gen'
 import { tokenScopes } from './token-parts'
 import { findUser, usernamesQuery } from './user-names'
@@ -29,7 +27,7 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
   const { provider } = useSession()
   const shownScopes = isOwn ? tokenScopes.filter(({ name }) => ownScopes.has(name)) : tokenScopes
   const [issued, setIssued] = useState<IssuedToken>()
-  if (issued) return <SecretDialog token={issued} onClose={onClose} />
+  if (issued) return <SecretDialog name={issued.name} secret={issued.token} onClose={onClose} />
   const create = async (form: FormData) => {
     const body = {
       name: textOf(form, 'name'),
@@ -87,26 +85,5 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
         />
       )}
     </ActionDialog>
-  )
-}
-
-function SecretDialog({ token, onClose }: { token: IssuedToken; onClose: () => void }) {
-  return (
-    <Modal title={`Token ${token.name}`} onClose={onClose}>
-      <TextField
-        label="Secret"
-        readOnly
-        value={token.token}
-        className="font-mono"
-        hint="Copy it now: it is not shown again."
-        onFocus={(event) => event.target.select()}
-      />
-      <ModalActions>
-        <CopyButton label="Copy" text={() => token.token} />
-        <Button look="primary" onClick={onClose}>
-          Close
-        </Button>
-      </ModalActions>
-    </Modal>
   )
 }

@@ -1,10 +1,8 @@
 import { useState } from 'react'
 import { textOf } from '../../../components/action-dialog'
 import { Badge } from '../../../components/badge'
-import { Button } from '../../../components/button'
-import { CopyButton } from '../../../components/copy-button'
 import { CheckboxField, SelectField, TextField } from '../../../components/fields'
-import { Modal, ModalActions } from '../../../components/modal'
+import { SecretDialog } from '../../../components/secret-dialog'
 import { Empty } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type {
@@ -20,39 +18,6 @@ import { ResourcePanel } from '../resource-panel'
 const revoking = {
   action: 'Revoke',
   effect: 'Every program that uses this token is refused from now on. This cannot be taken back.',
-}
-
-/** The secret of a new token, which the API sends only once. */
-function SecretDialog({
-  name,
-  user,
-  secret,
-  onClose,
-}: {
-  name: string
-  user?: string
-  secret: string
-  onClose: () => void
-}) {
-  return (
-    <Modal title={`Token ${name}`} onClose={onClose}>
-      {user && <TextField label="User name" readOnly value={user} className="font-mono" />}
-      <TextField
-        label="Secret"
-        readOnly
-        value={secret}
-        className="font-mono"
-        hint="Copy it now: it is not shown again."
-        onFocus={(event) => event.target.select()}
-      />
-      <ModalActions>
-        <CopyButton label="Copy" text={() => secret} />
-        <Button look="primary" onClick={onClose}>
-          Close
-        </Button>
-      </ModalActions>
-    </Modal>
-  )
 }
 
 const NameField = () => (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lineCountOf } from './line-count.js'
+import { lineCountOf } from './tree.js'
 
 it('counts lines as an editor numbers them', () => {
   expect(lineCountOf(Buffer.from(''))).toBe(0)

@@ -1,6 +1,5 @@
-import { type FieldProblems, invalid } from '../errors.js'
-import { isHttpUrl } from '../http-url.js'
-import { tooLong } from '../texts.js'
+import { type FieldProblems, invalid } from './errors.js'
+import { isHttpUrl, tooLong } from './texts.js'
 
 /** GitLab's types of links. */
 export const releaseLinkTypes = ['other', 'runbook', 'image', 'package'] as const

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { aggregateStatus } from './aggregate.js'
-import { applyPost, isActive, postedStates, type StatusFields } from './commit-status.js'
-import { validateStatusTexts } from './validate.js'
+import {
+  aggregateStatus,
+  applyPost,
+  isActive,
+  postedStates,
+  type StatusFields,
+  validateStatusTexts,
+} from './commit-status.js'
 
 const post = fc.record({
   state: fc.constantFrom(...postedStates),

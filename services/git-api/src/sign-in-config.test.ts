@@ -1,7 +1,7 @@
 import { ConfigError, loadConfig } from '@switchyard/service-kit/config'
 import { describe, expect, it } from 'vitest'
 import { configSchema } from './config.js'
-import { providersOf } from './sign-in-settings.js'
+import { providersOf } from './sign-in-config.js'
 
 const needed = {
   DATABASE_URL: 'postgresql://user:password@localhost/switchyard',

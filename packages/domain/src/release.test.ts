@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { DomainError } from '../errors.js'
-import { type ReleaseLinkFields, validateLink, validateRelease } from './release-rules.js'
+import { DomainError } from './errors.js'
+import { type ReleaseLinkFields, validateLink, validateRelease } from './release.js'
 
 const problemsOf = (work: () => void): unknown => {
   try {

@@ -1,0 +1,45 @@
+import { notFound } from '@switchyard/domain'
+import type pg from 'pg'
+import type { DatabaseOrTransaction } from '../client.js'
+
+/** That of Prisma or of plain SQL. */
+type Transaction = DatabaseOrTransaction | pg.PoolClient
+
+interface Statement {
+  name: string
+  text: string
+}
+
+const lockProject = { name: 'lock-project', text: 'SELECT id FROM projects WHERE id = $1 FOR NO KEY UPDATE' }
+const lockByName = {
+  name: 'lock-name',
+  text: 'SELECT 1 FROM pg_advisory_xact_lock(hashtextextended($1, 0))',
+}
+
+/**
+ * Locks a project until the transaction ends, so that two transactions cannot count and add rows of it at the same time.
+ *
+ * @throws DomainError not-found
+ */
+export async function lockProjectRow(transaction: Transaction, projectId: number): Promise<void> {
+  const rows = await rowsOf(transaction, lockProject, projectId)
+  if (rows.length === 0) throw notFound('Project')
+}
+
+/**
+ * Locks what has no row to lock, by its name, until the transaction ends. Waits for a transaction that has locked it.
+ *
+ * @param name begins with what it is about, such as `switchyard.trusted_issuers`, so that nothing else has the same
+ */
+export async function lockName(transaction: Transaction, name: string): Promise<void> {
+  await rowsOf(transaction, lockByName, name)
+}
+
+async function rowsOf(
+  transaction: Transaction,
+  { name, text }: Statement,
+  value: number | string,
+): Promise<unknown[]> {
+  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<unknown[]>(text, value)
+  return (await transaction.query<object>({ name, text, values: [value] })).rows
+}

@@ -1,0 +1,42 @@
+import type { Webhook } from '@switchyard/db'
+import { messageFormats } from '@switchyard/domain'
+import { oneOf } from '@switchyard/service-kit/http'
+import { sagaWebhookEvents } from '@switchyard/webhooks'
+import { z } from 'zod'
+
+export const webhookShape = z
+  .object({
+    id: z.int(),
+    tenant: z.string().nullable(),
+    url: z.string(),
+    events: z.array(oneOf(sagaWebhookEvents)),
+    service_name: z.string().nullable(),
+    custom_webhook_template: z.string().nullable(),
+    message_format: oneOf(messageFormats).nullable(),
+    enabled: z.boolean(),
+    disabled_reason: z.string().nullable(),
+    disabled_at: z.date().nullable(),
+    failing_since: z.date().nullable(),
+    consecutive_failures: z.int(),
+    created_at: z.date(),
+    updated_at: z.date(),
+  })
+  .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
+
+/** A webhook as administrators see it. Its secret is written, never read. */
+export const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
+  id: webhook.id,
+  tenant: webhook.tenant,
+  url: webhook.url,
+  events: webhook.events,
+  service_name: webhook.serviceName,
+  custom_webhook_template: webhook.bodyTemplate,
+  message_format: webhook.messageFormat,
+  enabled: webhook.enabled,
+  disabled_reason: webhook.disabledReason,
+  disabled_at: webhook.disabledAt,
+  failing_since: webhook.failingSince,
+  consecutive_failures: webhook.consecutiveFailures,
+  created_at: webhook.createdAt,
+  updated_at: webhook.updatedAt,
+})
