@@ -350,6 +350,7 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
         [`/sagas/dialog-${theme}-0`, 'Retry step…', /^Retry step$/],
         [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
         [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
+        ['/saga-webhooks', 'New webhook', /^New webhook$/],
         [`${shopPage}/settings`, 'New access token', /^New access token$/],
         [`${shopPage}/settings`, 'New rule for CI jobs', /^New rule for CI jobs$/],
         [`${shopPage}/settings`, 'Try the claims of a job…', /^Try the claims of a job$/],
