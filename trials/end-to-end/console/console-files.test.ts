@@ -170,7 +170,8 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
         await slowDown(page)
         await input.setInputFiles(fileOf('slow.bin', randomBytes(2_000_000)))
         const progress = release.getByRole('progressbar', { name: 'Upload of slow.bin' })
-        await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
+        const sent = async () => Number(await progress.getAttribute('value'))
+        await expect.poll(sent, { timeout: 30_000 }).toBeGreaterThan(0)
         await release.getByRole('button', { name: 'Cancel the upload of slow.bin' }).click()
         await expect.poll(() => release.getByRole('list', { name: 'Uploads' }).count()).toBe(0)
       },
