@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { launchBrowser } from '@switchyard/testing'
@@ -41,6 +42,7 @@ beforeAll(async () => {
       response.end('thank you')
     })
   }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
 })
 afterAll(async () => {
   await browser?.close()
