@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { launchBrowser } from '@switchyard/testing'
@@ -41,6 +42,7 @@ beforeAll(async () => {
       response.end('thank you')
     })
   }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
 })
 afterAll(async () => {
   await browser?.close()
@@ -350,6 +352,7 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
         [`/sagas/dialog-${theme}-0`, 'Retry step…', /^Retry step$/],
         [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
         [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
+        ['/saga-webhooks', 'New webhook', /^New webhook$/],
         [`${shopPage}/settings`, 'New access token', /^New access token$/],
         [`${shopPage}/settings`, 'New rule for CI jobs', /^New rule for CI jobs$/],
         [`${shopPage}/settings`, 'Try the claims of a job…', /^Try the claims of a job$/],

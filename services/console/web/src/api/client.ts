@@ -27,12 +27,15 @@ export interface Page<Row> {
 
 const base = '/api/v4'
 
-export function addressOf(path: string, query: Query = {}): string {
+export const addressOf = (path: string, query?: Query): string => base + withQuery(path, query)
+
+/** A path with parameters, which more may be added to. */
+export function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
   const text = search.toString()
-  return base + path + (text ? `?${text}` : '')
+  return text ? `${path}${path.includes('?') ? '&' : '?'}${text}` : path
 }
 
 /** Encodes a text, which may contain slashes, as one path segment: `a/b` ⇒ `a%2Fb`. */
