@@ -74,6 +74,7 @@ export async function startService(
     logFile,
     // A breakpoint of a developer may stop a service for any time.
     isAlive: settings.watch ? undefined : () => askLiveness(port),
+    misconfiguredCode: settings.watch ? undefined : 2,
     notice,
   })
   return { name, port, process: child }
@@ -140,8 +141,10 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
   for (;;) {
     const state = await askReadiness(service.port)
     if (state === 'ready' || isStopping()) return
+    const { logFile } = service.process
+    if (service.process.isMisconfigured())
+      throw new SetupProblem(`${service.name} cannot start: ${lastFailure(logFile)} (log: ${logFile})`)
     if (service.process.failures() >= hopelessFailures || performance.now() > deadline) {
-      const { logFile } = service.process
       throw new SetupProblem(
         `${service.name} is not ready (${state}): ${lastFailure(logFile)} (log: ${logFile})`,
       )
