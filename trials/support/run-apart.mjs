@@ -22,7 +22,8 @@ export const runApart = (trial, mounts = [], tests = vitestOf(trial)) =>
     const prepare = [process.execPath, '--import', 'tsx', `trials/${trial}/prepare.ts`]
     const prepared = await runGroup(prepare, stop, { cwd: root })
     if (prepared !== 0) return prepared
-    const script = [...mounts, 'ip link set lo up', 'exec "$@"'].join('; ')
+    // The shell stays, because the first process of a namespace has to take leave of orphans that have ended.
+    const script = [...mounts, 'ip link set lo up', '"$@"', 'exit'].join('; ')
     const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
     const command = ['unshare', ...namespaces, 'sh', '-ec', script, 'sh', ...tests, ...process.argv.slice(2)]
     return await runGroup(command, stop, { cwd: root })

@@ -41,7 +41,7 @@ function startGateway(servers: Servers, machine: Machine, nginx: string): void {
 
 function startKeepalived(servers: Servers, machine: Machine): void {
   const file = servers.configure('keepalived.conf', machine)
-  const pids = ['pid', 'vrrp_pid'].map((name) => `--${name}=${join(servers.folder, machine.name, name)}`)
+  const pids = ['pid', 'vrrp_pid'].map((name) => `--${name}=${join(servers.runOf(machine), name)}`)
   const args = ['--dont-fork', '--log-console', '--vrrp', `--use-file=${file}`, ...pids]
   servers.start('keepalived', { command: '/usr/sbin/keepalived', args }, machine)
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { findServerUser, type ServerUser } from '../../../packages/dev-env/src/postgres/server-user.js'
@@ -33,6 +33,7 @@ export class Servers {
     chmodSync(folder, 0o711)
     this.postgresUser = findServerUser(join(folder, 'none'), [folder]) ?? undefined
     this.#makeCertificates()
+    for (const machine of machines) mkdirSync(this.runOf(machine), { recursive: true, mode: 0o755 })
   }
 
   /** @param machine unset: the one of the tests */
@@ -67,9 +68,11 @@ export class Servers {
     machine.pullCable()
     for (const each of this.#running) if (each.machine === machine) each.process.kill()
     await killRest(machine)
+    rmSync(this.runOf(machine), { recursive: true })
   }
 
   async bringBack(machine: Machine): Promise<void> {
+    mkdirSync(this.runOf(machine))
     machine.plugCable()
     for (const each of this.#running) if (each.machine === machine) await each.process.restart()
   }
@@ -126,6 +129,11 @@ export class Servers {
     return join(this.folder, 'tls', name)
   }
 
+  /** What a machine forgets when it is off. */
+  runOf({ name }: Machine): string {
+    return join(this.folder, name, 'run')
+  }
+
   #variablesOf({ name, address }: Machine): Record<string, string> {
     const addresses = this.machines.map((each) => [`ADDRESS_${each.name.toUpperCase()}`, each.address])
     return {
@@ -149,7 +157,6 @@ export class Servers {
     execFileSync(join(shipped, 'make-certificates.sh'), args, { stdio: 'pipe' })
     chmodSync(folder, 0o711)
     for (const { name } of this.machines) {
-      mkdirSync(join(this.folder, name), { mode: 0o755 })
       chmodSync(this.tlsOf(name), 0o755)
       const { uid = 0, gid = 0 } = this.postgresUser ?? {}
       chownSync(join(this.tlsOf(name), 'machine.pem.key'), uid, gid)
