@@ -43,6 +43,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
+  printPauses()
   await traffic?.abandon()
   writes?.close()
   receiver?.close()
@@ -154,7 +155,6 @@ it('loses no acknowledged write when a machine, servers and services go away, an
 
   await traffic.stop()
   await writes.stopAndExpectAll()
-  printPauses()
   expect([...traffic.results].filter(([, { outcome }]) => outcome !== 'stored')).toEqual([])
   const rows = await queryAll(
     postgres.url,
@@ -163,4 +163,4 @@ it('loses no acknowledged write when a machine, servers and services go away, an
   const finals = new Map(rows.map(({ id, final }) => [id, final]))
   expect([...traffic.finals.keys()].map((id) => [id, finals.get(id)])).toEqual([...traffic.finals])
   expect(await verifyDerivedRows(postgres.url)).toEqual([])
-})
+}, 1_800_000)
