@@ -1,9 +1,5 @@
 import type { PoolClient, Pooled, Rows } from '@switchyard/db'
-import {
-  type DatabaseOrTransaction,
-  type Environment,
-  inPoolTransaction,
-} from '@switchyard/db'
+import { type DatabaseOrTransaction, type Environment, inPoolTransaction } from '@switchyard/db'
 import {
   insertInto,
   integer,
