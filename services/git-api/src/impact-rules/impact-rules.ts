@@ -170,12 +170,12 @@ function refuseProblems(fields: store.RuleFields): void {
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-const detailsOf = ({ id, name, dryRun, freezes, banner, tellsWebhooks, services }: store.RuleView) => ({
+const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: store.RuleView) => ({
   impact_rule_id: id,
   name,
   dry_run: dryRun,
   freeze: freezes,
   banner: banner !== null,
-  webhook: tellsWebhooks,
+  webhook: notifiesWebhooks,
   services,
 })

@@ -105,7 +105,7 @@ export interface RunView {
   dryRun: boolean
   freezes: boolean
   banner: RuleBanner | null
-  tellsWebhooks: boolean
+  notifiesWebhooks: boolean
   findings: RuleFinding[]
   inForce: boolean
   appliedAt: Date
@@ -142,7 +142,7 @@ export async function listRuns(
     name: 'impact-rule-runs',
     text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
         d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
-        r.tells_webhooks AS "tellsWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
+        r.tells_webhooks AS "notifiesWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
         r.ended_at AS "endedAt", r.end_reason AS "endReason", CASE WHEN u.id IS NOT NULL THEN json_build_object(
           'id', u.id, 'username', u.username, 'name', u.name, 'state', u.state, 'email', u.email) END AS "endedBy"
       FROM impact_rule_runs r
