@@ -1,10 +1,11 @@
 import {
-  type Database,
   type DatabaseOrTransaction,
   type ImpactRule,
   isRunInForce,
   isRunOpen,
+  type Pooled,
   Prisma,
+  type Rows,
   type RuleBanner,
   type RuleFinding,
 } from '@switchyard/db'
@@ -25,7 +26,10 @@ const dataOf = ({ banner, ...fields }: RuleFields) => ({ ...fields, banner: bann
  * The number of rules of a project. Locks the project until the transaction ends, so that two transactions cannot add rules at
  * the same time.
  */
-export async function countRules(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+export async function lockAndCountRules(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
   await lockProjectRow(transaction, projectId)
   return transaction.prisma.impactRule.count({ where: { projectId } })
 }
@@ -41,7 +45,7 @@ export const createRule = async (
 export async function listRules(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ rules: RuleView[]; total: number }> {
   const [rules, total] = await Promise.all([
     prisma.impactRule.findMany({ where: { projectId }, orderBy: { id: 'asc' }, ...rows }),
@@ -134,9 +138,9 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
 
 /** The newest first. */
 export async function listRuns(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   filter: RunFilter,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<RunView[]> {
   const { rows } = await pool.query<RunView>({
     name: 'impact-rule-runs',
@@ -156,7 +160,7 @@ export async function listRuns(
   return rows
 }
 
-export async function countRuns({ pool }: Pick<Database, 'pool'>, filter: RunFilter): Promise<number> {
+export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<number> {
   const { rows } = await pool.query<{ total: number }>({
     name: 'impact-rule-runs-count',
     text: `SELECT count(*)::int AS total FROM impact_rule_runs r WHERE ${matches}`,
@@ -189,7 +193,7 @@ export interface RuleFreeze {
  * the rule is about is let through: going back to it ends what the rule is about.
  */
 export async function findRuleFreeze(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
 ): Promise<RuleFreeze | null> {
   const { rows } = await pool.query<RuleFreeze>({

@@ -20,7 +20,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { foundImpactShape, presentFoundImpact } from '../shapes/finding.js'
+import { foundImpactShape, presentFoundImpact } from '../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
 import * as impacts from './impacts.js'
 import { dismissalShape, impactShape, presentDismissal, presentImpact } from './present.js'
