@@ -63,6 +63,7 @@ describe('npm start says in one line what to change when', () => {
     ],
     ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', 'REDIS_URL .127.0.0.1:1.: nothing listens there'],
     ['DATABASE_URL', 'postgresql://me:hunter2@nowhere.invalid/x', 'the host name is unknown'],
+    ['SAGA_RETENTION', 'soon', '^✗ worker cannot start: SAGA_RETENTION: "soon" is no rule'],
     ['SWITCHYARD_DATA', '/proc/nope', 'Cannot write to /proc/nope: .*SWITCHYARD_DATA'],
     ['SWITCHYARD_DATA', '/dev/null/data', 'Cannot write to /dev/null/data: .*SWITCHYARD_DATA'],
   ])('%s is %s', async (variable, value, problem) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findPostgres } from '@switchyard/dev-env'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,6 +17,7 @@ import { serviceNames } from '../../ops/docker/test/support/service-configs.js'
 import { listDescendants } from '../support/processes.js'
 import { startTree, type Tree } from '../support/tree.js'
 import { type Containers, makeContainers } from './containers.js'
+import { deploy } from './deliveries.js'
 import { serveNames } from './names.js'
 import { breakDatabase, settings, startTraffic } from './traffic.js'
 
@@ -59,12 +61,24 @@ const query = async (expression: string) =>
 const hasData = async (expression: string) =>
   (await query(expression)).some(({ value }) => value[1] !== 'NaN')
 
+/** The process of a service of the tree; undefined while there is none. */
+const processOf = (service: string) =>
+  listDescendants(tree.pid).find(({ command }) => command.includes(`services/${service}/dist/bundle/main.js`))
+    ?.pid
+
+/** Has the tree start a service anew. */
+async function restart(service: string): Promise<void> {
+  const before = processOf(service)
+  if (before === undefined) throw new Error(`${service} does not run`)
+  process.kill(before, 'SIGKILL')
+  const isReady = async () =>
+    processOf(service) !== before && (await fetch(`${tree.url}/-/${service}/readiness`)).ok
+  await waitFor(isReady, { what: `${service} to be ready again`, timeoutMs: 60_000 })
+}
+
 /** Where a service of the tree listens: its own port, which it has in its environment. */
 function portOf(service: string): number {
-  const found = listDescendants(tree.pid).find(({ command }) =>
-    command.includes(`services/${service}/dist/bundle/main.js`),
-  )
-  const environment = readFileSync(`/proc/${found?.pid}/environ`, 'utf8').split('\0')
+  const environment = readFileSync(`/proc/${processOf(service)}/environ`, 'utf8').split('\0')
   return Number(environment.find((line) => line.startsWith('PORT='))?.slice('PORT='.length))
 }
 
@@ -111,6 +125,9 @@ async function makeDisks(): Promise<void> {
 
 beforeAll(async () => {
   tree = await startTree({ env: { ...settings, SAGA_AUTH: 'token' } })
+  await deploy(tree)
+  // git-api reads the figures of deliveries when it starts, and then every five minutes.
+  await restart('git-api')
   containers = await makeContainers(folder, tree.url)
   await serveTree()
   const role = {
@@ -193,13 +210,9 @@ describe('the rules', () => {
 
 it('an alert is sent, and its address is a page of the console', async () => {
   // The console starts three times within half an hour: ServiceRestarts.
-  for (let restart = 0; restart < 3; restart += 1) {
+  for (let times = 0; times < 3; times += 1) {
     const before = (await query('max(process_start_time_seconds{service="console"})'))[0]?.value[1]
-    const { pid = 0 } =
-      listDescendants(tree.pid).find(({ command }) =>
-        command.includes('services/console/dist/bundle/main.js'),
-      ) ?? {}
-    process.kill(pid, 'SIGKILL')
+    await restart('console')
     await expect
       .poll(async () => (await query('max(process_start_time_seconds{service="console"})'))[0]?.value[1])
       .not.toBe(before)

@@ -19,6 +19,8 @@ export const settings = {
   SAGA_STUCK_AFTER_SECONDS: '5',
   SAGA_GRACE_SECONDS: '0',
   SAGA_PARKED_AFTER_SECONDS: '5',
+  SAGA_RETENTION: 'ended=30d, succeeded=10s',
+  SAGA_RETENTION_EVERY_SECONDS: '2',
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
   RATE_LIMIT_PER_MINUTE: '0',
   // Nothing listens there.
@@ -49,7 +51,7 @@ async function abort(tree: Tree, path: string): Promise<void> {
   socket.destroy()
 }
 
-/** Sagas of which one is in error, one is stuck, and one has an activity that is overdue. */
+/** Sagas of which one is in error, one is stuck, one has an activity that is overdue, and one contradicts itself. */
 const troubledSagas = () => {
   const saga = (saga_id: string, ...events: Record<string, unknown>[]) =>
     [{ operation: 'SagaStarted', service_name: 'orders' }, ...events].map((event, index) => ({
@@ -67,6 +69,11 @@ const troubledSagas = () => {
     ),
     ...saga('stuck'),
     ...saga('overdue', { operation: 'ActivityExecuteStarted', ...activity('overdue'), time_out_seconds: 1 }),
+    ...saga(
+      'contradiction',
+      { operation: 'ActivityEnded', ...activity('contradiction') },
+      { operation: 'ActivityRevoked', ...activity('contradiction') },
+    ),
   ]
 }
 

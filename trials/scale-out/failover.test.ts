@@ -8,6 +8,7 @@ import { verifyDerivedRows } from '../chaos/saga-checks.js'
 import { AcknowledgedWrites } from '../support/acknowledged-writes.js'
 import { queryAll } from '../support/query-all.js'
 import { type Installation, startInstallation } from './installation/installation.js'
+import { type Machine, network } from './installation/machines.js'
 import { pauseAround, printPauses } from './installation/pauses.js'
 
 let installation: Installation
@@ -20,19 +21,19 @@ let received = 0
 beforeAll(async () => {
   // Clients that write as fast as they can come to the limit of requests.
   installation = await startInstallation({ env: { RATE_LIMIT_PER_MINUTE: '0' } })
-  writes = await AcknowledgedWrites.start(installation, [
+  writes = await AcknowledgedWrites.start(installation.remote, [
     ...(['sagas', 'batches', 'httpBatches'] as const),
     ...(['commits', 'statuses', 'pushes'] as const),
   ])
   // Clients of this kind repeat what was not acknowledged, as orchestrators do.
-  traffic = new Traffic({ addresses: [installation.grpcAddress], callers: 4, pauseMs: 1 })
+  traffic = new Traffic({ addresses: [installation.remote.grpcAddress], callers: 4, pauseMs: 1 })
   receiver = createServer((request, response) => {
     received += 1
     request.resume()
     response.end()
-  }).listen(0, '127.0.0.1')
+  }).listen(0, network.own)
   await once(receiver, 'listening')
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const url = `http://${network.own}:${(receiver.address() as AddressInfo).port}/`
   const answer = await fetch(`${installation.url}/api/v4/projects/root%2Fsafe/hooks`, {
     method: 'POST',
     headers: { 'PRIVATE-TOKEN': installation.rootToken },
@@ -42,6 +43,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
+  printPauses()
   await traffic?.abandon()
   writes?.close()
   receiver?.close()
@@ -69,47 +71,90 @@ async function drill(what: string, harm: () => unknown, isOver: () => Promise<un
   pauseAround(what, begin, writes, errorsBefore)
 }
 
-it('loses no acknowledged write when servers and services are killed, and recovers without an operator', async () => {
-  const { postgres, redis, replicas } = installation
-  const before = await postgres.primaryName()
-  await drill('PostgreSQL primary', postgres.killPrimary, async () => {
-    const now = await postgres.primaryName()
-    return now !== undefined && now !== before && (await postgres.isWhole())
-  })
+/** The machine that has the virtual address; undefined while none has it. */
+const addressed = () => installation.machines.find((machine) => machine.hasVirtualAddress())
 
-  const oldPrimary = await redis.primaryPort()
-  let comeBack: (() => unknown) | undefined
+function present<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what}`)
+  return found
+}
+
+const isReady = async (port: number) => (await fetch(`http://127.0.0.1:${port}/-/readiness`)).ok
+
+/** The machine with both primaries and the virtual address loses its cable and all of its processes at once. */
+async function loseMachine(): Promise<void> {
+  const { postgres, redis, servers, replicas } = installation
+  const lost = present(addressed(), 'machine with the virtual address')
+  expect([await postgres.primary(), await redis.primary()]).toEqual([lost, lost])
+  const isElsewhere = (machine: Machine | undefined) => machine !== undefined && machine !== lost
+  await drill(
+    'a whole machine',
+    () => servers.lose(lost),
+    async () =>
+      isElsewhere(installation.machines.find((machine) => machine !== lost && machine.hasVirtualAddress())) &&
+      isElsewhere(await postgres.primary()) &&
+      isElsewhere(await redis.primary()),
+  )
+  await drill(
+    'a machine that comes back',
+    () => servers.bringBack(lost),
+    async () => {
+      const ports = Object.values(replicas).flatMap((all) => all.map(({ port }) => port))
+      const ready = await Promise.all(ports.map(isReady))
+      return !ready.includes(false) && (await postgres.isWhole()) && (await redis.isWhole())
+    },
+  )
+}
+
+async function killRedis(): Promise<void> {
+  const { redis, servers } = installation
+  const before = present(await redis.primary(), 'primary Redis')
+  const killed = servers.processOf('redis', before)
   await drill(
     'Redis primary',
-    async () => {
-      comeBack = (await redis.killPrimary()).comeBack
-    },
-    async () => (await redis.primaryPort()) !== oldPrimary,
+    () => killed.kill(),
+    async () => ![undefined, before].includes(await redis.primary()),
   )
   const webhooks = received
   await waitFor(() => received > webhooks + 3, {
     what: 'webhooks after the failover of Redis',
     intervalMs: 100,
   })
-  await comeBack?.()
-  await waitFor(() => redis.isWhole().catch(() => false), {
-    what: 'Redis to have a replica again',
-    intervalMs: 100,
+  await killed.restart()
+  await waitFor(redis.isWhole, { what: 'Redis to have its replicas again', intervalMs: 100 })
+}
+
+it('loses no acknowledged write when a machine, servers and services go away, and recovers without an operator', async () => {
+  const { postgres, replicas, servers } = installation
+  await loseMachine()
+
+  const before = await postgres.primary()
+  await drill('PostgreSQL primary', postgres.killPrimary, async () => {
+    const now = await postgres.primary()
+    return now !== undefined && now !== before && (await postgres.isWhole())
   })
+  await killRedis()
+
+  const holder = present(addressed(), 'machine with the virtual address')
+  const haproxy = servers.processOf('haproxy', holder)
+  const pid = present(haproxy.pid(), 'HAProxy')
+  await drill(
+    'HAProxy',
+    () => process.kill(pid, 'SIGKILL'),
+    async () => addressed() !== undefined && haproxy.pid() !== undefined,
+  )
 
   for (const [name, [replica]] of Object.entries(replicas)) {
-    if (!replica) throw new Error(`there is no ${name}`)
-    const readiness = `http://127.0.0.1:${replica.port}/-/readiness`
+    const { port, process: running } = present(replica, name)
     await drill(
       `one ${name}`,
-      () => process.kill(replica.process.pid() ?? 0, 'SIGKILL'),
-      async () => (await fetch(readiness)).ok,
+      () => process.kill(running.pid() ?? 0, 'SIGKILL'),
+      () => isReady(port),
     )
   }
 
   await traffic.stop()
   await writes.stopAndExpectAll()
-  printPauses()
   expect([...traffic.results].filter(([, { outcome }]) => outcome !== 'stored')).toEqual([])
   const rows = await queryAll(
     postgres.url,
@@ -118,4 +163,4 @@ it('loses no acknowledged write when servers and services are killed, and recove
   const finals = new Map(rows.map(({ id, final }) => [id, final]))
   expect([...traffic.finals.keys()].map((id) => [id, finals.get(id)])).toEqual([...traffic.finals])
   expect(await verifyDerivedRows(postgres.url)).toEqual([])
-})
+}, 1_800_000)

@@ -9,6 +9,7 @@ import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Installation, startInstallation } from './installation/installation.js'
+import { network } from './installation/machines.js'
 
 let installation: Installation
 
@@ -19,7 +20,7 @@ afterAll(() => installation?.stop())
 
 type Name = 'git-api' | 'saga-reporter' | 'admin-broadcast' | 'jobqueue-metrics'
 
-/** The address of one of both replicas of a service, past the gateway. */
+/** The address that leads to one of both replicas of a service, past the gateway. */
 const replica = (name: Name, number: number) =>
   `http://127.0.0.1:${installation.replicas[name][number % 2]?.port}`
 
@@ -253,10 +254,10 @@ it('three workers send each webhook once, and both replicas of jobqueue-metrics 
       came.push((JSON.parse(text) as { after: string }).after)
       response.end()
     })
-  }).listen(0, '127.0.0.1')
+  }).listen(0, network.own)
   await once(receiver, 'listening')
   try {
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const url = `http://${network.own}:${(receiver.address() as AddressInfo).port}/`
     await post('git-api', 1, `${project}/hooks`, { url, push_events: true })
     const ids: string[] = []
     for (let number = 0; number < 20; number += 1) {

@@ -1,6 +1,7 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Installation, startInstallation } from './installation/installation.js'
+import { network } from './installation/machines.js'
 import { root } from './installation/servers.js'
 
 let installation: Installation
@@ -26,6 +27,7 @@ it.each([
       SWITCHYARD_E2E_URL: installation.url,
       SWITCHYARD_E2E_GRPC_ADDRESS: installation.grpcAddress,
       SWITCHYARD_E2E_ROOT_TOKEN: installation.rootToken,
+      SWITCHYARD_E2E_OWN_ADDRESS: network.own,
       NO_COLOR: '1',
     },
   })

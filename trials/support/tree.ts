@@ -76,6 +76,9 @@ export interface Tree {
   stop(): Promise<void>
 }
 
+/** Where an installation reaches this machine. */
+export const ownAddress = process.env.SWITCHYARD_E2E_OWN_ADDRESS ?? '127.0.0.1'
+
 /** Whether the tests run against an installation that is there already, whose processes are not theirs to start and end. */
 export const isTreeGiven = process.env.SWITCHYARD_E2E_URL !== undefined
 

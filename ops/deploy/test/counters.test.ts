@@ -4,6 +4,8 @@ import { startHarness as startQueues } from '../../../services/jobqueue-metrics/
 import { startHarness as startReporter } from '../../../services/saga-reporter/test/harness.js'
 import { startHarness as startWorkers } from '../../../services/worker/test/harness.js'
 import { rules } from './support/alert-rules.js'
+import { dashboards } from './support/dashboards.js'
+import { metricOf, selectorsOf } from './support/selectors.js'
 
 /** Exist once there was a request, an event or a delivery to count; the rules ask for a share of what there is. */
 const sharesOfTraffic = [
@@ -43,6 +45,20 @@ afterAll(async () => {
 it('every counter that a rule names is in the figures of a fresh process', () => {
   const known = new Set([...shown.matchAll(/^# TYPE (\w+) counter$/gm)].map(([, name]) => name))
   expect(counters.filter((name) => !known.has(name) && !name.startsWith('jobqueue_queue_'))).toEqual([])
+})
+
+it('every figure of Switchyard is on a dashboard or watched by a rule', () => {
+  const panels = dashboards.flatMap(([, { panels }]) => panels.flatMap(({ targets }) => targets))
+  const used = new Set(
+    [...panels, ...rules]
+      .flatMap(({ expr }) => selectorsOf(expr))
+      .map((selector) => metricOf(selector).replace(/_(bucket|sum|count)$/, '')),
+  )
+  const names = [...shown.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = '']) => name)
+  // What Node and its library count, and a sum under its former name.
+  const ours = names.filter((name) => !/^(nodejs|process)_|^pole_sagas_server_failed_sagas$/.test(name))
+  expect(ours).toContain('delivery_lead_time_seconds')
+  expect(ours.filter((name) => !used.has(name))).toEqual([])
 })
 
 it('every counter whose first increase fires an alert is 0 before it, with the labels of the rule', () => {

@@ -126,19 +126,23 @@ async function totalOf(
   tip: string | null,
 ): Promise<number | null> {
   const { path, engine } = repository
+  const { cache } = engine
   // The order does not change the number.
   const unordered = { ...query, topological: false }
   const start = tip ?? (await fingerprintOfReferences(repository))
   const key = `total ${start} ${filters(unordered).join('\0')}`
-  const known = engine.cache.getTotal(path, key)
+  const known = cache.getTotal(path, key)
   if (known !== undefined) return known
   const isWhole = !query.firstParent && !isFiltered(unordered)
   const usesBitmap = isWhole && (await hasBitmap(path))
+  // Apart from the number, which a bitmap that is written later gives.
+  const uncountedKey = `uncounted ${key}`
+  if (!usesBitmap && cache.getTotal(path, uncountedKey) !== undefined) return null
   const flags = usesBitmap ? ['--use-bitmap-index'] : [`--max-count=${countedMax + 1}`]
   const counted = await countByGit(repository, walkCommand(unordered, tip, flags))
-  if (!usesBitmap && counted > countedMax) return null
-  engine.cache.setTotal(path, key, counted)
-  return counted
+  const isCounted = usesBitmap || counted <= countedMax
+  cache.setTotal(path, isCounted ? key : uncountedKey, counted)
+  return isCounted ? counted : null
 }
 
 async function countByGit(repository: Repository, { flags = [], ...command }: GitCommand) {

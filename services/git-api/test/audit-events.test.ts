@@ -7,7 +7,7 @@ let harness: Harness
 beforeAll(async () => {
   harness = await startHarness()
   const author = { authorId: 1, authorName: 'Ada Lovelace', tokenId: 1, requestId: 'r', ipAddress: null }
-  const log = (authorName: string, eventName: string, entityType: string, entityId: string) =>
+  const log = (authorName: string, eventName: string, entityType: 'Project' | 'Webhook', entityId: string) =>
     recordAuditEvent(
       harness.database,
       { ...author, authorName },
@@ -60,7 +60,7 @@ describe('GET /audit_events?pagination=keyset', () => {
   const note = (entityId: string) =>
     recordAuditEvent(harness.database, author, {
       eventName: 'keyset',
-      entityType: 'Page',
+      entityType: 'Job',
       entityId,
       details: {},
     })

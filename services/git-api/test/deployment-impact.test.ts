@@ -374,5 +374,9 @@ describe('what began a failure', () => {
     expect((await Promise.all(counts)).map(({ body }) => body.length)).toEqual([0, 0, 2, 2])
     expect((await list('', 'anonymous')).status).toBe(401)
     expect((await list('?began_after=soon')).status).toBe(400)
+    expect(await list('?service=billing')).toMatchObject({
+      status: 400,
+      body: { error: 'service is not a parameter' },
+    })
   })
 })

@@ -74,6 +74,9 @@ describe('rules', () => {
       ...{ freeze: true, services: ['mail', 'stock'], banner_message: 'Wait: {{services}}' },
       ...{ banner_theme: 'red', banner_dismissable: false, banner_target_path: null },
     })
+    const names = ['pay, later', 'מייל\u200f', 'mail']
+    expect((await ask('PUT', one, { services: names })).body.services).toEqual(names)
+    expect(await ask('PUT', one, { services: [], dryrun: true })).toMatchObject({ status: 400 })
     expect((await ask('PUT', one, { banner_message: '' })).body.banner_message).toBeNull()
     expect((await ask('DELETE', one)).status).toBe(204)
     for (const [method, rest] of [
@@ -84,17 +87,23 @@ describe('rules', () => {
       ['POST', '/runs/1/revert'],
     ] as const)
       expect([method, rest, (await ask(method, `${one}${rest}`)).status]).toEqual([method, rest, 404])
-    expect((await auditNames()).slice(-4)).toEqual([
+    expect((await auditNames()).slice(-5)).toEqual([
       'impact_rule_created',
-      'impact_rule_changed',
-      'impact_rule_changed',
+      ...Array(3).fill('impact_rule_changed'),
       'impact_rule_removed',
     ])
   })
 
   it.each([
     [{ freeze: true }, /name is missing/],
-    [{ name: 'Idle' }, /would do nothing/],
+    [
+      { name: 'Idle' },
+      /"freeze":\["is off, and neither banner_message nor webhook is set: the rule would do nothing"\]/,
+    ],
+    [{ name: 'Stop', freeze: true, service: ['mail'] }, /service is not a parameter/],
+    [{ name: 'Stop', freeze: true, services: ['a\0b'] }, /services\[0\] is invalid/],
+    [{ name: 'Stop', freeze: true, services: ['a\u0001b'] }, /control characters/],
+    [{ name: 'Stop', freeze: true, services: [{}] }, /services\[0\] is invalid/],
     [{ name: 'x'.repeat(256), freeze: true }, /too long/],
     [{ name: 'Stop', freeze: true, measures: ['luck'] }, /measures/],
     [{ name: 'Stop', freeze: true, tiers: 'prod' }, /tiers/],

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, stat, utimes } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
-import type { Project } from '@switchyard/db'
+import { type DatabaseOrTransaction, inTransaction, type Project } from '@switchyard/db'
 import { createToken, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GitHarness, startGitHarness } from './git-harness.js'
@@ -45,6 +45,12 @@ async function send(
 const put = (path: string, body: Content, options: Omit<Parameters<typeof send>[3], 'body'> = {}) =>
   send('developer', 'PUT', path, { ...options, body })
 
+function startSending(path: string, of: Project, headers: Record<string, string> = {}) {
+  const url = `${harness.baseUrl}/api/v4/projects/${of.id}/packages${path}`
+  const own = { 'PRIVATE-TOKEN': harness.tokens.developer }
+  return httpRequest(url, { method: 'PUT', headers: { ...own, ...headers } }).on('error', () => {})
+}
+
 const filesOf = async (of: Project) =>
   (await readdir(join(harness.pathOf(of), 'lfs'), { recursive: true, withFileTypes: true }).catch(() => []))
     .filter((entry) => entry.isFile())
@@ -68,11 +74,8 @@ describe('a file of a package', () => {
       etag: `"${hashOf(bytes)}"`,
     })
     const head = await send('reporter', 'HEAD', path)
-    expect([head.status, head.bytes.length, head.response.headers.get('content-length')]).toEqual([
-      200,
-      0,
-      '10000',
-    ])
+    const length = head.response.headers.get('content-length')
+    expect([head.status, head.bytes.length, length]).toEqual([200, 0, '10000'])
     const part = await send('reporter', 'GET', path, { headers: { Range: 'bytes=-100' } })
     expect([part.status, part.response.headers.get('content-range')]).toEqual([206, 'bytes 9900-9999/10000'])
     expect(part.bytes.equals(bytes.subarray(9900))).toBe(true)
@@ -203,15 +206,31 @@ describe('a file of a package', () => {
 
   test('whose sender goes away leaves nothing', async () => {
     const own = await harness.project()
-    const url = `${harness.baseUrl}/api/v4/projects/${own.id}/packages/generic/app/1/f`
-    const headers = { 'PRIVATE-TOKEN': harness.tokens.developer, 'Content-Length': '100000' }
-    const sending = httpRequest(url, { method: 'PUT', headers })
-    sending.on('error', () => {})
+    const sending = startSending('/generic/app/1/f', own, { 'Content-Length': '100000' })
     sending.write(randomBytes(1000))
     await waitFor(async () => (await filesOf(own)).length > 0)
     sending.destroy()
     await waitFor(async () => (await filesOf(own)).length === 0)
     expect((await send('reporter', 'GET', '/generic/app/1/f', { of: own })).status).toBe(404)
+  })
+
+  test('whose sender goes away after the last byte, while it is noted, is not kept', async () => {
+    const own = await harness.project()
+    await put('/generic/app/1/f', 'x', { of: own })
+    const lock = ({ prisma }: DatabaseOrTransaction) =>
+      prisma.$queryRaw`SELECT FROM packages WHERE project_id = ${own.id} FOR UPDATE`
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await inTransaction(harness.database, async (transaction) => {
+      await lock(transaction)
+      const sending = startSending('/generic/app/1/g', own).end('y')
+      await waitFor(async () => (await harness.database.pool.query(waiting)).rowCount === 1)
+      sending.destroy()
+      // The service has noted the end of that connection when it answers on another one.
+      expect((await send('reporter', 'GET', '/generic/app/1/f', { of: own })).status).toBe(200)
+    })
+    // The service has its turn first, so this waits until it has ended.
+    await lock(harness.database)
+    expect((await send('reporter', 'GET', '/generic/app/1/g', { of: own })).status).toBe(404)
   })
 
   test('that arrives compressed is refused', async () => {

@@ -50,10 +50,12 @@ it('the example obeys operators', async () => {
     await expect
       .poll(async () => (await call('GET', `${stuck}`, tokens.administrator)).body.status)
       .toBe('Error')
-    expect(await command(booked, 'cancel')).toMatchObject({
-      state: 'refused',
-      message: 'the trip is succeeded',
-    })
+    expect(await command(stuck, 'cancel')).toMatchObject({ state: 'refused', message: 'the trip is stuck' })
+    await expect
+      .poll(async () => (await call('GET', `${booked}`, tokens.administrator)).body.status)
+      .toBe('Ended')
+    const late = { kind: 'cancel', reason: 'Please' }
+    expect((await call('POST', `${booked}/commands`, tokens.administrator, late)).status).toBe(409)
     expect(await command(booked, 'compensate')).toMatchObject({ state: 'succeeded' })
     expect(await command(stuck, 'retry')).toMatchObject({
       state: 'succeeded',

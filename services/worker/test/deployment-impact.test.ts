@@ -337,7 +337,11 @@ it('a rule is applied to a deployment once, and a dry run changes nothing but th
   expect(await banners()).toMatchObject([
     {
       message: `production: billing, [${iid}](https://switchyard.example.com/console/projects/${path}/deployments/${id})`,
-      ...{ targetPath: `/console/projects/${path}*`, ruleProjectId: projectId, ruleRunId: act?.id },
+      ...{
+        targetPath: `/console/projects/${path}\n/console/projects/${path}/*`,
+        ruleProjectId: projectId,
+        ruleRunId: act?.id,
+      },
     },
   ])
   const deliveries = await prisma.webhookDelivery.findMany({ where: { webhookId } })

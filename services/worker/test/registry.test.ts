@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   jobKeyPrefix,
   type QueueName,
@@ -148,6 +149,17 @@ describe('jobs', () => {
     const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
     await expect.poll(() => job.getState()).toBe('failed')
     expect(worker.busy()).toBe(0)
+    await worker.close()
+  })
+
+  it('leave nothing in memory that waits for the end of their time', async () => {
+    const signals: AbortSignal[] = []
+    const worker = startJob('expired-token-cleanup', async ({ signal }) => {
+      signals.push(signal)
+    })
+    const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+    await expect.poll(() => job.getState()).toBe('completed')
+    expect(signals.map((signal) => getEventListeners(signal, 'abort').length)).toEqual([0])
     await worker.close()
   })
 

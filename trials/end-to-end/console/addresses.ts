@@ -7,6 +7,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   failures: '/failures',
   'bulk-jobs': '/bulk-jobs',
   commands: '/commands',
+  'saga-webhooks': '/saga-webhooks',
   projects: '/projects',
   commits: '/projects/root/shop',
   commit: `/projects/root/shop/commits/${sha}`,

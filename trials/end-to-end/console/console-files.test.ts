@@ -61,6 +61,22 @@ async function drop(page: Page, onto: ReturnType<Page['getByRole']>, name: strin
   await onto.dispatchEvent('drop', { dataTransfer })
 }
 
+/** Makes the network of a page slow, and waits until it is: the browser applies this later than it answers. */
+async function slowDown(page: Page): Promise<void> {
+  const latency = 300
+  const network = await page.context().newCDPSession(page)
+  await network.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency, downloadThroughput: -1, uploadThroughput: 100_000 },
+  })
+  const fetchMs = () =>
+    page.evaluate(async () => {
+      const startedMs = performance.now()
+      await fetch('/console/', { cache: 'no-store' })
+      return performance.now() - startedMs
+    })
+  await expect.poll(fetchMs, { timeout: 30_000 }).toBeGreaterThanOrEqual(latency)
+}
+
 interface Link {
   name: string
   link_type: string
@@ -142,13 +158,20 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
         await release.getByRole('button', { name: 'Try again: later.txt' }).click()
         await release.getByRole('status').getByText('later.txt is uploaded.').waitFor()
 
-        const network = await page.context().newCDPSession(page)
-        await network.send('Network.emulateNetworkConditions', {
-          ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 },
-        })
+        const links = '**/assets/links'
+        await page.route(links, (route) => route.abort('internetdisconnected'))
+        await input.setInputFiles(fileOf('unlinked.txt', Buffer.from('unlinked')))
+        await alert(/^unlinked\.txt is not uploaded: The server does not answer/).waitFor()
+        await page.unroute(links)
+        const deleted = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+        await release.getByRole('button', { name: 'Dismiss unlinked.txt' }).click()
+        expect((await deleted).status()).toBe(204)
+
+        await slowDown(page)
         await input.setInputFiles(fileOf('slow.bin', randomBytes(2_000_000)))
         const progress = release.getByRole('progressbar', { name: 'Upload of slow.bin' })
-        await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
+        const sent = async () => Number(await progress.getAttribute('value'))
+        await expect.poll(sent, { timeout: 30_000 }).toBeGreaterThan(0)
         await release.getByRole('button', { name: 'Cancel the upload of slow.bin' }).click()
         await expect.poll(() => release.getByRole('list', { name: 'Uploads' }).count()).toBe(0)
       },

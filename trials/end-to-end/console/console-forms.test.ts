@@ -138,6 +138,48 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     })
   })
 
+  it('make a webhook of sagas, preview and test it, change it beside others, pause and delete it', async () => {
+    const url = 'https://hooks.example.com/sagas'
+    await asRoot(async (page) => {
+      await open(page, '/sagas')
+      await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Webhooks of sagas' }).waitFor()
+      await page.getByRole('button', { name: 'New webhook' }).click()
+      const made = page.getByRole('dialog', { name: 'New webhook' })
+      await made.getByLabel('Address').fill(url)
+      await made.getByLabel('Secret').fill('0123456789abcdef')
+      const template = '{"text": "{{event}}: {{saga.saga_id}}"}'
+      await made.getByLabel('Template').fill(template)
+      await made.getByRole('button', { name: 'Preview' }).click()
+      await made.getByRole('region', { name: 'Preview' }).getByText('"saga.error: example"').waitFor()
+      await made.getByRole('button', { name: 'Create' }).click()
+
+      await page.getByRole('button', { name: `Test ${url}` }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('link', { name: `Deliveries to ${url}` }).click()
+      await page.getByRole('table', { name: 'Deliveries' }).getByText('test', { exact: true }).waitFor()
+      await page.getByRole('link', { name: 'Close' }).click()
+
+      const read = async () => (await api<{ id: number }[]>('GET', '/sagas/webhooks'))[0]
+      await page.getByRole('button', { name: `Edit ${url}` }).click()
+      const edited = page.getByRole('dialog', { name: 'Edit webhook' })
+      await edited.getByLabel('Service').fill('booking')
+      await api('PUT', `/sagas/webhooks/${(await read())?.id}`, { events: ['saga.ended'] })
+      await edited.getByRole('button', { name: 'Save' }).click()
+      await edited.getByRole('alert').getByText('Somebody else has changed this').waitFor()
+      await edited.getByRole('button', { name: 'Save' }).click()
+      await edited.waitFor({ state: 'detached' })
+      const stored = { service_name: 'booking', events: ['saga.ended'], custom_webhook_template: template }
+      expect(await read()).toMatchObject(stored)
+
+      await page.getByRole('button', { name: `Pause ${url}` }).click()
+      await page.getByRole('table', { name: 'Webhooks' }).getByText('paused').waitFor()
+      await page.getByRole('button', { name: `Delete ${url}` }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await page.getByText('There are no webhooks.').waitFor()
+    })
+  })
+
   it('change the role of a member only from the one that is shown', async () => {
     const { id } = await api<{ id: number }>('POST', '/users', {
       username: 'roly',

@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listDescendants } from '../../support/processes.js'
-import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
+import { isTreeGiven, ownAddress, startTree, type Tree } from '../../support/tree.js'
 import { violations } from './axe.js'
 import { open, settled, visit } from './console-browser.js'
 import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
@@ -40,7 +41,8 @@ beforeAll(async () => {
       received.push(JSON.parse(text))
       response.end('thank you')
     })
-  }).listen(0, '127.0.0.1')
+  }).listen(0, ownAddress)
+  await once(receiver, 'listening')
 })
 afterAll(async () => {
   await browser?.close()
@@ -252,7 +254,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
   )
 
   it('shows what a webhook was sent, and sends it again', async () => {
-    const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    const address = `http://${ownAddress}:${(receiver.address() as AddressInfo).port}/hook`
     await as(async (page) => {
       await open(page, `${shopPage}/settings`)
       await page.getByRole('button', { name: 'New webhook' }).click()
@@ -350,6 +352,7 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
         [`/sagas/dialog-${theme}-0`, 'Retry step…', /^Retry step$/],
         [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
         [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
+        ['/saga-webhooks', 'New webhook', /^New webhook$/],
         [`${shopPage}/settings`, 'New access token', /^New access token$/],
         [`${shopPage}/settings`, 'New rule for CI jobs', /^New rule for CI jobs$/],
         [`${shopPage}/settings`, 'Try the claims of a job…', /^Try the claims of a job$/],

@@ -200,6 +200,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
         page.on('request', (request) => asked.push(new URL(request.url()).pathname))
         for (const address of [
           '/sagas',
+          '/saga-webhooks',
           '/failures',
           '/broadcasts',
           '/queues',
@@ -224,6 +225,8 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
         await page.getByText('left out: deployments, freezes, latency of queues.').waitFor()
         await open(page, '/sagas/order-1003')
         expect(await page.getByRole('button', { name: 'Resolve' }).count()).toBe(0)
+        await page.goto('/console/saga-webhooks')
+        await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
       })
     })
 

@@ -1,65 +1,69 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitFor } from '@switchyard/testing'
-import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
-import type { SupervisedProcess } from '../../../packages/dev-env/src/process/supervised-process.js'
 import { createRedis } from '../../../packages/service-kit/src/redis.js'
+import type { Machine } from './machines.js'
 import type { Servers } from './servers.js'
 
-/** A primary, a replica, and three Sentinels that replace the primary. */
-export async function startRedisPair(servers: Servers) {
-  const password = randomBytes(16).toString('hex')
-  const ports = [await findFreePort(), await findFreePort()] as const
-  const processes = new Map<number, SupervisedProcess>()
-  for (const port of ports) {
-    const replica = port === ports[1] ? ['--replicaof', `127.0.0.1 ${ports[0]}`] : []
-    const args = [
-      ...['--bind', '127.0.0.1', '--port', String(port), '--dir', servers.makeFolder(`redis-${port}`)],
-      ...['--requirepass', password, '--masterauth', password, '--appendonly', 'yes', '--save', ''],
-      ...['--repl-diskless-sync-delay', '0', ...replica],
-    ]
-    processes.set(port, servers.start(`redis-${port}`, { command: '/usr/bin/redis-server', args }))
+/** A primary on the first machine, two replicas, and three Sentinels that replace the primary. */
+export async function startRedis(servers: Servers) {
+  const { machines } = servers
+  const secrets = { REDIS_PASSWORD: password(), SENTINEL_PASSWORD: password() }
+  for (const machine of machines) startServer(servers, machine, secrets)
+  for (const machine of machines) {
+    const file = servers.configure('sentinel.conf', machine, secrets)
+    servers.makeFolder(`${machine.name}/sentinel`)
+    servers.start('sentinel', { command: '/usr/bin/redis-sentinel', args: [file] }, machine)
   }
-  const sentinels = await startSentinels(servers, ports[0], password)
 
-  const sentinel = createRedis({ url: `redis://127.0.0.1:${sentinels[0]}`, onError: () => {} })
-  const ask = (question: string) => sentinel.call('SENTINEL', question, 'switchyard') as Promise<string[]>
-  const primaryPort = async () => Number((await ask('GET-MASTER-ADDR-BY-NAME'))[1])
+  const tls = { ca: readFileSync(join(servers.tlsOf('tests'), 'ca.pem')) }
+  const sentinels = machines.map(({ address }) =>
+    createRedis({
+      url: `rediss://:${secrets.SENTINEL_PASSWORD}@${address}:26379`,
+      tls,
+      onError: () => {},
+      commandTimeout: 1000,
+    }),
+  )
+  /** The answers of the Sentinels that answer. */
+  const ask = async (question: string): Promise<string[][]> => {
+    const asked = sentinels.map((each) => each.call('SENTINEL', question, 'switchyard') as Promise<string[]>)
+    const answers = await Promise.allSettled(asked)
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+  /** The machine that most Sentinels name. */
+  const primary = async (): Promise<Machine | undefined> => {
+    const addresses = (await ask('GET-MASTER-ADDR-BY-NAME')).map(([address]) => address)
+    return machines.find(({ address }) => addresses.filter((each) => each === address).length >= 2)
+  }
   const isWhole = async () => {
     const [replicas, others] = await Promise.all([ask('REPLICAS'), ask('SENTINELS')])
-    return JSON.stringify(replicas).includes('"master-link-status","ok"') && others.length === 2
+    const connected = JSON.stringify(replicas[0] ?? '').split('"master-link-status","ok"').length - 1
+    return connected === 2 && others.length === 3 && others.every((known) => known.length === 2)
   }
-  await waitFor(() => isWhole().catch(() => false), { what: 'the Sentinels to know all', intervalMs: 100 })
+  await waitFor(isWhole, { what: 'the Sentinels to know all', intervalMs: 100 })
 
+  const addresses = machines.map(({ address }) => `${address}:26379`).join()
   return {
-    url: `redis+sentinel://:${password}@${sentinels.map((port) => `127.0.0.1:${port}`).join()}/switchyard`,
+    url: `rediss+sentinel://:${secrets.REDIS_PASSWORD}@${addresses}/switchyard?sentinel_password=${secrets.SENTINEL_PASSWORD}`,
     isWhole,
-    primaryPort,
-    /** Kills the primary, and keeps it down until it is to come back. */
-    async killPrimary() {
-      const killed = processes.get(await primaryPort())
-      killed?.kill()
-      return { comeBack: () => killed?.restart() }
+    primary,
+    close() {
+      for (const sentinel of sentinels) sentinel.disconnect()
     },
-    close: () => sentinel.disconnect(),
   }
 }
 
-async function startSentinels(servers: Servers, primary: number, password: string): Promise<number[]> {
-  const ports: number[] = []
-  for (let number = 1; number <= 3; number += 1) {
-    const port = await findFreePort()
-    const name = `sentinel-${number}`
-    const file = servers.configure('sentinel.conf', join(name, 'sentinel.conf'), {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      DATA: servers.makeFolder(name),
-      PRIMARY_HOST: '127.0.0.1',
-      PRIMARY_PORT: String(primary),
-      REDIS_PASSWORD: password,
-    })
-    servers.start(name, { command: '/usr/bin/redis-sentinel', args: [file] })
-    ports.push(port)
-  }
-  return ports
+const password = () => randomBytes(16).toString('hex')
+
+function startServer(servers: Servers, machine: Machine, secrets: Record<string, string>): void {
+  const file = servers.configure('redis.conf', machine, secrets)
+  if (machine.name !== 'one')
+    servers.write(
+      `${machine.name}/redis.conf`,
+      readFileSync(file, 'utf8').replace('# replicaof', 'replicaof'),
+    )
+  servers.makeFolder(`${machine.name}/redis`)
+  servers.start('redis', { command: '/usr/bin/redis-server', args: [file] }, machine)
 }

@@ -1,4 +1,5 @@
 import type { JobIdentity } from '@switchyard/domain/access'
+import { type AuditedEntity, tenantEntities } from '@switchyard/domain/audit'
 import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
@@ -19,8 +20,7 @@ export interface AuditAuthor {
 export interface AuditedChange {
   /** Name of the change, e.g. `member_added`. */
   eventName: string
-  /** Type of the changed entity, e.g. `Project`. */
-  entityType: string
+  entityType: AuditedEntity
   entityId: string | number
   /** A few short values without secrets. */
   details: Record<string, string | number | boolean | null | string[]>
@@ -123,12 +123,9 @@ export const listAuditEventsBefore = (
     take,
   })
 
-/** Entries about sagas, each of which has the tenant in its details. */
-const sagaEntityTypes = ['Saga', 'SagaBulkJob', 'SagaCommand', 'SagaCommandBatch']
-
 const ofTenants = (tenants: readonly string[]): Prisma.AuditEventWhereInput => ({
   OR: [
-    { entityType: { notIn: sagaEntityTypes } },
+    { entityType: { notIn: tenantEntities } },
     ...tenants.map((tenant) => ({ details: { path: ['tenant'], equals: tenant } })),
   ],
 })

@@ -38,7 +38,7 @@ export function lastFailure(file: string): string {
   const lines = tailLog(file)
   const reason =
     lines.findLast((line) => line.includes('"level":"fatal"')) ?? lines.at(-1) ?? 'it wrote no log'
-  return messageOf(reason).slice(0, 300)
+  return messageOf(reason).trim().slice(0, 300)
 }
 
 /** The message of a line. Services write JSON lines, PostgreSQL and Redis write plain text. */

@@ -15,6 +15,8 @@ export interface ProcessSpec extends Command {
   stopTimeoutMs?: number
   /** Whether the process answers. A process that stops answering is restarted. Unset: no check. */
   isAlive?: () => Promise<boolean>
+  /** With this code it ends when its configuration is wrong. Before it has ever answered, it is not started again then. */
+  misconfiguredCode?: number
   /** Prints one line on the console: a crash, a restart, a forced kill. */
   notice?: (line: string) => void
 }
@@ -26,6 +28,8 @@ export interface SupervisedProcess {
   pid(): number | undefined
   /** Number of consecutive crashes. */
   failures(): number
+  /** Whether it has ended because of its configuration, and is not started again. */
+  isMisconfigured(): boolean
   /** Stops the process with a signal, and kills it after `stopTimeoutMs`. May be called twice. */
   stop(): Promise<void>
   /** Stops the process and starts it again at once. */
@@ -48,6 +52,8 @@ class Supervision implements SupervisedProcess {
   private stopAsking = () => {}
   private stopping = false
   private failuresInARow = 0
+  private hasEverAnswered = false
+  private misconfigured = false
 
   constructor(private readonly spec: ProcessSpec) {
     this.start()
@@ -69,6 +75,10 @@ class Supervision implements SupervisedProcess {
     return this.failuresInARow
   }
 
+  isMisconfigured(): boolean {
+    return this.misconfigured
+  }
+
   async stop(): Promise<void> {
     this.stopping = true
     clearTimeout(this.timer)
@@ -87,6 +97,7 @@ class Supervision implements SupervisedProcess {
     await this.stop()
     this.stopping = false
     this.failuresInARow = 0
+    this.misconfigured = false
     this.start()
   }
 
@@ -123,23 +134,25 @@ class Supervision implements SupervisedProcess {
       const asked = async () => {
         const alive = await isAlive()
         hasAnswered ||= alive
+        this.hasEverAnswered ||= alive
         return alive
       }
       this.stopAsking = watchLiveness({ isAlive: asked, onStalled: () => this.endStalled(child) })
     }
     this.exited = new Promise((resolve) => {
-      const ended = (reason: string) => {
+      const ended = (reason: string, code: number | null = null) => {
         if (this.child !== child) return
         this.child = undefined
         this.stopAsking()
         if (child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
-        if (!this.stopping)
+        this.misconfigured = code !== null && code === this.spec.misconfiguredCode && !this.hasEverAnswered
+        if (!this.stopping && !this.misconfigured)
           this.scheduleRestart(reason, { ranForMs: performance.now() - startedAt, hasAnswered })
         resolve()
       }
       child.once('error', (error) => ended(`could not be started (${error.message})`))
       child.once('exit', (code, signal) =>
-        ended(signal ? `was ended by ${signal}` : `ended with code ${code}`),
+        ended(signal ? `was ended by ${signal}` : `ended with code ${code}`, code),
       )
     })
   }

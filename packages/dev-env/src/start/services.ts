@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { SetupProblem } from '../problem.js'
 import { findFreePort } from '../process/free-port.js'
 import { lastFailure, rotateLog } from '../process/log-file.js'
-import { type SupervisedProcess, supervise } from '../process/supervised-process.js'
+import { type ProcessSpec, type SupervisedProcess, supervise } from '../process/supervised-process.js'
 import type { Settings } from './settings.js'
 import { webhookSecretKeys } from './webhook-secret-keys.js'
 
@@ -60,23 +60,37 @@ export async function startService(
   notice: (line: string) => void,
   givenPort?: number,
 ): Promise<RunningService> {
-  const main = mainOf(settings, name)
-  if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
   const port = givenPort ?? (await findFreePort())
+  const command = serviceCommand(name, port, settings, backingUrls)
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)
   rotateLog(logFile)
   const child = supervise({
     name,
+    ...command,
+    logFile,
+    // A breakpoint of a developer may stop a service for any time.
+    isAlive: settings.watch ? undefined : () => askLiveness(port),
+    misconfiguredCode: settings.watch ? undefined : 2,
+    notice,
+  })
+  return { name, port, process: child }
+}
+
+/** What runs as a service, where, and in which environment. */
+export function serviceCommand(
+  name: ServiceName,
+  port: number,
+  settings: Settings,
+  backingUrls: BackingUrls,
+): Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'env'> {
+  const main = mainOf(settings, name)
+  if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
+  return {
     command: process.execPath,
     args: ['--enable-source-maps', ...(nodeOptions[name] ?? []), main],
     cwd: join(settings.root, 'services', name),
     env: serviceEnvironment(name, port, settings, backingUrls),
-    logFile,
-    // A breakpoint of a developer may stop a service for any time.
-    isAlive: settings.watch ? undefined : () => askLiveness(port),
-    notice,
-  })
-  return { name, port, process: child }
+  }
 }
 
 function serviceEnvironment(
@@ -140,8 +154,10 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
   for (;;) {
     const state = await askReadiness(service.port)
     if (state === 'ready' || isStopping()) return
+    const { logFile } = service.process
+    if (service.process.isMisconfigured())
+      throw new SetupProblem(`${service.name} cannot start: ${lastFailure(logFile)} (log: ${logFile})`)
     if (service.process.failures() >= hopelessFailures || performance.now() > deadline) {
-      const { logFile } = service.process
       throw new SetupProblem(
         `${service.name} is not ready (${state}): ${lastFailure(logFile)} (log: ${logFile})`,
       )

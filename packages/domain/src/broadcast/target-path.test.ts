@@ -39,6 +39,10 @@ describe('the pages a message is shown on', () => {
     ['/%ED%A0%80', '/\ud800', false],
     ['/a*a', '/a', false],
     ['/a**b', '/ab', true],
+    ['/a\n/b/*', '/a', true],
+    [' /a \r\n\n b/* ', '/b/c', true],
+    ['/a\n/b/*', '/a/b', false],
+    ['/a\n/b/*', '/', false],
   ])('%s on %s: %s', (target, path, shown) => {
     expect(matchesTargetPath(target, path)).toBe(shown)
   })

@@ -1,17 +1,20 @@
 /**
- * Whether a message for `target` is shown on the page `path`. `*` matches any text, also slashes. The rest is compared without
- * regard to case and percent encoding, because browsers send `/%C3%BCber` for `/über`. Without a target, every page matches.
- * The first slash of both is optional.
+ * Whether a message for `target` is shown on the page `path`. A target is one pattern, or several in a line each, of which one has to match;
+ * without any, every page matches. `*` matches any text, also slashes. The rest is compared without regard to case and percent encoding,
+ * because browsers send `/%C3%BCber` for `/über`. The first slash of pattern and path is optional.
  *
- * Each piece of the target is searched once, from left to right, so the time is linear.
+ * Each piece of a pattern is searched once, from left to right, so the time is linear.
  */
 export function matchesTargetPath(target: string | null, path: string): boolean {
-  const pattern = target?.trim() ?? ''
-  if (pattern === '') return true
+  const patterns = (target ?? '').split('\n').flatMap((line) => line.trim() || [])
+  const text = rooted(comparable(path))
+  return patterns.length === 0 || patterns.some((pattern) => matches(pattern, text))
+}
+
+function matches(pattern: string, text: string): boolean {
   const [first = '', ...rest] = (pattern.startsWith('*') ? pattern : rooted(pattern))
     .split('*')
     .map(comparable)
-  const text = rooted(comparable(path))
   const last = rest.pop()
   if (last === undefined) return text === first
   if (!text.startsWith(first)) return false

@@ -86,7 +86,7 @@ export function impactRuleProblems(
       note('banner_target_path', tooLong(targetPathLengthMax))
   }
   if (!freezes && !banner && !notifiesWebhooks)
-    note('freeze', 'or banner_message or webhook must be set: the rule would do nothing')
+    note('freeze', 'is off, and neither banner_message nor webhook is set: the rule would do nothing')
   return problems
 }
 
@@ -129,6 +129,8 @@ const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
         .replace(/\s/g, ' ')
         .replace(/[!-/:-@[-`{-~]/g, '\\$&')
 
-/** Pages of a project in the console, as the target of a banner. */
-export const projectPagesTarget = (pathWithNamespace: string): string =>
-  `/console/projects/${pathWithNamespace}*`
+/** Pages of a project in the console, as the target of a banner: its own page and those below it. */
+export function projectPagesTarget(pathWithNamespace: string): string {
+  const page = `/console/projects/${pathWithNamespace}`
+  return `${page}\n${page}/*`
+}

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterCommandEvent, type CommandProgress, commandEvents, commandStates } from './command.js'
+import { activityStatuses } from './activity-status.js'
+import {
+  afterCommandEvent,
+  type CommandProgress,
+  canBeAsked,
+  commandEvents,
+  commandKinds,
+  commandStates,
+  isStepOpen,
+} from './command.js'
 
 const begin = fc.constantFrom<CommandProgress>(
   { state: 'waiting_for_approval', doubtful: false },
@@ -66,5 +75,27 @@ describe('a command', () => {
     expect([...seen, 'waiting_for_approval'].sort()).toEqual([...commandStates].sort())
     for (const state of ['waiting_for_approval', 'pending', 'leased'] as const)
       expect(afterCommandEvent({ state, doubtful: false }, 'time_up')).not.toBeNull()
+  })
+})
+
+describe('what is left to ask for', () => {
+  it.each([
+    ['Started', null, [...commandKinds]],
+    ['Overtime', null, [...commandKinds]],
+    ['Error', null, [...commandKinds]],
+    ['Ended', 'succeeded', ['compensate']],
+    ['Ended', 'inconsistent', ['compensate']],
+    ['Ended', 'compensated', []],
+    ['Ended', 'empty', []],
+  ] as const)('of a saga that is %s with the outcome %s: %j', (status, outcome, kinds) => {
+    expect(commandKinds.filter((kind) => canBeAsked(kind, { status, outcome }))).toEqual(kinds)
+  })
+
+  it('of a step is nothing once it has succeeded, did not happen or was undone', () => {
+    expect(activityStatuses.filter((status) => !isStepOpen(status))).toEqual([
+      'Revoked',
+      'Executed',
+      'Compensated',
+    ])
   })
 })

@@ -1,9 +1,29 @@
+import type { ActivityStatus } from './activity-status.js'
+import type { Saga } from './saga.js'
+
 /** What an operator asks of the orchestrator of a saga. */
 export const commandKinds = ['retry', 'compensate', 'skip', 'cancel'] as const
 export type CommandKind = (typeof commandKinds)[number]
 
 /** Whether a command is about one step of its saga. */
 export const isAboutStep = (kind: CommandKind): boolean => kind === 'retry' || kind === 'skip'
+
+/** Statuses of a step about which nothing is left to do: it has succeeded, did not happen, or was undone. */
+export const settledStepStatuses = ['Executed', 'Revoked', 'Compensated'] as const satisfies ActivityStatus[]
+
+/** Whether a step can be retried or skipped. */
+export const isStepOpen = (status: ActivityStatus): boolean =>
+  !(settledStepStatuses as readonly ActivityStatus[]).includes(status)
+
+/**
+ * Whether a command of this kind can still do something for a saga. One that has ended has no step to go on with, but what it has done can
+ * be undone. With the status Error it has not ended for its operators: an undoing was given up.
+ */
+export const canBeAsked = (
+  kind: CommandKind,
+  { status, outcome }: Pick<Saga, 'status' | 'outcome'>,
+): boolean =>
+  status !== 'Ended' || (kind === 'compensate' && (outcome === 'succeeded' || outcome === 'inconsistent'))
 
 /**
  * `leased`: handed to an orchestrator that has not answered yet; `unknown`: an orchestrator had it, has not

@@ -93,6 +93,13 @@ const commands = createRoute({
   component: lazyRouteComponent(() => import('./pages/sagas/commands-page'), 'CommandsPage'),
 })
 
+const sagaWebhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/saga-webhooks',
+  validateSearch: keep('tenant', 'hook', 'page', 'webhooks'),
+  component: lazyRouteComponent(() => import('./pages/webhooks/saga-webhooks-page'), 'SagaWebhooksPage'),
+})
+
 const projects = createRoute({
   getParentRoute: () => root,
   path: '/projects',
@@ -315,6 +322,7 @@ const routeTree = root.addChildren([
   failures,
   bulkJobs,
   commands,
+  sagaWebhooks,
   projects,
   project.addChildren([
     projectCommits,

@@ -1,10 +1,9 @@
-import { type AuditAuthor, type Database, inTransaction } from '@switchyard/db'
-import { invalid, notFound } from '@switchyard/domain'
+import type { Database } from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
-import { recordProjectEvent } from '../audit/audit.js'
 import { findJudgement } from '../delivery-metrics/store.js'
+import { type StatementKind, statementShape } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
-import { lockDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import * as store from './store.js'
 
@@ -47,38 +46,22 @@ export async function getChangeFailure(
   }
 }
 
-/**
- * Records that a deployment was a failure. A later report replaces an earlier one; the audit log keeps both.
- *
- * @throws DomainError not-found; invalid for a deployment that ended with neither success nor failure
- */
-export const reportFailure = (
-  database: Database,
-  { project, caller }: ProjectCall<Caller>,
-  { deploymentId, reason }: { deploymentId: number; reason: string },
-  author: AuditAuthor,
-): Promise<store.FailureReport> =>
-  inTransaction(database, async (transaction) => {
-    const { status } = await lockDeployment(transaction, project.id, deploymentId)
+/** That a deployment was a failure. It is said of one that ended with success or failure. */
+export const failureReports: StatementKind = {
+  summaries: {
+    say: 'Say that a deployment was a failed change',
+    takeBack: 'Take back that a deployment was a failed change',
+  },
+  events: { said: 'change_failure_reported', takenBack: 'change_failure_withdrawn' },
+  shape: statementShape({
+    id: 'ChangeFailureReport',
+    description: 'What a person says who calls a deployment a failure',
+  }),
+  refusals: [],
+  check: async (_transaction, { status }) => {
     if (!['success', 'failed'].includes(status))
       throw invalid(`A deployment that is ${status} cannot be a failed change`)
-    const key = { projectId: project.id, deploymentId }
-    const report = await store.saveReport(transaction, key, { reason, userId: caller.user.id })
-    const details = { deployment_id: deploymentId, reason }
-    await recordProjectEvent(transaction, author, project.id, 'change_failure_reported', details)
-    return report
-  })
-
-/** @throws DomainError not-found */
-export const withdrawReport = (
-  database: Database,
-  { project }: ProjectCall<Caller>,
-  deploymentId: number,
-  author: AuditAuthor,
-): Promise<void> =>
-  inTransaction(database, async (transaction) => {
-    const key = { projectId: project.id, deploymentId }
-    if (!(await store.deleteReport(transaction, key))) throw notFound()
-    const details = { deployment_id: deploymentId }
-    await recordProjectEvent(transaction, author, project.id, 'change_failure_withdrawn', details)
-  })
+  },
+  save: store.saveReport,
+  remove: store.deleteReport,
+}

@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  type AuditedChange,
   type CommitComment,
   type DatabaseOrTransaction,
   enqueueForProject,
@@ -227,7 +228,7 @@ export const deleteCommitComment = (
     return true
   })
 
-const auditOf = ({ projectId, id, sha, authorId }: CommitComment, eventName: string) => ({
+const auditOf = ({ projectId, id, sha, authorId }: CommitComment, eventName: string): AuditedChange => ({
   eventName,
   entityType: 'Project',
   entityId: projectId,

@@ -26,7 +26,7 @@ export function deliveryMetricRoutes({ database, guards }: ProjectResourceDepend
   return [
     route('GET', '/projects/:id/dora/metrics', guards.readDeployments, readMetric(database)),
     route('GET', '/projects/:id/dora/badge', guards.readDeployments, getBadge(database)),
-    route('GET', '/delivery_metrics', signedIn, listProjectMetrics(database)),
+    route('GET', '/delivery_metrics', signedIn, listProjectMetrics(database), { refusesUnknown: true }),
   ]
 }
 

@@ -7,6 +7,7 @@ import {
   pageParameters,
   pageReply,
   type Route,
+  refusingUnknown,
   route,
   rowsOf,
   signedIn,
@@ -26,12 +27,11 @@ import type { ServiceView } from './deployed-services.js'
 import * as deployedServices from './deployed-services.js'
 import type { DeployedService, DeploymentInProject } from './store.js'
 
-export const deployedServiceRoutes = ({
-  database,
-}: Pick<ProjectResourceDependencies, 'database'>): Route[] => [
-  route('GET', '/services', signedIn, listServices(database)),
-  route('GET', '/services/:name', signedIn, getService(database)),
-]
+export const deployedServiceRoutes = ({ database }: Pick<ProjectResourceDependencies, 'database'>): Route[] =>
+  refusingUnknown([
+    route('GET', '/services', signedIn, listServices(database)),
+    route('GET', '/services/:name', signedIn, getService(database)),
+  ])
 
 const projectShape = z.object({ id: z.int(), path_with_namespace: z.string() })
 

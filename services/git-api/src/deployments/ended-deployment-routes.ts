@@ -47,7 +47,7 @@ const presentEndedDeployment = (
 })
 
 export const endedDeploymentRoutes = (database: Database): Route[] => [
-  route('GET', '/deployments', signedIn, listDeployments(database)),
+  route('GET', '/deployments', signedIn, listDeployments(database), { refusesUnknown: true }),
 ]
 
 const dayMs = 86_400_000

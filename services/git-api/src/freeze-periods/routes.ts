@@ -56,7 +56,7 @@ export function freezePeriodRoutes(deps: FreezePeriodDependencies): Route[] {
   const path = '/projects/:id/freeze_periods'
   const one = `${path}/:freeze_period_id`
   return [
-    route('GET', '/freezes', signedIn, listFreezes(deps)),
+    route('GET', '/freezes', signedIn, listFreezes(deps), { refusesUnknown: true }),
     route('GET', path, readDeployments, listFreezePeriods(database)),
     route('POST', path, maintain, createFreezePeriod(database)),
     route('GET', one, readDeployments, getFreezePeriod(database)),

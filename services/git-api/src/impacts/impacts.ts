@@ -1,16 +1,10 @@
-import {
-  type AuditAuthor,
-  type Database,
-  type DeploymentFinding,
-  inTransaction,
-  type Rows,
-} from '@switchyard/db'
+import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
 import { onsetMsMax, type ServiceFigures, type ServiceQueues } from '@switchyard/delivery-impact'
-import { conflict, notFound } from '@switchyard/domain'
+import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
-import { recordProjectEvent } from '../audit/audit.js'
+import { type StatementKind, statementShape } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
-import { type DeploymentView, lockDeployment } from '../deployments/store.js'
+import type { DeploymentView } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import { listRunsAbout } from '../impact-rules/impact-rules.js'
 import type { RunView } from '../impact-rules/store.js'
@@ -90,41 +84,25 @@ async function listSharers(database: Database, deployment: DeploymentView) {
   return store.listSharers(database, { deployment, beganBefore, endedAfter })
 }
 
-/**
- * Records that a deployment is not the reason of what was found. A later dismissal replaces an earlier one; the audit log keeps both.
- *
- * @throws DomainError not-found; conflict when nothing was found, since a dismissal keeps rules from acting
- */
-export const dismissImpact = (
-  database: Database,
-  { project, caller }: ProjectCall<Caller>,
-  { deploymentId, reason }: { deploymentId: number; reason: string },
-  author: AuditAuthor,
-): Promise<store.DismissalView> =>
-  inTransaction(database, async (transaction) => {
-    await lockDeployment(transaction, project.id, deploymentId)
-    const key = { projectId: project.id, deploymentId }
-    if (!(await store.hasFindings(transaction, key)))
+/** That a deployment is not the reason of what was found. It keeps rules from acting, so it is not said before something is found. */
+export const dismissals: StatementKind = {
+  summaries: {
+    say: 'Say that a deployment is not the reason of what became worse',
+    takeBack: 'Take back that a deployment is not the reason',
+  },
+  events: { said: 'deployment_impact_dismissed', takenBack: 'deployment_impact_restored' },
+  shape: statementShape({
+    id: 'ImpactDismissal',
+    description: 'What a person says who does not blame the deployment',
+  }),
+  refusals: [409],
+  check: async (transaction, { projectId, id: deploymentId }) => {
+    if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
       throw conflict('There is nothing to dismiss: nothing was found about the deployment')
-    const dismissal = await store.saveDismissal(transaction, key, { reason, userId: caller.user.id })
-    const details = { deployment_id: deploymentId, reason }
-    await recordProjectEvent(transaction, author, project.id, 'deployment_impact_dismissed', details)
-    return dismissal
-  })
-
-/** @throws DomainError not-found */
-export const undoDismissal = (
-  database: Database,
-  { project }: ProjectCall<Caller>,
-  deploymentId: number,
-  author: AuditAuthor,
-): Promise<void> =>
-  inTransaction(database, async (transaction) => {
-    const key = { projectId: project.id, deploymentId }
-    if (!(await store.deleteDismissal(transaction, key))) throw notFound()
-    const details = { deployment_id: deploymentId }
-    await recordProjectEvent(transaction, author, project.id, 'deployment_impact_restored', details)
-  })
+  },
+  save: store.saveDismissal,
+  remove: store.deleteDismissal,
+}
 
 /**
  * Findings of a tenant, and those of queues for a caller who is bound to no tenant.

@@ -2,12 +2,11 @@ import type { DeploymentFinding } from '@switchyard/db'
 import type { QueueFigures, ServiceFigures, ServiceQueues, WindowFigures } from '@switchyard/delivery-impact'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { presentStatement } from '../deployment-statements/deployment-statements.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { impactFindingShape, presentImpactFinding } from '../shapes/impact-finding.js'
 import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
-import { presentUser, userShape } from '../shapes/user.js'
-import { type ImpactView, impactStates } from './impacts.js'
-import type { DismissalView } from './store.js'
+import { dismissals, type ImpactView, impactStates } from './impacts.js'
 
 const figuresShape = z
   .object({
@@ -39,10 +38,6 @@ const commonCauseShape = z.boolean().meta({
 })
 
 const windowShape = z.object({ from: z.date(), to: z.date() })
-
-export const dismissalShape = z
-  .object({ reason: z.string(), user: userShape.nullable(), created_at: z.date() })
-  .meta({ id: 'ImpactDismissal', description: 'What a person says who does not blame the deployment' })
 
 export const impactShape = z
   .object({
@@ -79,7 +74,7 @@ export const impactShape = z
       description: 'Deployments of the same services at about the same time, which share what follows',
     }),
     concurrent_elsewhere: z.int().meta({ description: 'How many of them are in other projects' }),
-    dismissal: dismissalShape.nullable(),
+    dismissal: dismissals.shape.nullable(),
     rule_runs: z.array(ruleRunShape).meta({ description: 'What rules of the project did, the newest first' }),
   })
   .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })
@@ -102,15 +97,6 @@ const presentQueueFigures = (figures: QueueFigures): z.output<typeof queueFigure
   failed_jobs: figures.failedJobs,
 })
 
-export const presentDismissal = (
-  { reason, user, createdAt }: DismissalView,
-  baseUrl: string,
-): z.output<typeof dismissalShape> => ({
-  reason,
-  user: user && presentUser(user, baseUrl),
-  created_at: createdAt,
-})
-
 export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeof impactShape> {
   const { impact, dismissal } = view.stored
   return {
@@ -123,7 +109,7 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
     queues_compared: view.queues !== null,
     concurrent_deployments: view.concurrent.map((deployment) => presentDeployment(deployment, baseUrl)),
     concurrent_elsewhere: view.concurrentElsewhere,
-    dismissal: dismissal && presentDismissal(dismissal, baseUrl),
+    dismissal: dismissal && presentStatement(dismissal, baseUrl),
     rule_runs: view.ruleRuns.map((run) => presentRun(run, baseUrl)),
   }
 }

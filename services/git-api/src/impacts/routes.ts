@@ -2,11 +2,7 @@ import type { Database } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant } from '@switchyard/domain/access'
 import {
-  auditAuthor,
-  created,
   endpoint,
-  filledText,
-  noContent,
   ok,
   pageParameters,
   pageReply,
@@ -19,24 +15,21 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { statementRoutes } from '../deployment-statements/deployment-statements.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { foundImpactShape, presentFoundImpact } from '../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
 import * as impacts from './impacts.js'
-import { dismissalShape, impactShape, presentDismissal, presentImpact } from './present.js'
+import { impactShape, presentImpact } from './present.js'
 
 export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const path = '/projects/:id/deployments/:deployment_id/impact'
   return [
-    route('GET', '/deployment_impacts', signedIn, listFindings(database)),
+    route('GET', '/deployment_impacts', signedIn, listFindings(database), { refusesUnknown: true }),
     route('GET', path, guards.readDeployments, getImpact(database)),
-    route('POST', `${path}/dismissal`, guards.deploy, dismissImpact(database)),
-    route('DELETE', `${path}/dismissal`, guards.deploy, undoDismissal(database)),
+    ...statementRoutes(database, guards, `${path}/dismissal`, impacts.dismissals),
   ]
 }
-
-const deploymentId = { deployment_id: rowId() }
-const reasonCharsMax = 1000
 
 const listFindings = (database: Database) =>
   endpoint({
@@ -70,33 +63,9 @@ const getImpact = (database: Database) =>
   endpoint({
     summary: 'What became worse in the services of a deployment with it',
     replies: { 200: impactShape },
-    input: z.object(deploymentId),
+    input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
       const impact = await impacts.getImpact(database, access, deployment_id, systemClock())
       return ok(presentImpact(impact, call.baseUrl))
-    },
-  })
-
-const dismissImpact = (database: Database) =>
-  endpoint({
-    summary: 'Say that a deployment is not the reason of what became worse',
-    replies: { 201: dismissalShape },
-    refusals: [409],
-    input: z.object({ ...deploymentId, reason: filledText(reasonCharsMax) }),
-    async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
-      const author = auditAuthor(access.caller, call)
-      const dismissal = await impacts.dismissImpact(database, access, { deploymentId, reason }, author)
-      return created(presentDismissal(dismissal, call.baseUrl))
-    },
-  })
-
-const undoDismissal = (database: Database) =>
-  endpoint({
-    summary: 'Take back that a deployment is not the reason',
-    replies: { 204: null },
-    input: z.object(deploymentId),
-    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
-      await impacts.undoDismissal(database, access, deployment_id, auditAuthor(access.caller, call))
-      return noContent()
     },
   })

@@ -4,7 +4,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { LfsObject } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
+import { noteFile, receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
 import {
   addPackageFile,
   deletePackage,
@@ -36,7 +36,7 @@ export const fileNamePattern = /^(?=.{1,255}$)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w.+
 /** Where a file is within its project. */
 export type PlaceInProject = Omit<FilePlace, 'projectId'>
 
-/** Stores a file of a package as it arrives. @throws DomainError as {@link receiveFile} */
+/** Stores a file of a package as it arrives. @throws DomainError as {@link receiveFile} and {@link noteFile} */
 export async function publishFile(
   deps: PackageDependencies,
   access: ProjectCall<Caller>,
@@ -47,7 +47,7 @@ export async function publishFile(
   const { project, caller } = access
   const bytesMax = deps.packageFileBytesMax
   const object = await receiveFile(deps, access, { ...incoming, bytesMax }, call)
-  const file = await inTransaction(deps.database, (transaction) =>
+  const file = await noteFile(deps.database, call, (transaction) =>
     addPackageFile(
       transaction,
       { ...place, projectId: project.id },

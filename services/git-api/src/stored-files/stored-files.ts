@@ -1,3 +1,4 @@
+import { type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
@@ -28,7 +29,7 @@ const lookEveryBytes = 64 * 1024 * 1024
 
 /**
  * Stores a file in bounded memory when it is the sender's turn. A file that is refused or incomplete leaves nothing. The caller notes
- * the object of the file, and who has it.
+ * the object of the file, and who has it, by {@link noteFile}.
  *
  * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found when the project was
  *   deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
@@ -58,6 +59,24 @@ export async function receiveFile(
     return stored
   })
 }
+
+/**
+ * Notes a received file in a transaction, unless its sender has gone away: who canceled an upload does not learn of the file. Its bytes
+ * then have no row, so that housekeeping removes them.
+ *
+ * @throws DomainError unavailable when the sender has gone away
+ */
+export const noteFile = <Noted>(
+  database: Database,
+  { signal }: Pick<Call, 'signal'>,
+  note: (transaction: DatabaseOrTransaction) => Promise<Noted>,
+): Promise<Noted> =>
+  inTransaction(database, async (transaction) => {
+    const noted = await note(transaction)
+    // At the end, because the rows may have waited for those of others.
+    signal.throwIfAborted()
+    return noted
+  })
 
 /** Passes the chunks on until the disk is full. @throws DomainError insufficient-storage */
 async function* whileThereIsRoom({ storageSpace }: StoredFileDependencies, chunks: AsyncIterable<Buffer>) {

@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  type AuditedChange,
   type Database,
   type DatabaseOrTransaction,
   deleteMember,
@@ -167,7 +168,10 @@ export async function distrustIssuer(
   forgetUsers([bot])
 }
 
-const auditedPlace = ({ projectId, userId }: Pick<TrustedIssuerWithLevel, 'projectId' | 'userId'>) =>
+const auditedPlace = ({
+  projectId,
+  userId,
+}: Pick<TrustedIssuerWithLevel, 'projectId' | 'userId'>): Pick<AuditedChange, 'entityType' | 'entityId'> =>
   projectId === null
     ? { entityType: 'User', entityId: userId }
     : { entityType: 'Project', entityId: projectId }

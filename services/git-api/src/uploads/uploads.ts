@@ -6,7 +6,7 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile } from '@switchyard/git-storage/lfs-objects'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
+import { noteFile, receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
 import { uploadNameOf } from './file-names.js'
 import { receiveForm } from './receive-form.js'
 import {
@@ -31,7 +31,7 @@ const formBytesMax = 2 * 1024 * 1024
  * Stores the file of a form as it arrives, at an address that nobody can guess. Everybody signed in may comment on a public project,
  * and only its members may take of its space.
  *
- * @throws DomainError forbidden; invalid-parameters for a malformed form; as {@link receiveFile}
+ * @throws DomainError forbidden; invalid-parameters for a malformed form; as {@link receiveFile} and {@link noteFile}
  */
 export async function storeUpload(
   deps: UploadDependencies,
@@ -54,7 +54,7 @@ export async function storeUpload(
     fileName: uploadNameOf(fileName),
     uploaderId: caller.user.id,
   }
-  const made = await inTransaction(deps.database, (transaction) => createUpload(transaction, upload, stored))
+  const made = await noteFile(deps.database, call, (transaction) => createUpload(transaction, upload, stored))
   deps.jobs.requestHousekeeping(project.id)
   return made
 }

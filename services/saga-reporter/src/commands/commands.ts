@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Rows, sqlStateOf } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
-import { type CommandKind, isAboutStep } from '@switchyard/domain/saga'
+import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
 import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
 import {
   answerCommand,
@@ -27,7 +27,7 @@ import {
   type SagaCommand,
   settleCommands,
 } from './store.js'
-import { type CommandTarget, hasActivity, listCommandTargets, listSagaIds } from './targets.js'
+import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './targets.js'
 import type { CommandWaiting } from './waiting.js'
 
 export type { BatchDecision, Decision, Operator } from './store.js'
@@ -54,7 +54,8 @@ export interface CommandRequest {
  * Asks the orchestrator of a saga for something.
  *
  * @param activityId the step of retry and skip; undefined: the step that stands still
- * @throws DomainError not-found | conflict when the saga has an open command, no service or no such step
+ * @throws DomainError not-found | conflict when the saga has an open command or no service, when it has ended, or when no step of it, or not
+ *   this one, is left to do
  */
 export async function requestCommand(
   { database, waiting, needsApproval }: CommandDependencies,
@@ -65,13 +66,16 @@ export async function requestCommand(
   await settleCommands(database)
   const [target] = await listCommandTargets(database, tenant, [sagaId])
   if (!target) throw notFound('Saga')
-  if (activityId !== undefined && !(await hasActivity(database, { tenant, sagaId, activityId })))
-    throw notFound('Activity')
+  const step =
+    activityId === undefined ? undefined : await findStepStatus(database, { tenant, sagaId, activityId })
+  if (step === null) throw notFound('Activity')
   const subject = subjectOf(
     request.kind,
     activityId === undefined ? target : { ...target, stepId: activityId },
   )
   if (typeof subject === 'string') throw conflict(problems[subject])
+  if (step !== undefined && !isStepOpen(step))
+    throw conflict(`The step is ${step}, so there is nothing to ${request.kind}`)
   const state = needsApproval ? 'waiting_for_approval' : 'pending'
   const commands = { tenant, ...request, state, batchId: null, sagas: [subject] } as const
   const [command] = await insertCommands(database, commands, operator, openMax)
@@ -84,11 +88,14 @@ const problems = {
   without_service: 'No event has named the service of the saga, so nobody can be asked',
   without_step: 'The saga has no step that stands still: name one with activity_id',
   busy: 'The saga has a command that has not ended',
+  ended: 'The saga has ended, and nothing of this kind is left to do',
 }
 
 /** What a command of this kind for a saga would be about, or why there can be none. */
-function subjectOf(kind: CommandKind, { sagaId, serviceName, stepId, hasOpenCommand }: CommandTarget) {
+function subjectOf(kind: CommandKind, target: CommandTarget) {
+  const { sagaId, serviceName, stepId, hasOpenCommand } = target
   if (serviceName === null) return 'without_service'
+  if (!canBeAsked(kind, target)) return 'ended'
   if (hasOpenCommand) return 'busy'
   if (!isAboutStep(kind)) return { sagaId, serviceName, activityId: null }
   return stepId === null ? 'without_step' : { sagaId, serviceName, activityId: stepId }
@@ -124,7 +131,7 @@ export async function planBatch(
   await settleCommands(database)
   const ids = await listSagaIds(database, found, batchMax + 1)
   if (ids.length > batchMax) throw invalidParameters([`filter finds more than ${batchMax} sagas: narrow it`])
-  const leftOut = { without_service: 0, without_step: 0, busy: 0 }
+  const leftOut = { without_service: 0, without_step: 0, busy: 0, ended: 0 }
   const subjects = (await listCommandTargets(database, found.tenant, ids)).map((target) =>
     subjectOf(kind, target),
   )

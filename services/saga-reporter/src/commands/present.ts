@@ -53,8 +53,11 @@ export const presentCommand = (command: SagaCommand): z.output<typeof commandSha
 const planShape = z.object({
   matched: z.int().meta({ description: 'Sagas that the filter finds' }),
   left_out: z
-    .object({ without_service: z.int(), without_step: z.int(), busy: z.int() })
-    .meta({ description: 'Sagas that get no command: `busy` have one that has not ended' }),
+    .object({ without_service: z.int(), without_step: z.int(), busy: z.int(), ended: z.int() })
+    .meta({
+      description:
+        'Sagas that get no command: `busy` have one that has not ended; `ended` have ended, and nothing of the kind is left to do',
+    }),
 })
 
 export const batchPreviewShape = z

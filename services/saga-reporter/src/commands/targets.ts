@@ -1,4 +1,10 @@
 import {
+  type ActivityStatus,
+  type SagaOutcome,
+  type SagaStatus,
+  settledStepStatuses,
+} from '@switchyard/domain/saga'
+import {
   type Readable,
   readRows,
   type SagaOrder,
@@ -11,12 +17,16 @@ import { isOpen } from './store.js'
 /** What a command of a kind for a saga would be about. */
 export interface CommandTarget {
   sagaId: string
+  status: SagaStatus
+  outcome: SagaOutcome | null
   /** Null when no event has named it. */
   serviceName: string | null
   /** The step that stands still: of those that have neither succeeded nor been undone the last one. */
   stepId: string | null
   hasOpenCommand: boolean
 }
+
+const notWaiting = ['NotStarted', ...settledStepStatuses].map((status) => `'${status}'`).join(', ')
 
 /** In the order of the ids; sagas that do not exist are left out. */
 export const listCommandTargets = (
@@ -25,27 +35,28 @@ export const listCommandTargets = (
   sagaIds: readonly string[],
 ): Promise<CommandTarget[]> =>
   readRows<CommandTarget>(database, {
-    text: `SELECT s.id AS "sagaId", s.service_name AS "serviceName", step.id AS "stepId",
+    text: `SELECT s.id AS "sagaId", s.status, s.outcome, s.service_name AS "serviceName", step.id AS "stepId",
         EXISTS (SELECT FROM saga_commands c WHERE c.tenant = s.tenant AND c.saga_id = s.id AND ${isOpen}) AS "hasOpenCommand"
       FROM unnest($2::text[]) WITH ORDINALITY AS given(id, position)
       JOIN sagas s ON s.tenant = $1 AND s.id = given.id
       LEFT JOIN LATERAL (
         SELECT a.id FROM saga_activities a WHERE a.tenant = s.tenant AND a.saga_id = s.id
-          AND a.status NOT IN ('NotStarted', 'Executed', 'Revoked', 'Compensated')
+          AND a.status NOT IN (${notWaiting})
         ORDER BY a."order" DESC NULLS LAST, a.first_seen_at DESC, a.id LIMIT 1) step ON true
       ORDER BY given.position`,
     values: [tenant, sagaIds],
   })
 
-export async function hasActivity(
+/** The status of a step of a saga; null when the saga has no such step. */
+export async function findStepStatus(
   database: Readable,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
-): Promise<boolean> {
-  const rows = await readRows(database, {
-    text: 'SELECT FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',
+): Promise<ActivityStatus | null> {
+  const [step] = await readRows<{ status: ActivityStatus }>(database, {
+    text: 'SELECT status FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',
     values: [tenant, activityId, sagaId],
   })
-  return rows.length > 0
+  return step?.status ?? null
 }
 
 /** The first sagas that a search finds. @throws DomainError unavailable when it takes too long */

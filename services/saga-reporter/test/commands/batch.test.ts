@@ -29,10 +29,13 @@ describe('a request for the sagas of a filter', () => {
     const idle = `${service}-idle`
     const metadata = { 'private-token': tokens.reporter }
     await harness.grpc.report('SagaStarted', { sagaId: idle, serviceName: service }, { metadata })
+    const done = `${service}-done`
+    for (const operation of ['SagaStarted', 'SagaEnded'] as const)
+      await harness.grpc.report(operation, { sagaId: done, serviceName: service }, { metadata })
     const filter = { service_name: service }
     const preview = await call('POST', 'commands/preview', tokens.administrator, { kind: 'retry', filter })
-    const leftOut = { without_service: 0, without_step: 1, busy: 1 }
-    expect(preview.body).toEqual({ matched: 4, commands: 2, left_out: leftOut })
+    const leftOut = { without_service: 0, without_step: 1, busy: 1, ended: 1 }
+    expect(preview.body).toEqual({ matched: 5, commands: 2, left_out: leftOut })
     expect((await call('GET', `commands?service_name=${service}`, tokens.reader)).body).toHaveLength(1)
 
     const wish = { kind: 'retry', reason: 'the bank is back', filter }
@@ -40,14 +43,14 @@ describe('a request for the sagas of a filter', () => {
       call('POST', 'commands', token, { ...wish, ...body })
     expect((await batch({ expected_count: 3 })).status).toBe(409)
     expect((await batch({})).status).toBe(400)
-    expect((await batch({ expected_count: 4, filter: {} })).status).toBe(400)
-    expect((await batch({ expected_count: 4, filter: { service: 'x' } })).status).toBe(400)
-    expect((await batch({ expected_count: 4 }, tokens.reader)).status).toBe(403)
-    expect((await batch({ expected_count: 4 }, null)).status).toBe(401)
-    const { status: code, body } = await batch({ expected_count: 4 })
+    expect((await batch({ expected_count: 5, filter: {} })).status).toBe(400)
+    expect((await batch({ expected_count: 5, filter: { service: 'x' } })).status).toBe(400)
+    expect((await batch({ expected_count: 5 }, tokens.reader)).status).toBe(403)
+    expect((await batch({ expected_count: 5 }, null)).status).toBe(401)
+    const { status: code, body } = await batch({ expected_count: 5 })
     expect([code, body]).toEqual([
       201,
-      { matched: 4, created: 2, left_out: leftOut, batch_id: expect.any(String) },
+      { matched: 5, created: 2, left_out: leftOut, batch_id: expect.any(String) },
     ])
     const list = await call('GET', `commands?batch_id=${body.batch_id}`, tokens.reader)
     expect(list.body.map((command: Shown) => [command.saga_id, command.activity_id]).sort()).toEqual([

@@ -266,6 +266,22 @@ describe('an unfit request', () => {
     expect((await ask(fine, { kind: 'cancel' })).status).toBe(201)
   })
 
+  it('about a step that has succeeded, or a saga that has ended, is refused with the reason', async () => {
+    const sagaId = await failedSaga()
+    const refusalOf = async (body: object) => {
+      const { status: code, body: answer } = await ask(sagaId, body)
+      return `${code} ${answer.message}`
+    }
+    const done = { activity_id: `${sagaId}-1` }
+    expect(await refusalOf({ kind: 'retry', ...done })).toMatch(/^409 The step is Executed, .* to retry$/)
+    expect(await refusalOf({ kind: 'skip', ...done })).toMatch(/^409 The step is Executed, .* to skip$/)
+    const metadata = { 'private-token': tokens.reporter }
+    await harness.grpc.report('SagaEnded', { sagaId, serviceName: service }, { metadata })
+    for (const kind of ['retry', 'skip', 'cancel'])
+      expect(await refusalOf({ kind })).toMatch(/^409 The saga has ended/)
+    expect((await ask(sagaId, { kind: 'compensate' })).status).toBe(201)
+  })
+
   it('of an orchestrator is refused', async () => {
     const wrong = [
       { serviceName: ' ' },

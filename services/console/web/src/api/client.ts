@@ -1,3 +1,4 @@
+import { problemsText } from '../lib/problems-text'
 import { noteServerTime } from '../lib/server-clock'
 import { noteUnauthorized } from './session-end'
 
@@ -27,12 +28,15 @@ export interface Page<Row> {
 
 const base = '/api/v4'
 
-export function addressOf(path: string, query: Query = {}): string {
+export const addressOf = (path: string, query?: Query): string => base + withQuery(path, query)
+
+/** A path with parameters, which more may be added to. */
+export function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
   const text = search.toString()
-  return base + path + (text ? `?${text}` : '')
+  return text ? `${path}${path.includes('?') ? '&' : '?'}${text}` : path
 }
 
 /** Encodes a text, which may contain slashes, as one path segment: `a/b` ⇒ `a%2Fb`. */
@@ -73,11 +77,11 @@ async function call(method: string, path: string, { query, body, signal, ifMatch
 export const noAnswer = () =>
   new ApiError(0, 'The server does not answer. Check the connection and try again.')
 
-/** The sentence of a refusal: `message` and `error` are a text, a list, or problems by field. */
+/** A refusal with its sentence. */
 export function refusalOf(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Record<string, unknown>
-    const told = flatten(body.message ?? body.error)
+    const told = problemsText(body.message ?? body.error)
     if (told) return new ApiError(status, isBareStatus(told) ? unavailableNow : told, body)
   } catch {
     // Not JSON: a proxy on the way answered.
@@ -88,16 +92,6 @@ export function refusalOf(status: number, text: string): ApiError {
 /** A part of Switchyard failed or does not answer, and operators find in the log why. */
 const unavailableNow = 'Switchyard cannot answer this now. Try again in a moment.'
 const isBareStatus = (told: string) => /^5\d\d [A-Za-z ]+$/.test(told)
-
-function flatten(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(flatten).join('; ')
-  if (value && typeof value === 'object')
-    return Object.entries(value)
-      .map(([field, problem]) => `${field}: ${flatten(problem)}`)
-      .join('; ')
-  return ''
-}
 
 export async function get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
   return (await call('GET', path, { query, signal })).json() as Promise<Answer>

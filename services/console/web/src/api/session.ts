@@ -36,6 +36,7 @@ export const sessionQuery = queryOptions({
 export type Area =
   | 'sagas'
   | 'sagas.change'
+  | 'sagas.webhooks'
   | 'projects'
   | 'projects.change'
   | 'broadcasts'
@@ -54,6 +55,7 @@ export function mayUse({ user, scopes }: Session, area: Area): boolean {
   const rules: Record<Area, boolean> = {
     sagas: (user.is_admin && reads) || scopes.includes('read_sagas'),
     'sagas.change': user.is_admin && changes,
+    'sagas.webhooks': user.is_admin && reads,
     projects: reads,
     'projects.change': changes,
     broadcasts: (user.is_admin && reads) || scopes.includes('manage_broadcasts'),

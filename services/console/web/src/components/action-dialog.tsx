@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { filledLines } from '../lib/format'
 import { Button, type Look } from './button'
 import { Modal, ModalActions } from './modal'
 import { Problem } from './states'
@@ -56,3 +57,6 @@ export function ActionDialog({
 
 /** The text of a field, without spaces around it. */
 export const textOf = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
+
+/** The items of a list that is typed one a line. */
+export const linesOf = (form: FormData, name: string): string[] => filledLines(textOf(form, name))

@@ -120,7 +120,7 @@ export const UploadList = ({ items, stored, remove, retry }: Uploads) => (
       <ul aria-label="Uploads" className="mt-3 flex flex-col gap-2">
         {items.map((item) => (
           <li key={item.id} className="rounded-md border px-3 py-2 text-sm">
-            <UploadRow item={item} onRemove={() => remove(item.id)} onRetry={() => retry(item)} />
+            <UploadRow item={item} onRemove={() => remove(item)} onRetry={() => retry(item)} />
           </li>
         ))}
       </ul>

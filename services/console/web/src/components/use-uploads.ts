@@ -17,9 +17,13 @@ let lastId = 0
 /**
  * Sends files one after the other, while the page stays. Leaving the page asks first.
  *
- * @param store sends one file. When it is stopped or fails, the file can be tried again
+ * @param store sends one file. When it fails, the file can be tried again
+ * @param discard removes what was stored of a file that failed and is not tried again
  */
-export function useUploads(store: (file: File, transfer: Transfer) => Promise<unknown>) {
+export function useUploads(
+  store: (file: File, transfer: Transfer) => Promise<unknown>,
+  discard?: (file: File) => Promise<unknown>,
+) {
   const [items, setItems] = useState<Uploading[]>([])
   /** The name of the file that was stored last. */
   const [stored, setStored] = useState<string>()
@@ -60,6 +64,7 @@ export function useUploads(store: (file: File, transfer: Transfer) => Promise<un
         signal: controller.signal,
         onProgress: (sentBytes) => change(id, { sentBytes }),
       })
+      if (controller.signal.aborted) return
       remove(id)
       setStored(file.name)
     } catch (error) {
@@ -86,7 +91,10 @@ export function useUploads(store: (file: File, transfer: Transfer) => Promise<un
     /** Removes the message that names the file stored last. */
     forgetStored: () => setStored(undefined),
     /** Stops a file, or takes one that failed from the list. */
-    remove,
+    remove({ id, file, state }: Uploading) {
+      remove(id)
+      if (state === 'failed') void discard?.(file)
+    },
     retry({ id, file }: Uploading) {
       change(id, { state: 'waiting', error: undefined })
       enqueue(id, file)

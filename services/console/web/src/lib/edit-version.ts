@@ -1,9 +1,13 @@
 import { useRef, useState } from 'react'
 import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
 
-const textOf = (fields: object, name: string) => String((fields as Record<string, unknown>)[name] ?? '')
+/** A value as a form shows it. Items of a list have no line breaks, so that one between them tells lists apart. */
+function textOf(fields: object, name: string, between = '\n'): string {
+  const value = (fields as Record<string, unknown>)[name]
+  return Array.isArray(value) ? value.join(between) : String(value ?? '')
+}
 
-/** The fields that got another value, as a form shows values: lists and their texts are the same. */
+/** The fields that got another value. */
 const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
   Object.fromEntries(
     Object.keys(after)
@@ -14,7 +18,7 @@ const changesOf = <Fields extends object>(before: Fields, after: Fields): Partia
 /** Refuses a change because somebody else made one first, and says what is stored now of the fields that both have changed. */
 function stale(before: object, now: object, wanted: object): ApiError {
   const both = Object.keys(wanted).filter((name) => textOf(before, name) !== textOf(now, name))
-  const stored = both.map((name) => `${name.replaceAll('_', ' ')} “${textOf(now, name)}”`).join(', ')
+  const stored = both.map((name) => `${name.replaceAll('_', ' ')} “${textOf(now, name, '; ')}”`).join(', ')
   return new ApiError(
     412,
     `Somebody else has changed this meanwhile, so nothing of yours is saved yet. ${stored && `Stored now: ${stored}. `}What you have typed is still here; saving it again stores your changes beside theirs.`,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bytes, count, countOf, isWebAddress, shortSha, sinceNow } from './format'
+import { bytes, count, countOf, filledLines, firstLine, isWebAddress, shortSha, sinceNow } from './format'
 
 it.each([
   [0, '0 B'],
@@ -45,4 +45,21 @@ it.each([
   ['', false],
 ])('%s becomes a link: %s', (address, expected) => {
   expect(isWebAddress(address)).toBe(expected)
+})
+
+it('a list is typed one item a line, whatever else stands in the items', () => {
+  expect(filledLines(' pay, later \r\n\n mail\n')).toEqual(['pay, later', 'mail'])
+  expect(filledLines(' \n ')).toEqual([])
+})
+
+it.each([
+  ['no bank\n    at pay (bank.js:1:2)', 'no bank'],
+  ['\n\r\n  Error: no\r\nmore', 'Error: no'],
+  ['0123456789', '0123456789'],
+  ['0123456789a', '012345678…'],
+  ['😀'.repeat(10), '😀'.repeat(10)],
+  ['😀'.repeat(11), `${'😀'.repeat(9)}…`],
+  ['', ''],
+])('the first line of %j is %j', (text, line) => {
+  expect(firstLine(text, 10)).toBe(line)
 })

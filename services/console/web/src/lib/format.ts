@@ -46,6 +46,20 @@ export function projectParams(path: string) {
   return { namespace, name }
 }
 
+/** The lines of a text that are not blank, without blanks around them. */
+export const filledLines = (text: string): string[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter(Boolean)
+
+/** The first line of a text that may be long, such as a stack trace, in so many characters at most. */
+export function firstLine(text: string, charsMax: number): string {
+  const [line = ''] = filledLines(text)
+  const characters = [...line.slice(0, 2 * charsMax + 2)]
+  return characters.length > charsMax ? `${characters.slice(0, charsMax - 1).join('')}…` : line
+}
+
 export const shortSha = (sha: string) => sha.slice(0, 8)
 
 /** Addresses come from users: only those of the web become links. */

@@ -6,7 +6,7 @@ import type { Area } from '../api/session'
  */
 export const navigation = [
   { to: '/', name: 'Overview', area: undefined },
-  { to: '/sagas', name: 'Sagas', area: 'sagas', others: ['/commands', '/bulk-jobs'] },
+  { to: '/sagas', name: 'Sagas', area: 'sagas', others: ['/commands', '/bulk-jobs', '/saga-webhooks'] },
   { to: '/failures', name: 'Failures', area: 'sagas' },
   { to: '/projects', name: 'Projects', area: 'projects' },
   { to: '/services', name: 'Services', area: 'projects' },

@@ -1,3 +1,4 @@
+import { auditedEntities } from '@switchyard/domain/audit'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Fragment } from 'react'
@@ -28,17 +29,6 @@ const filters = [
   'created_after',
   'created_before',
 ] as const
-
-const entityTypes = [
-  'User',
-  'Project',
-  'Webhook',
-  'BroadcastMessage',
-  'Saga',
-  'SagaBulkJob',
-  'SagaCommand',
-  'Job',
-]
 
 const searchedCharsMin = 3
 
@@ -105,7 +95,7 @@ function AuditFilters() {
         label="Kind"
         all="Every kind"
         value={search.entity_type}
-        options={entityTypes}
+        options={auditedEntities}
         onChange={(entity_type) =>
           void navigate({ search: { ...search, page_token: undefined, entity_id: undefined, entity_type } })
         }

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { send } from '../../api/client'
 import { useSession } from '../../api/session'
-import { ActionDialog, textOf } from '../../components/action-dialog'
+import { ActionDialog, linesOf, textOf } from '../../components/action-dialog'
 import { ChoiceField } from '../../components/choice-field'
-import { CheckboxField, TextField } from '../../components/fields'
+import { CheckboxField, TextArea, TextField } from '../../components/fields'
 import { SecretDialog } from '../../components/secret-dialog'
 import type { IssuedToken } from '../../generated/types.gen'
 import { tokenScopes } from './token-parts'
@@ -29,11 +29,12 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
   const [issued, setIssued] = useState<IssuedToken>()
   if (issued) return <SecretDialog name={issued.name} secret={issued.token} onClose={onClose} />
   const create = async (form: FormData) => {
+    const tenants = linesOf(form, 'tenants')
     const body = {
       name: textOf(form, 'name'),
       expires_at: textOf(form, 'expires_at') || undefined,
       scopes: form.getAll('scopes').map(String),
-      tenants: textOf(form, 'tenants') || undefined,
+      tenants: tenants.length > 0 ? tenants : undefined,
     }
     const holder = isOwn ? 'user' : `users/${(await findUser(textOf(form, 'user'))).id}`
     const token = await send<IssuedToken>('POST', `/${holder}/personal_access_tokens`, body)
@@ -78,10 +79,11 @@ export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; o
         ))}
       </fieldset>
       {!isOwn && (
-        <TextField
+        <TextArea
           label="Tenants of sagas"
           name="tenants"
-          hint="The only ones that the token may name, separated by commas. Empty: every tenant."
+          rows={2}
+          hint="The only ones that the token may name, one a line. Empty: every tenant."
         />
       )}
     </ActionDialog>

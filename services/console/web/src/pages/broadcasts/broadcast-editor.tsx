@@ -156,11 +156,12 @@ function EditorFields({ draft, change }: { draft: Draft; change: (part: Partial<
           problem={hexColor.test(draft.font) ? undefined : 'A color is # and 3 or 6 hex digits.'}
           onChange={(event) => change({ font: event.target.value })}
         />
-        <TextField
+        <TextArea
           label="Pages"
+          rows={2}
           value={draft.target_path}
           maxLength={255}
-          hint="Paths that show it; * stands for anything. Empty: all pages."
+          hint="Paths that show it, one a line; * stands for anything. Empty: all pages."
           onChange={(event) => change({ target_path: event.target.value })}
         />
         <SelectField

@@ -110,7 +110,13 @@ function columnsFor(
     { header: 'State', cell: (message) => <BroadcastState message={message} /> },
     { header: 'Starts', wide: true, cell: ({ starts_at }) => <Time at={starts_at} /> },
     { header: 'Ends', cell: ({ ends_at }) => <Time at={ends_at} /> },
-    { header: 'Pages', wide: true, cell: ({ target_path }) => target_path || 'all' },
+    {
+      header: 'Pages',
+      wide: true,
+      cell: ({ target_path }) => (
+        <span className="whitespace-pre-line wrap-anywhere">{target_path || 'all'}</span>
+      ),
+    },
   ]
   const actions: Column<BroadcastMessage> = {
     header: 'Actions',

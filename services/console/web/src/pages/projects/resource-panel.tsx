@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { getPage, send } from '../../api/client'
+import { getPage, type Query, send, withQuery } from '../../api/client'
 import { ActionDialog } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
@@ -15,6 +15,8 @@ export interface ResourcePanelProps<Row, Made> {
   name: string
   /** The list in the API. */
   address: string
+  /** Parameters of the list, which what is removed is looked up with as well. */
+  query?: Query
   columns: Column<Row>[]
   rowKey: (row: Row) => string | number
   empty: ReactNode
@@ -47,7 +49,7 @@ export interface ResourcePanelProps<Row, Made> {
 
 /** A list of the API as a table, whose rows can be added and removed. */
 export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row, Made>) {
-  const { name, address, columns, rowKey, empty, add, remove, rowActions } = props
+  const { name, address, query, columns, rowKey, empty, add, remove, rowActions } = props
   // Each list has a separate parameter for its page number, because several lists are shown together.
   const parameter = address.slice(address.lastIndexOf('/') + 1)
   const search: Record<string, string> = useSearch({ strict: false })
@@ -58,8 +60,8 @@ export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row
   const [isAdding, setIsAdding] = useState(false)
   const [removed, setRemoved] = useState<Row>()
   const list = useQuery({
-    queryKey: [address, page],
-    queryFn: ({ signal }) => getPage<Row>(address, { page, per_page: 50 }, signal),
+    queryKey: [address, page, query],
+    queryFn: ({ signal }) => getPage<Row>(address, { ...query, page, per_page: 50 }, signal),
     placeholderData: (before) => before,
   })
   const actions: Column<Row> = {
@@ -98,7 +100,7 @@ export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row
       </Shown>
       {isAdding && add && <AddDialog address={address} add={add} onClose={() => setIsAdding(false)} />}
       {removed !== undefined && remove && (
-        <RemoveDialog address={address} remove={remove} row={removed} onClose={() => setRemoved(undefined)} />
+        <RemoveDialog {...{ address, query, remove }} row={removed} onClose={() => setRemoved(undefined)} />
       )}
     </Panel>
   )
@@ -129,18 +131,20 @@ function AddDialog<Made>({
 
 function RemoveDialog<Row>({
   address,
+  query,
   remove: { action, nameOf, idOf, effect },
   row,
   onClose,
 }: {
   address: string
+  query: Query | undefined
   remove: NonNullable<ResourcePanelProps<Row, never>['remove']>
   row: Row
   onClose: () => void
 }) {
   const client = useQueryClient()
   const run = async () => {
-    await send('DELETE', `${address}/${encodeURIComponent(idOf(row))}`)
+    await send('DELETE', withQuery(`${address}/${encodeURIComponent(idOf(row))}`, query))
     await client.invalidateQueries({ queryKey: [address] })
     onClose()
   }

@@ -4,7 +4,6 @@ import { Page } from '../../components/page'
 import { NotAllowed } from '../../components/states'
 import { useHasRole } from './project-data'
 import { useProject } from './project-frame'
-import { DeliveriesPanel } from './settings/deliveries-panel'
 import { GeneralPanel } from './settings/general-panel'
 import { ImpactRulesPanel, RuleRunsPanel } from './settings/impact-rules-panel'
 import { MembersPanel } from './settings/members-panel'
@@ -12,7 +11,7 @@ import { ProtectedBranchesPanel, ProtectedTagsPanel } from './settings/protectio
 import { StoragePanel } from './settings/storage-panel'
 import { AccessTokensPanel, DeployTokensPanel } from './settings/token-panels'
 import { TrustedIssuersPanel } from './settings/trusted-issuers-panel'
-import { WebhooksPanel } from './settings/webhooks-panel'
+import { ProjectDeliveriesPanel, ProjectWebhooksPanel } from './settings/webhooks-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
 
@@ -30,8 +29,8 @@ function Settings() {
       <MembersPanel mayChange={mayChange} />
       <ProtectedBranchesPanel mayChange={mayChange} />
       <ProtectedTagsPanel mayChange={mayChange} />
-      <WebhooksPanel mayChange={mayChange} />
-      {hook !== undefined && <DeliveriesPanel key={hook} hook={hook} mayChange={mayChange} />}
+      <ProjectWebhooksPanel mayChange={mayChange} />
+      {hook !== undefined && <ProjectDeliveriesPanel key={hook} hook={hook} mayChange={mayChange} />}
       <ImpactRulesPanel mayChange={mayChange} />
       {rule !== undefined && <RuleRunsPanel key={rule} rule={rule} />}
       <DeployTokensPanel mayChange={mayChange} />

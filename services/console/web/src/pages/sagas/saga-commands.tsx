@@ -1,3 +1,4 @@
+import { canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga-command'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
@@ -73,7 +74,7 @@ function Kinds({
   onChoose: (kind: Kind) => void
 }) {
   const offered = (Object.keys(kinds) as Kind[]).filter(
-    (kind) => (kind !== 'retry' && kind !== 'skip') || saga.activities.length > 0,
+    (kind) => canBeAsked(kind, saga) && (!isAboutStep(kind) || saga.activities.some(isOpenStep)),
   )
   return (
     <div className="flex flex-wrap gap-2">
@@ -86,9 +87,10 @@ function Kinds({
   )
 }
 
-/** Steps that have neither succeeded nor been undone, of which the last one stands still. */
-const isUnfinished = ({ status }: SagaActivity) =>
-  !['NotStarted', 'Executed', 'Revoked', 'Compensated'].includes(status)
+const isOpenStep = ({ status }: SagaActivity) => isStepOpen(status)
+
+/** The last of these steps stands still. */
+const isUnfinished = (step: SagaActivity) => isOpenStep(step) && step.status !== 'NotStarted'
 
 function AskDialog({
   id,
@@ -103,7 +105,6 @@ function AskDialog({
 }) {
   const client = useQueryClient()
   const { name, explained } = kinds[kind]
-  const isAboutStep = kind === 'retry' || kind === 'skip'
   const ask = async (form: FormData) => {
     const step = textOf(form, 'step')
     const body = { kind, reason: textOf(form, 'reason'), ...(step && { activity_id: step }) }
@@ -117,13 +118,13 @@ function AskDialog({
         {explained} It may refuse. The command waits an hour for an orchestrator of{' '}
         <span dir="auto">{saga.service_name}</span>.
       </p>
-      {isAboutStep && (
+      {isAboutStep(kind) && (
         <SelectField
           label="Step"
           name="step"
           defaultValue={saga.activities.findLast(isUnfinished)?.activity_id}
         >
-          {saga.activities.map(({ activity_id, order, status }) => (
+          {saga.activities.filter(isOpenStep).map(({ activity_id, order, status }) => (
             <option key={activity_id} value={activity_id}>
               {order === null ? '' : `${order}: `}
               {activity_id} ({status})

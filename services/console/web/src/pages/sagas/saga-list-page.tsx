@@ -125,6 +125,7 @@ function Actions({
   onBulk: (action: BulkRequest['action']) => void
 }) {
   const mayChange = useMay('sagas.change')
+  const maySeeWebhooks = useMay('sagas.webhooks')
   return (
     <>
       <LiveStatus list={list} />
@@ -138,6 +139,11 @@ function Actions({
       <ButtonLink to="/commands" search={{ tenant }}>
         Commands
       </ButtonLink>
+      {maySeeWebhooks && (
+        <ButtonLink to="/saga-webhooks" search={{ tenant }}>
+          Webhooks
+        </ButtonLink>
+      )}
       {mayChange && (
         <>
           <Button

@@ -3,17 +3,22 @@ import { mayUse, useSession } from '../../../api/session'
 import { TextLink } from '../../../components/text-link'
 import type { Band } from './bands'
 import { Lane } from './lane'
-import { placeIn, rowsOf, type Span } from './time-line-model'
+import { placeIn, roomOf, rowsOf, type Span } from './time-line-model'
 import type { MarkOf } from './use-marks'
 
 const rowHeight = 28
 const rowsMax = 4
-/** A band that is shorter is shown so wide, in pixels. */
+// In pixels. A band that is shorter is shown so wide, and its text goes on beside it up to its own greatest width.
 const widthMin = 26
+const textMax = 240
+const characterWidth = 6.5
+const padding = 14
+/** While the width is not measured yet. */
+const plotWidthGuess = 600
 
 const looks = {
-  freeze: 'border-warn bg-warn-soft text-warn',
-  broadcast: 'border-dashed border-busy bg-busy-soft text-busy',
+  freeze: { box: 'border-warn bg-warn-soft', text: 'text-warn' },
+  broadcast: { box: 'border-dashed border-busy bg-busy-soft', text: 'text-busy' },
 }
 
 /** Freezes with a whole border, and broadcasts with a dashed one. */
@@ -29,16 +34,20 @@ export function BandLane({
   plotWidth: number
   markOf: MarkOf
 }) {
-  const places = bands.map(({ from, to }) => {
-    const [left, right] = [placeIn(span, from), placeIn(span, to)]
-    const least = plotWidth === 0 ? 0 : (widthMin / plotWidth) * 100
-    return { left: Math.min(left, 100 - least), right: Math.max(right, left + least) }
+  const percentOf = (pixels: number) => (pixels / (plotWidth || plotWidthGuess)) * 100
+  const places = bands.map(({ from, to, text }) => {
+    const least = percentOf(widthMin)
+    const left = Math.min(placeIn(span, from), 100 - least)
+    const drawn = { left, right: Math.max(placeIn(span, to), left + least) }
+    const room = roomOf(drawn, percentOf(Math.min(textMax, text.length * characterWidth + padding)))
+    return { drawn, ...room }
   })
   const rows = rowsOf(places, rowsMax)
   return (
     <Lane name="Freezes and broadcasts" height={(Math.max(...rows) + 1) * rowHeight}>
       {bands.map((band, index) => {
-        const { left = 0, right = 0 } = places[index] ?? {}
+        const { left, right, drawn } = places[index] ?? { left: 0, right: 0, drawn: { left: 0, right: 0 } }
+        const width = right - left
         return (
           <BandLink
             key={band.key}
@@ -46,14 +55,16 @@ export function BandLane({
             {...markOf(band.key)}
             title={band.label}
             aria-label={band.label}
-            className={`absolute flex h-[24px] items-center overflow-hidden rounded border px-1.5 text-xs ${looks[band.kind]}`}
-            style={{
-              left: `${left}%`,
-              width: `${right - left}%`,
-              minWidth: widthMin,
-              top: (rows[index] ?? 0) * rowHeight,
-            }}
+            className={`absolute isolate flex h-[24px] items-center px-1.5 text-xs ${looks[band.kind].text}`}
+            style={{ left: `${left}%`, width: `${width}%`, top: (rows[index] ?? 0) * rowHeight }}
           >
+            <span
+              className={`absolute inset-y-0 -z-10 rounded border ${looks[band.kind].box}`}
+              style={{
+                left: `${((drawn.left - left) / width) * 100}%`,
+                width: `${((drawn.right - drawn.left) / width) * 100}%`,
+              }}
+            />
             <bdi className="truncate">{band.text}</bdi>
           </BandLink>
         )

@@ -1,6 +1,6 @@
 import { plainText } from '../../../components/message-text'
 import type { Banner, BroadcastMessage, Freeze } from '../../../generated/types.gen'
-import { exactTime } from '../../../lib/format'
+import { exactTime, firstLine } from '../../../lib/format'
 import type { Span } from './time-line-model'
 
 /** A time in which projects are frozen, or in which a message is shown. */
@@ -45,8 +45,10 @@ function freezeBands(freezes: readonly Freeze[]): Band[] {
   })
 }
 
+const textCharsMax = 120
+
 function broadcastBand({ id, message, starts_at, ends_at }: Banner | BroadcastMessage): Band {
-  const text = `Broadcast: ${plainText(message)}`
+  const text = `Broadcast: ${firstLine(plainText(message), textCharsMax)}`
   const [from, to] = [Date.parse(starts_at), Date.parse(ends_at)]
   const label = `${text}, ${timesOf(from, to)}`
   return { key: `broadcast ${id}`, kind: 'broadcast', text, label, from, to, of: String(id) }

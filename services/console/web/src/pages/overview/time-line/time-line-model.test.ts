@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest'
-import { causesOf, latenciesOf, lineOf, markAfter, placeIn, rowsOf, spanOf, stack } from './time-line-model'
+import {
+  causesOf,
+  latenciesOf,
+  lineOf,
+  markAfter,
+  placeIn,
+  roomOf,
+  rowsOf,
+  spanOf,
+  stack,
+} from './time-line-model'
 
 const minute = 60_000
 const noon = Date.parse('2026-11-27T12:00:00Z')
@@ -28,13 +38,27 @@ it('what would cover something stands in the next row, and in the last one where
   expect(rowsOf(items, 2)).toEqual([0, 1, 1, 0, 1])
 })
 
+it.each([
+  [{ left: 10, right: 12 }, 30, { left: 10, right: 40 }],
+  [{ left: 10, right: 60 }, 30, { left: 10, right: 60 }],
+  [{ left: 90, right: 92 }, 30, { left: 70, right: 100 }],
+  [{ left: 40, right: 42 }, 130, { left: 0, right: 100 }],
+])('the band %j with a text of %d takes %j', (band, text, room) => {
+  expect(roomOf(band, text)).toEqual(room)
+})
+
 /** Failures of three causes in the buckets of the span after the first one, which was two buckets earlier. */
 const history = {
   from: iso(span.from - 2 * minute),
   to: iso(noon),
   bucket_seconds: 60,
   causes: [
-    { fingerprint: 'f1', sample: 'the bank is closed', count: 6, counts: [9, 9, 0, 2, 4] },
+    {
+      fingerprint: 'f1',
+      sample: 'the bank is closed\n  at pay (bank.js:1)',
+      count: 6,
+      counts: [9, 9, 0, 2, 4],
+    },
     { fingerprint: 'f2', sample: 'no room', count: 1, counts: [1] },
   ],
   other: { count: 1, counts: [0, 0, 0, 1] },

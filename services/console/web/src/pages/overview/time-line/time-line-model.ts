@@ -1,4 +1,5 @@
 import type { FailureHistory, JobHistory } from '../../../generated/types.gen'
+import { firstLine } from '../../../lib/format'
 
 /** How many hours the time line shows. */
 export const hourChoices = [
@@ -61,6 +62,15 @@ export function rowsOf(items: readonly { left: number; right: number }[], rowsMa
   })
 }
 
+/**
+ * The room that a band takes with its text, which may be longer than itself: beside it at its right, and where that side has no room at its
+ * left, too. All are percents of the width.
+ */
+export function roomOf({ left, right }: { left: number; right: number }, text: number) {
+  const begin = Math.max(0, Math.min(left, 100 - text))
+  return { left: begin, right: Math.max(right, begin + Math.min(text, 100)) }
+}
+
 /** Failures of one cause in each bucket of the span. */
 export interface Cause {
   /** Null: all causes that are not told apart. */
@@ -70,13 +80,20 @@ export interface Cause {
   counts: number[]
 }
 
+/** Errors may be whole stack traces. */
+const nameCharsMax = 120
+
 /** The causes that have failures in the span, the most frequent one first. */
 export function causesOf(span: Span, { from, causes, other }: FailureHistory): Cause[] {
   const shift = Math.round((Date.parse(from) - span.from) / span.bucketMs)
   const within = (counts: number[]) =>
     Array.from({ length: span.buckets }, (_, bucket) => counts[bucket - shift] ?? 0)
   const all = [
-    ...causes.map(({ fingerprint, sample, counts }) => ({ fingerprint, name: sample, counts })),
+    ...causes.map(({ fingerprint, sample, counts }) => ({
+      fingerprint,
+      name: firstLine(sample, nameCharsMax),
+      counts,
+    })),
     { fingerprint: null, name: 'Other causes', counts: other.counts },
   ].map((cause) => ({ ...cause, counts: within(cause.counts) }))
   return all

@@ -3,7 +3,7 @@ import { type Column, DataTable } from '../../../components/data-table'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { EndedDeployment } from '../../../generated/types.gen'
-import { count, duration } from '../../../lib/format'
+import { count, duration, firstLine } from '../../../lib/format'
 import { BandLink } from './band-lane'
 import type { Band } from './bands'
 import { deploymentKey, deploymentParams, endOf, findingsText, isBlamed } from './deployment-lane'
@@ -112,7 +112,7 @@ function Figures({ span, causes = [], latencies }: Content) {
   const columns: Column<Bucket>[] = [
     { header: 'From', cell: ({ at }) => <Time at={new Date(at).toISOString()} absolute /> },
     ...causes.map(({ name, counts }, number) => ({
-      header: `${number + 1}. ${name.slice(0, headerCharsMax)}`,
+      header: `${number + 1}. ${firstLine(name, headerCharsMax)}`,
       numeric: true,
       cell: ({ index }: Bucket) => count(counts[index] ?? 0),
     })),

@@ -19,13 +19,20 @@ import { ServiceFigures } from './service-figures'
 
 const refreshMs = 10_000
 
+/** Whether nothing of it changes by itself any more. */
+const isOver = ({ complete, rule_runs, services, queues }: DeploymentImpact) =>
+  complete &&
+  !rule_runs.some(({ in_force }) => in_force) &&
+  [...services, ...queues].every(({ findings }) =>
+    findings.every(({ recovered_at }) => recovered_at !== null),
+  )
+
 /** What became worse in the services of a deployment with it, and whether a person blames it. */
 export function ImpactPanel({ address, deployment }: { address: string; deployment: Deployment }) {
   const query = useQuery({
     queryKey: [address, 'impact'],
     queryFn: ({ signal }) => get<DeploymentImpact>(`${address}/impact`, {}, signal),
-    refetchInterval: ({ state: { data } }) =>
-      data?.complete && !data.rule_runs.some(({ in_force }) => in_force) ? false : refreshMs,
+    refetchInterval: ({ state: { data } }) => (data && isOver(data) ? false : refreshMs),
   })
   return (
     <Panel

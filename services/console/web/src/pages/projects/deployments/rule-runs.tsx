@@ -9,7 +9,7 @@ import { MessageText } from '../../../components/message-text'
 import { Time } from '../../../components/time'
 import type { ImpactRuleRun } from '../../../generated/types.gen'
 import { useMayChange } from '../project-data'
-import { useProjectPath } from '../project-frame'
+import { useProject, useProjectPath } from '../project-frame'
 import { DeploymentLink } from './deployed-commit'
 import { confidenceText, nameOf, ratioText } from './impact-text'
 
@@ -31,7 +31,7 @@ export function RuleRuns({
   changed: readonly unknown[]
 }) {
   const mayChange = useMayChange('maintainer')
-  const project = useProjectPath()
+  const { path_with_namespace: project } = useProject()
   const [reverted, setReverted] = useState<ImpactRuleRun>()
   const of: Column<ImpactRuleRun> =
     about === 'rule'
@@ -40,21 +40,31 @@ export function RuleRuns({
           cell: ({ deployment }) => <DeploymentLink deployment={deployment} project={project} />,
         }
       : { header: 'Rule', cell: ({ rule }) => <span dir="auto">{rule.name}</span> }
-  const actions: Column<ImpactRuleRun> = {
-    header: 'Actions',
-    cell: (run) =>
-      run.in_force && (
-        <Button aria-label={`Revert ${nameOfRun(run)}`} onClick={() => setReverted(run)}>
-          Revert…
-        </Button>
-      ),
+  const state: Column<ImpactRuleRun> = {
+    header: 'State',
+    cell: (run) => (
+      <>
+        <RunState run={run} />
+        {mayChange && run.in_force && (
+          <div className="mt-1">
+            <Button aria-label={`Revert ${nameOfRun(run)}`} onClick={() => setReverted(run)}>
+              Revert…
+            </Button>
+          </div>
+        )}
+      </>
+    ),
   }
-  const columns = [of, ...shared]
   return (
     <>
       <DataTable
         label="What rules did"
-        columns={mayChange ? [...columns, actions] : columns}
+        columns={[
+          of,
+          state,
+          did,
+          { header: 'When', wide: true, cell: ({ applied_at }) => <Time at={applied_at} /> },
+        ]}
         rows={runs}
         rowKey={({ id }) => id}
         empty={empty}
@@ -99,11 +109,11 @@ function RevertDialog({
   )
 }
 
-const shared: Column<ImpactRuleRun>[] = [
-  { header: 'State', cell: (run) => <RunState run={run} /> },
-  {
-    header: 'Did',
-    cell: ({ dry_run, freeze, banner_message, webhook, environment }) => (
+/** What was done and why share a column, so that narrow screens have room for both. */
+const did: Column<ImpactRuleRun> = {
+  header: 'Did, and why',
+  cell: ({ dry_run, freeze, banner_message, webhook, environment, findings }) => (
+    <div className="wrap-anywhere">
       <ul className="grid gap-1">
         {dry_run && <li className="text-quiet">Nothing. It would have done this:</li>}
         {freeze && (
@@ -118,12 +128,7 @@ const shared: Column<ImpactRuleRun>[] = [
         )}
         {webhook && <li>told webhooks</li>}
       </ul>
-    ),
-  },
-  {
-    header: 'Because',
-    cell: ({ findings }) => (
-      <ul>
+      <ul className="mt-1 grid gap-1 border-t pt-1">
         {findings.map((finding) => (
           <li key={`${finding.service_name} ${finding.tenant} ${finding.measure} ${finding.fingerprint}`}>
             <bdi>{finding.service_name}</bdi>: {nameOf(finding)}
@@ -133,10 +138,9 @@ const shared: Column<ImpactRuleRun>[] = [
           </li>
         ))}
       </ul>
-    ),
-  },
-  { header: 'When', wide: true, cell: ({ applied_at }) => <Time at={applied_at} /> },
-]
+    </div>
+  ),
+}
 
 const reasons = {
   reverted: 'reverted',

@@ -1,9 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { get } from '../../../api/client'
 import { useMay } from '../../../api/session'
 import { Badge } from '../../../components/badge'
 import { type Column, DataTable } from '../../../components/data-table'
 import { TextLink } from '../../../components/text-link'
-import type { DeploymentImpact, ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
+import { Time } from '../../../components/time'
+import type { DeploymentImpact, ImpactFigures, ImpactFinding, SagaStats } from '../../../generated/types.gen'
+import { firstLine } from '../../../lib/format'
 import type { SagaSearch } from '../../sagas/saga-filter'
 import { beganText, changeText, confidenceText, failedOf, secondsText, shareText } from './impact-text'
 
@@ -58,7 +62,12 @@ export function ServiceFigures({
         rows={rowsOf(service)}
         rowKey={({ name }) => name}
       />
-      <NewFailures service={service} list={listOf('after')} finishedAt={finishedAt} />
+      <NewFailures
+        service={service}
+        list={listOf('after')}
+        began={impact.before?.from}
+        finishedAt={finishedAt}
+      />
     </section>
   )
 }
@@ -135,21 +144,50 @@ export const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishe
   <div className="min-w-40">
     <Badge tone="bad">worse</Badge> {beganText(finding.began_at, finishedAt)} the end
     <p className="text-quiet">
-      {changeText(finding)}; confidence {confidenceText(finding.chance)} ({finding.test})
+      {changeText(finding)}; confidence {confidenceText(finding.chance)} ({finding.test}).{' '}
+      {finding.recovered_at ? (
+        <>
+          Back as before: <Time at={finding.recovered_at} />.
+        </>
+      ) : (
+        'Not back as before yet, which shows after 15 good minutes at the earliest.'
+      )}
     </p>
   </div>
 )
 
+const sampleCharsMax = 200
+
+/** What failures say, by their fingerprints; nothing for those who may not read sagas. */
+function useSamples(
+  { service, tenant, to }: SagaSearch,
+  began: string | undefined,
+  enabled: boolean,
+): ReadonlyMap<string, string> {
+  const question = { service_name: service, tenant, created_after: began, created_before: to }
+  const { data } = useQuery({
+    queryKey: ['sagas', 'stats', question],
+    queryFn: ({ signal }) => get<SagaStats>('/sagas/stats', question, signal),
+    enabled,
+  })
+  const failures = data?.failures ?? []
+  return new Map(failures.map(({ fingerprint, sample }) => [fingerprint, firstLine(sample, sampleCharsMax)]))
+}
+
 function NewFailures({
   service: { new_failures, findings, after },
   list,
+  began,
   finishedAt,
 }: {
   service: Service
   list: SagaSearch
+  /** When the window before the deployment began: sagas that failed after it may have begun before it. */
+  began: string | undefined
   finishedAt: string | null
 }) {
   const maySeeSagas = useMay('sagas')
+  const samples = useSamples(list, began, maySeeSagas && new_failures.length > 0)
   if (new_failures.length === 0) return null
   return (
     <>
@@ -160,8 +198,13 @@ function NewFailures({
           return (
             <li key={fingerprint} className="flex flex-wrap items-baseline gap-x-3">
               {maySeeSagas ? (
-                <TextLink to="/sagas" search={{ ...list, fingerprint }} className="font-mono">
-                  {fingerprint}
+                <TextLink
+                  to="/sagas"
+                  search={{ ...list, fingerprint }}
+                  dir="auto"
+                  className="font-mono wrap-anywhere"
+                >
+                  {samples.get(fingerprint) || fingerprint}
                 </TextLink>
               ) : (
                 <span className="font-mono">{fingerprint}</span>

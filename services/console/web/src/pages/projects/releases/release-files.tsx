@@ -12,7 +12,7 @@ import { bytes, isWebAddress, visibleControls } from '../../../lib/format'
 import { useHasRole, useMayChange } from '../project-data'
 import { useProjectPath } from '../project-frame'
 import { linkTypes, packageAddressOf } from './release-names'
-import { removeReleaseFile, storeReleaseFile } from './store-file'
+import { discardReleaseFile, removeReleaseFile, storeReleaseFile } from './store-file'
 
 /** The files of a release. Who may push adds some, and maintainers remove them. */
 export function ReleaseFiles({ release }: { release: Release }) {
@@ -35,10 +35,13 @@ function WithUpload({
   const project = useProjectPath()
   const client = useQueryClient()
   const [type, setType] = useState<ReleaseLink['link_type']>('package')
-  const uploads = useUploads(async (file, transfer) => {
-    await storeReleaseFile({ project, tag }, file, type, transfer)
-    await client.invalidateQueries({ queryKey: [project, 'releases'] })
-  })
+  const uploads = useUploads(
+    async (file, transfer) => {
+      await storeReleaseFile({ project, tag }, file, type, transfer)
+      await client.invalidateQueries({ queryKey: [project, 'releases'] })
+    },
+    (file) => discardReleaseFile({ project, tag }, file),
+  )
   return (
     <FileDrop label={`Files of ${tag}`} onFiles={uploads.add}>
       {children}

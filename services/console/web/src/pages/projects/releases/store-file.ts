@@ -2,6 +2,7 @@ import { ApiError, getPage, segment, send } from '../../../api/client'
 import { noteUnauthorized } from '../../../api/session-end'
 import { type Transfer, upload } from '../../../api/upload'
 import type { PublishedFile, ReleaseLink } from '../../../generated/types.gen'
+import { serverNow } from '../../../lib/server-clock'
 import { addressNameOf, packageAddressOf, versionOf } from './release-names'
 
 /** The package of a project that has the files which the console adds to releases; its versions are their tags. */
@@ -16,9 +17,13 @@ interface Place {
 const linksOf = ({ project, tag }: Place) => `${project}/releases/${segment(tag)}/assets/links`
 
 /** Files that were stored and could not be linked: they are not sent again. */
-const withoutLink = new WeakMap<File, PublishedFile>()
+const withoutLink = new WeakMap<File, { stored: PublishedFile; isNew: boolean }>()
 
-/** Stores a file as one of a package, and links it to a release. @throws ApiError; the reason of the signal */
+/**
+ * Stores a file as one of a package, and links it to a release. One that is stopped leaves neither.
+ *
+ * @throws ApiError; the reason of the signal
+ */
 export async function storeReleaseFile(
   place: Place,
   file: File,
@@ -27,27 +32,49 @@ export async function storeReleaseFile(
 ): Promise<void> {
   const fileName = addressNameOf(file.name)
   await requireFree(place, file.name, fileName)
-  const stored = withoutLink.get(file) ?? (await storeInPackage(place, fileName, file, transfer))
-  withoutLink.set(file, stored)
+  const { stored } = withoutLink.get(file) ?? (await storeInPackage(place, fileName, file, transfer))
+  const { signal } = transfer
   const link = {
     name: file.name,
     url: stored.file.url,
     direct_asset_path: `/${fileName}`,
     link_type: linkType,
   }
-  await send('POST', linksOf(place), link)
+  try {
+    const { id } = await send<ReleaseLink>('POST', linksOf(place), link)
+    if (signal.aborted) await send('DELETE', `${linksOf(place)}/${id}`)
+    else withoutLink.delete(file)
+  } finally {
+    if (signal.aborted) await discardReleaseFile(place, file)
+  }
 }
 
-const storeInPackage = ({ project, tag }: Place, fileName: string, body: File, transfer: Transfer) =>
-  upload<PublishedFile>(
-    {
-      method: 'PUT',
-      path: `${project}/packages/generic/${[packageName, versionOf(tag), fileName].map(segment).join('/')}`,
-      query: { select: 'package_file' },
-      body,
-    },
-    transfer,
-  )
+/** Deletes what was stored of a file and not linked. It stays when the sender may not delete it. */
+export async function discardReleaseFile(place: Place, file: File): Promise<void> {
+  const made = withoutLink.get(file)
+  withoutLink.delete(file)
+  if (!made?.isNew) return
+  const { id, package_id, file: sent } = made.stored
+  try {
+    const { rows } = await getPage<ReleaseLink>(linksOf(place), { per_page: linksMax })
+    // Its link may be stored although the answer was lost.
+    if (rows.some(({ url }) => url === sent.url)) return
+    await send('DELETE', `${place.project}/packages/${package_id}/package_files/${id}`)
+  } catch {
+    // Whoever deletes the package deletes it as well.
+  }
+}
+
+async function storeInPackage({ project, tag }: Place, fileName: string, body: File, transfer: Transfer) {
+  const path = `${project}/packages/generic/${[packageName, versionOf(tag), fileName].map(segment).join('/')}`
+  const query = { select: 'package_file' }
+  const beganMs = serverNow()
+  const stored = await upload<PublishedFile>({ method: 'PUT', path, query, body }, transfer)
+  // The newest file of the name stays the one when it has the same bytes.
+  const made = { stored, isNew: Date.parse(stored.created_at) >= beganMs }
+  withoutLink.set(body, made)
+  return made
+}
 
 const linksMax = 100
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { getVersioned, send, type Versioned } from '../../../api/client'
-import { textOf } from '../../../components/action-dialog'
+import { linesOf, textOf } from '../../../components/action-dialog'
 import { Button } from '../../../components/button'
 import { SelectField, TextArea, TextField } from '../../../components/fields'
 import { Panel } from '../../../components/page'
@@ -33,7 +33,7 @@ const fieldsOf = ({ name, description, visibility, default_branch, default_servi
   description: (description ?? '').replaceAll('\r\n', '\n').trim(),
   visibility: String(visibility),
   default_branch,
-  default_services: default_services.join(', '),
+  default_services,
 })
 
 function GeneralForm({ found }: { found: Versioned<Project> }) {
@@ -53,7 +53,7 @@ function GeneralForm({ found }: { found: Versioned<Project> }) {
         description: textOf(form, 'description'),
         visibility: textOf(form, 'visibility'),
         default_branch: textOf(form, 'default_branch'),
-        default_services: textOf(form, 'default_services'),
+        default_services: linesOf(form, 'default_services'),
       }),
     onSuccess: refresh,
   })
@@ -90,11 +90,12 @@ function GeneralForm({ found }: { found: Versioned<Project> }) {
         defaultValue={first.default_branch}
         className="font-mono text-sm"
       />
-      <TextField
+      <TextArea
         label="Services"
         name="default_services"
-        defaultValue={first.default_services}
-        hint="What a deployment ships that names no services: names as sagas and queues report them, with commas between them."
+        rows={2}
+        defaultValue={first.default_services.join('\n')}
+        hint="What a deployment ships that names no services: names as sagas and queues report them, one a line."
       />
       {(save.isError || archive.isError) && (
         <div className="mb-3">

@@ -1,5 +1,5 @@
 import { useSession } from '../../../api/session'
-import { textOf } from '../../../components/action-dialog'
+import { linesOf, textOf } from '../../../components/action-dialog'
 import { CheckboxField, TextArea, TextField } from '../../../components/fields'
 import type { ImpactRule } from '../../../generated/types.gen'
 import { measures, nameOf } from '../deployments/impact-text'
@@ -13,27 +13,25 @@ export function useRuleOf() {
     const confidence = numberOf(form, 'confidence')
     return {
       name: textOf(form, 'name'),
-      services: namesOf(form, 'services'),
+      services: linesOf(form, 'services'),
       measures: form.getAll('measures') as ImpactRule['measures'],
-      environments: namesOf(form, 'environments'),
+      environments: linesOf(form, 'environments'),
       tiers: form.getAll('tiers') as ImpactRule['tiers'],
       ratio_min: numberOf(form, 'ratio'),
-      // Binary fractions are no decimal ones: 99.9 / 100 would be 0.9990000000000001.
-      confidence_min: confidence === null ? null : Number((confidence / 100).toPrecision(12)),
+      confidence_min: confidence === null ? null : decimalOf(confidence / 100),
       freeze: form.has('freeze'),
       banner_message: textOf(form, 'banner') || null,
-      ...(isAdministrator ? { banner_target_path: textOf(form, 'target') || null } : {}),
+      ...(isAdministrator ? { banner_target_path: linesOf(form, 'target').join('\n') || null } : {}),
       webhook: form.has('webhook'),
       ...(form.has('is_new') ? { dry_run: form.has('dry_run') } : {}),
     }
   }
 }
 
-const namesOf = (form: FormData, name: string) =>
-  textOf(form, name)
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean)
+/** Binary fractions are no decimal ones: 99.9 / 100 would be 0.9990000000000001. */
+const decimalOf = (value: number) => Number(value.toPrecision(12))
+
+export const percentOf = (share: number) => decimalOf(share * 100)
 
 const numberOf = (form: FormData, name: string) => {
   const text = textOf(form, name)
@@ -58,19 +56,21 @@ export function RuleFields({ rule }: { rule?: ImpactRule }) {
           />
         ))}
       </fieldset>
-      <TextField
+      <TextArea
         label="In these services"
         name="services"
-        placeholder="billing, mail"
-        hint="Empty: in any service"
-        defaultValue={rule?.services.join(', ')}
+        rows={2}
+        placeholder={'billing\nmail'}
+        hint="One name a line. Empty: in any service"
+        defaultValue={rule?.services.join('\n')}
       />
-      <TextField
+      <TextArea
         label="With deployments to these environments"
         name="environments"
+        rows={2}
         placeholder="production/eu"
-        hint="Names. Empty, and no tier: to any environment that is compared"
-        defaultValue={rule?.environments.join(', ')}
+        hint="One name a line. Empty, and no tier: to any environment that is compared"
+        defaultValue={rule?.environments.join('\n')}
       />
       <fieldset className="mb-3">
         <legend className="mb-1 text-sm font-medium">Or to environments of these tiers</legend>
@@ -117,7 +117,7 @@ const Amounts = ({ rule }: { rule: ImpactRule | undefined }) => (
       step="any"
       placeholder="99.999"
       hint="Empty: any"
-      defaultValue={rule?.confidence_min == null ? '' : Number((rule.confidence_min * 100).toPrecision(12))}
+      defaultValue={rule?.confidence_min == null ? '' : percentOf(rule.confidence_min)}
     />
   </>
 )
@@ -137,12 +137,13 @@ const Actions = ({ rule, isAdministrator }: { rule: ImpactRule | undefined; isAd
       defaultValue={rule?.banner_message ?? ''}
     />
     {isAdministrator && (
-      <TextField
+      <TextArea
         label="Pages of the banner"
         name="target"
+        rows={2}
         maxLength={255}
-        placeholder="/shop/*"
-        hint="* stands for anything. Empty: the pages of the project in this console"
+        placeholder={'/shop\n/shop/*'}
+        hint="Paths, one a line; * stands for anything. Empty: the pages of the project in this console"
         defaultValue={rule?.banner_target_path ?? ''}
       />
     )}

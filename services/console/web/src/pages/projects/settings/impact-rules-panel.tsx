@@ -17,7 +17,7 @@ import { nameOf } from '../deployments/impact-text'
 import { RuleRuns } from '../deployments/rule-runs'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
-import { RuleFields, useRuleOf } from './impact-rule-fields'
+import { percentOf, RuleFields, useRuleOf } from './impact-rule-fields'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
 const refreshMs = 10_000
@@ -133,6 +133,17 @@ const RunsLink = ({ rule: { id, name } }: { rule: ImpactRule }) => (
   </TextLink>
 )
 
+/** Names may have commas, so each stands by itself. */
+const Names = ({ names }: { names: readonly string[] }) => (
+  <span className="inline-flex flex-wrap gap-1">
+    {names.map((name) => (
+      <Badge key={name} wraps>
+        <bdi className="wrap-anywhere">{name}</bdi>
+      </Badge>
+    ))}
+  </span>
+)
+
 const columns: Column<ImpactRule>[] = [
   { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
   {
@@ -147,17 +158,19 @@ const columns: Column<ImpactRule>[] = [
           {rule.services.length > 0 && (
             <>
               {' '}
-              in <bdi>{rule.services.join(', ')}</bdi>
+              in <Names names={rule.services} />
             </>
           )}
         </li>
         {rule.environments.length + rule.tiers.length > 0 && (
           <li>
-            to <bdi>{[...rule.environments, ...rule.tiers.map((tier) => `tier ${tier}`)].join(', ')}</bdi>
+            to <Names names={[...rule.environments, ...rule.tiers.map((tier) => `tier ${tier}`)]} />
           </li>
         )}
         {rule.ratio_min !== null && <li>{rule.ratio_min} times as much or more</li>}
-        {rule.confidence_min !== null && <li>with a confidence of {rule.confidence_min * 100} % or more</li>}
+        {rule.confidence_min !== null && (
+          <li>with a confidence of {percentOf(rule.confidence_min)} % or more</li>
+        )}
       </ul>
     ),
   },

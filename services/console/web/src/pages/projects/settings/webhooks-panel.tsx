@@ -1,83 +1,84 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { textOf } from '../../../components/action-dialog'
-import { Badge } from '../../../components/badge'
-import { Button } from '../../../components/button'
-import { CheckboxField, TextField } from '../../../components/fields'
-import { Empty, Problem } from '../../../components/states'
-import { TextLink } from '../../../components/text-link'
-import type { ProjectHook } from '../../../generated/types.gen'
-import { changeShown } from '../../../lib/edit-version'
+import { getRouteApi } from '@tanstack/react-router'
+import { send } from '../../../api/client'
+import { ActionDialog, textOf } from '../../../components/action-dialog'
+import { CheckboxField, SelectField, TextField } from '../../../components/fields'
+import { Empty } from '../../../components/states'
+import { ButtonLink, TextLink } from '../../../components/text-link'
+import type { ProjectHook, WebhookPreview } from '../../../generated/types.gen'
+import { pageOf } from '../../../lib/search-params'
+import { BodyFields, bodyChoice, storedBodyChoice } from '../../webhooks/body-fields'
+import { DeliveriesPanel } from '../../webhooks/deliveries-panel'
+import { pathOf, type WebhookKind, WebhooksPanel } from '../../webhooks/webhooks-panel'
 import { useProjectParams, useProjectPath } from '../project-frame'
-import { ResourcePanel } from '../resource-panel'
-import { BodyFields, bodyChoice, eventNames, events, TestDialog } from './webhook-body'
 
-export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
+const route = getRouteApi('/projects/$namespace/$name/settings')
+
+const events = {
+  push_events: 'push',
+  tag_push_events: 'tag',
+  note_events: 'comment',
+  job_events: 'job',
+  pipeline_events: 'pipeline',
+  deployment_events: 'deployment',
+  deployment_impact_events: 'impact of a deployment',
+  impact_rule_events: 'applied rule',
+  releases_events: 'release',
+} as const
+
+type EventName = keyof typeof events
+const eventNames = Object.keys(events) as EventName[]
+
+const flagsOf = (isTold: (name: EventName) => boolean) =>
+  Object.fromEntries(eventNames.map((name) => [name, isTold(name)]))
+
+/** The webhooks of a project. */
+export function ProjectWebhooksPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
-  const client = useQueryClient()
-  const enable = useMutation({
-    mutationFn: (hook: ProjectHook) => changeShown(`${address}/${hook.id}`, hook, { enabled: !hook.enabled }),
-    onSettled: () => client.invalidateQueries({ queryKey: [address] }),
-  })
-  const [tested, setTested] = useState<ProjectHook>()
+  const kind: WebhookKind<ProjectHook> = {
+    address,
+    empty: (
+      <Empty title="There are no webhooks.">
+        A webhook tells another system of pushes, statuses and so on.
+      </Empty>
+    ),
+    eventsOf: (hook) => eventNames.filter((name) => hook[name]).map((name) => events[name]),
+    fields: (hook) => <Fields hook={hook} address={address} />,
+    bodyOf: (form) => ({
+      url: textOf(form, 'url'),
+      token: textOf(form, 'token') || null,
+      ...bodyChoice(form),
+      ...flagsOf((name) => form.has(name)),
+    }),
+    storedOf: (hook) => ({
+      url: hook.url,
+      token: null,
+      ...storedBodyChoice(hook),
+      ...flagsOf((name) => hook[name]),
+    }),
+    deliveries: (hook) => <DeliveriesLink hook={hook} />,
+    test: (props) => <TestDialog {...props} address={address} />,
+  }
+  return <WebhooksPanel kind={kind} mayChange={mayChange} />
+}
+
+/** What one webhook of a project was sent. */
+export function ProjectDeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: boolean }) {
+  const address = `${useProjectPath()}/hooks`
+  const params = useProjectParams()
+  const navigate = route.useNavigate()
   return (
-    <>
-      {enable.isError && <Problem error={enable.error} />}
-      {tested && <TestDialog hook={tested} onClose={() => setTested(undefined)} />}
-      <ResourcePanel<ProjectHook>
-        name="Webhooks"
-        address={address}
-        rowKey={({ id }) => id}
-        empty={
-          <Empty title="There are no webhooks.">
-            A webhook tells another system of pushes, statuses and so on.
-          </Empty>
-        }
-        columns={columns}
-        rowActions={(hook) => (
-          <>
-            <DeliveriesLink hook={hook} />
-            {mayChange && hook.enabled && (
-              <Button aria-label={`Test ${hook.url}`} onClick={() => setTested(hook)}>
-                Test…
-              </Button>
-            )}
-            {mayChange && (
-              <Button
-                aria-label={`${hook.enabled ? 'Pause' : 'Resume'} ${hook.url}`}
-                onClick={() => enable.mutate(hook)}
-              >
-                {hook.enabled ? 'Pause' : 'Resume'}
-              </Button>
-            )}
-          </>
-        )}
-        add={
-          mayChange
-            ? {
-                title: 'New webhook',
-                fields: <Fields />,
-                bodyOf: (form) => ({
-                  url: textOf(form, 'url'),
-                  token: textOf(form, 'token') || null,
-                  ...bodyChoice(form),
-                  ...Object.fromEntries(eventNames.map((name) => [name, form.get(name) !== null])),
-                }),
-              }
-            : undefined
-        }
-        remove={
-          mayChange
-            ? {
-                action: 'Delete',
-                nameOf: ({ url }) => url,
-                idOf: ({ id }) => id,
-                effect: 'Its log of deliveries is deleted with it.',
-              }
-            : undefined
-        }
-      />
-    </>
+    <DeliveriesPanel
+      kind={{ address }}
+      hook={hook}
+      page={pageOf(route.useSearch().page)}
+      onMove={(to) => void navigate({ search: { hook, page: String(to) }, resetScroll: false })}
+      close={
+        <ButtonLink to="/projects/$namespace/$name/settings" params={params}>
+          Close
+        </ButtonLink>
+      }
+      mayChange={mayChange}
+    />
   )
 }
 
@@ -94,59 +95,84 @@ const DeliveriesLink = ({ hook: { id, url } }: { hook: ProjectHook }) => (
   </TextLink>
 )
 
-const columns = [
-  {
-    header: 'Address',
-    cell: ({ url, disabled_reason }: ProjectHook) => (
-      <>
-        <span dir="auto" className="font-mono text-[13px] break-all">
-          {url}
-        </span>
-        {disabled_reason && <span className="block text-bad">{disabled_reason}</span>}
-      </>
-    ),
-  },
-  {
-    header: 'Events',
-    wide: true,
-    cell: (hook: ProjectHook) => (
-      <span className="flex flex-wrap gap-1">
-        {eventNames
-          .filter((name) => hook[name])
-          .map((name) => (
-            <Badge key={name}>{events[name]}</Badge>
-          ))}
-      </span>
-    ),
-  },
-  { header: 'State', cell: (hook: ProjectHook) => <HookState hook={hook} /> },
-]
-
-function HookState({ hook: { enabled, consecutive_failures } }: { hook: ProjectHook }) {
-  if (!enabled) return <Badge tone="warn">paused</Badge>
-  return consecutive_failures > 0 ? (
-    <Badge tone="bad">failing {consecutive_failures}×</Badge>
-  ) : (
-    <Badge tone="good">enabled</Badge>
-  )
-}
-
-const Fields = () => (
+/** The preview is that of the newest event of the first chosen kind. */
+const Fields = ({ hook, address }: { hook: ProjectHook | undefined; address: string }) => (
   <>
-    <TextField label="Address" name="url" type="url" required placeholder="https://ci.example.com/hook" />
+    <TextField
+      label="Address"
+      name="url"
+      type="url"
+      required
+      placeholder="https://ci.example.com/hook"
+      defaultValue={hook?.url}
+    />
     <TextField
       label="Secret token"
       name="token"
       type="password"
       autoComplete="new-password"
-      hint="Sent along, so that the receiver knows the sender. It is not shown again."
+      hint={
+        hook
+          ? 'Leave it empty to keep the stored one.'
+          : 'Sent along, so that the receiver knows the sender. It is not shown again.'
+      }
     />
     <fieldset>
       <legend className="mb-1 text-sm font-medium">Events</legend>
       {eventNames.map((name) => (
-        <CheckboxField key={name} label={events[name]} name={name} defaultChecked={name === 'push_events'} />
+        <CheckboxField
+          key={name}
+          label={events[name]}
+          name={name}
+          defaultChecked={hook ? hook[name] : name === 'push_events'}
+        />
       ))}
     </fieldset>
-    <BodyFields />
+    <BodyFields
+      hook={hook}
+      example={'{ "text": "{{user_name}} pushed to {{ref}}" }'}
+      preview={(form) =>
+        send<WebhookPreview>('POST', `${address}/preview`, {
+          trigger: eventNames.find((name) => form.has(name)) ?? 'push_events',
+          ...bodyChoice(form),
+        })
+      }
+    />
   </>
+)
+
+/** Sends the newest event of a kind to a webhook once more. */
+const TestDialog = ({
+  hook,
+  address,
+  onClose,
+}: {
+  hook: ProjectHook
+  address: string
+  onClose: () => void
+}) => (
+  <ActionDialog
+    title="Test the webhook"
+    action="Send"
+    onClose={onClose}
+    run={async (form) => {
+      await send('POST', pathOf({ address }, hook.id, `/test/${textOf(form, 'trigger')}`))
+      onClose()
+    }}
+  >
+    <p className="mb-3 text-sm text-quiet">
+      The newest event of the chosen kind is sent to{' '}
+      <span dir="auto" className="break-all">
+        {hook.url}
+      </span>
+      . The list of its deliveries shows the answer.
+    </p>
+    <SelectField label="Event" name="trigger" defaultValue={eventNames.find((name) => hook[name])}>
+      {eventNames.map((name) => (
+        <option key={name} value={name}>
+          {events[name]}
+        </option>
+      ))}
+    </SelectField>
+  </ActionDialog>
 )

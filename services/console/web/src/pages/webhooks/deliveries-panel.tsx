@@ -1,31 +1,45 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
-import { get, getPage, segment, send } from '../../../api/client'
-import { State } from '../../../components/badge'
-import { Button } from '../../../components/button'
-import { DataTable } from '../../../components/data-table'
-import { Modal, ModalActions } from '../../../components/modal'
-import { Panel } from '../../../components/page'
-import { Pager } from '../../../components/pager'
-import { Empty, Problem, Shown } from '../../../components/states'
-import { ButtonLink } from '../../../components/text-link'
-import { Time } from '../../../components/time'
-import type { Delivery, ListedDelivery } from '../../../generated/types.gen'
-import { duration } from '../../../lib/format'
-import { pageOf } from '../../../lib/search-params'
-import { indentJson } from '../../sagas/payload-text'
-import { useProjectParams, useProjectPath } from '../project-frame'
+import { type ReactNode, useState } from 'react'
+import { get, getPage, segment, send } from '../../api/client'
+import { State } from '../../components/badge'
+import { Button } from '../../components/button'
+import { DataTable } from '../../components/data-table'
+import { Modal, ModalActions } from '../../components/modal'
+import { Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { Empty, Problem, Shown } from '../../components/states'
+import { Time } from '../../components/time'
+import type { Delivery, ListedDelivery } from '../../generated/types.gen'
+import { duration } from '../../lib/format'
+import { indentJson } from '../sagas/payload-text'
+import { pathOf, type WebhookKind } from './webhooks-panel'
 
-const route = getRouteApi('/projects/$namespace/$name/settings')
 const refreshMs = 5000
 
-/** What one webhook was sent, the newest first. */
-export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: boolean }) {
-  const address = `${useProjectPath()}/hooks/${segment(hook)}/deliveries`
-  const params = useProjectParams()
-  const navigate = route.useNavigate()
-  const page = pageOf(route.useSearch().page)
+/**
+ * What one webhook was sent, the newest first.
+ *
+ * @param hook its id, as the address of the page has it
+ * @param close a link to the page without this list
+ */
+export function DeliveriesPanel({
+  kind,
+  hook,
+  page,
+  onMove,
+  close,
+  mayChange,
+}: {
+  kind: Pick<WebhookKind<never>, 'address' | 'query'>
+  hook: string
+  page: number
+  onMove: (page: number) => void
+  close: ReactNode
+  mayChange: boolean
+}) {
+  const address = pathOf(kind, segment(hook), '/deliveries')
+  const addressOfOne = (id: string, below = '') =>
+    pathOf(kind, segment(hook), `/deliveries/${segment(id)}${below}`)
   const client = useQueryClient()
   const [shown, setShown] = useState<string>()
   const deliveries = useQuery({
@@ -35,7 +49,7 @@ export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: 
     refetchInterval: refreshMs,
   })
   const redeliver = useMutation({
-    mutationFn: (id: string) => send('POST', `${address}/${segment(id)}/redeliver`),
+    mutationFn: (id: string) => send('POST', addressOfOne(id, '/redeliver')),
     onSettled: () => client.invalidateQueries({ queryKey: [address] }),
   })
   const columns = [
@@ -66,16 +80,7 @@ export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: 
   ]
   return (
     <div id="deliveries" className="scroll-mt-16">
-      <Panel
-        name={`Deliveries of webhook ${hook}`}
-        flush
-        busy={deliveries.isPending}
-        actions={
-          <ButtonLink to="/projects/$namespace/$name/settings" params={params}>
-            Close
-          </ButtonLink>
-        }
-      >
+      <Panel name={`Deliveries of webhook ${hook}`} flush busy={deliveries.isPending} actions={close}>
         {redeliver.isError && <Problem error={redeliver.error} />}
         <Shown query={deliveries}>
           {({ rows, total, nextPage }) => (
@@ -87,18 +92,13 @@ export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: 
                 rowKey={({ id }) => id}
                 empty={<Empty title="Nothing has been sent yet." />}
               />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(to) => void navigate({ search: { hook, page: String(to) }, resetScroll: false })}
-              />
+              <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
             </>
           )}
         </Shown>
       </Panel>
       {shown !== undefined && (
-        <DeliveryDialog address={`${address}/${segment(shown)}`} onClose={() => setShown(undefined)} />
+        <DeliveryDialog address={addressOfOne(shown)} onClose={() => setShown(undefined)} />
       )}
     </div>
   )

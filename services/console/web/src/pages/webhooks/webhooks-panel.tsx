@@ -1,0 +1,191 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { getVersioned, type Query, type Versioned, withQuery } from '../../api/client'
+import { ActionDialog } from '../../components/action-dialog'
+import { Badge } from '../../components/badge'
+import { Button } from '../../components/button'
+import type { Column } from '../../components/data-table'
+import { Problem } from '../../components/states'
+import type { SagaWebhook } from '../../generated/types.gen'
+import { changeShown, useEdit } from '../../lib/edit-version'
+import { ResourcePanel } from '../projects/resource-panel'
+
+/** What webhooks of every kind have. */
+export type Hook = Pick<SagaWebhook, 'id' | 'url' | 'enabled' | 'disabled_reason' | 'consecutive_failures'>
+
+/** What sets the webhooks of projects and of sagas apart. */
+export interface WebhookKind<Shown extends Hook> {
+  /** The list in the API. */
+  address: string
+  /** Parameters of every request about a webhook. */
+  query?: Query
+  empty: ReactNode
+  /** The names of the events that a webhook is told of. */
+  eventsOf: (hook: Shown) => string[]
+  /** Columns behind the address. */
+  columns?: Column<Shown>[]
+  /** The fields of the form. @param hook what they begin with; unset: a new webhook */
+  fields: (hook?: Shown) => ReactNode
+  /** What the form says, as the API takes it. */
+  bodyOf: (form: FormData) => object
+  /** The same of a stored webhook. */
+  storedOf: (hook: Shown) => object
+  /** A link to what a webhook was sent. */
+  deliveries: (hook: Shown) => ReactNode
+  /** The dialog that sends a test. */
+  test: (props: { hook: Shown; onClose: () => void }) => ReactNode
+}
+
+/** The address of one webhook in the API, or of what is below it. */
+export const pathOf = (
+  { address, query }: Pick<WebhookKind<never>, 'address' | 'query'>,
+  id: number | string,
+  below = '',
+) => withQuery(`${address}/${id}${below}`, query)
+
+/** Webhooks of one kind, which are made, changed, tested, paused and deleted here. */
+export function WebhooksPanel<Shown extends Hook>({
+  kind,
+  mayChange,
+}: {
+  kind: WebhookKind<Shown>
+  mayChange: boolean
+}) {
+  const { address, query } = kind
+  const client = useQueryClient()
+  const [tested, setTested] = useState<Shown>()
+  const [edited, setEdited] = useState<Versioned<Shown>>()
+  const refresh = () => client.invalidateQueries({ queryKey: [address] })
+  const enable = useMutation({
+    mutationFn: (hook: Shown) => changeShown<Hook>(pathOf(kind, hook.id), hook, { enabled: !hook.enabled }),
+    onSettled: refresh,
+  })
+  const edit = useMutation({
+    mutationFn: (hook: Shown) => getVersioned<Shown>(pathOf(kind, hook.id)),
+    onSuccess: setEdited,
+  })
+  return (
+    <>
+      {enable.isError && <Problem error={enable.error} />}
+      {edit.isError && <Problem error={edit.error} />}
+      {tested && kind.test({ hook: tested, onClose: () => setTested(undefined) })}
+      {edited && <EditDialog {...{ kind, edited }} onSaved={refresh} onClose={() => setEdited(undefined)} />}
+      <ResourcePanel<Shown>
+        name="Webhooks"
+        address={address}
+        {...(query && { query })}
+        rowKey={({ id }) => id}
+        empty={kind.empty}
+        columns={columnsOf(kind)}
+        rowActions={(hook) => (
+          <>
+            {kind.deliveries(hook)}
+            {mayChange && (
+              <Actions hook={hook} onTest={setTested} onEdit={edit.mutate} onEnable={enable.mutate} />
+            )}
+          </>
+        )}
+        add={mayChange ? { title: 'New webhook', fields: kind.fields(), bodyOf: kind.bodyOf } : undefined}
+        remove={
+          mayChange
+            ? {
+                action: 'Delete',
+                nameOf: ({ url }) => url,
+                idOf: ({ id }) => id,
+                effect: 'Its log of deliveries is deleted with it.',
+              }
+            : undefined
+        }
+      />
+    </>
+  )
+}
+
+function Actions<Shown extends Hook>({
+  hook,
+  onTest,
+  onEdit,
+  onEnable,
+}: {
+  hook: Shown
+  onTest: (hook: Shown) => void
+  onEdit: (hook: Shown) => void
+  onEnable: (hook: Shown) => void
+}) {
+  const { url, enabled } = hook
+  return (
+    <>
+      {enabled && (
+        <Button aria-label={`Test ${url}`} onClick={() => onTest(hook)}>
+          Test…
+        </Button>
+      )}
+      <Button aria-label={`Edit ${url}`} onClick={() => onEdit(hook)}>
+        Edit…
+      </Button>
+      <Button aria-label={`${enabled ? 'Pause' : 'Resume'} ${url}`} onClick={() => onEnable(hook)}>
+        {enabled ? 'Pause' : 'Resume'}
+      </Button>
+    </>
+  )
+}
+
+function EditDialog<Shown extends Hook>({
+  kind,
+  edited,
+  onSaved,
+  onClose,
+}: {
+  kind: WebhookKind<Shown>
+  edited: Versioned<Shown>
+  onSaved: () => Promise<void>
+  onClose: () => void
+}) {
+  const { save } = useEdit<Shown, object>(pathOf(kind, edited.resource.id), edited, kind.storedOf)
+  const run = async (form: FormData) => {
+    await save(kind.bodyOf(form))
+    await onSaved()
+    onClose()
+  }
+  return (
+    <ActionDialog title="Edit webhook" action="Save" run={run} onClose={onClose}>
+      {kind.fields(edited.resource)}
+    </ActionDialog>
+  )
+}
+
+const columnsOf = <Shown extends Hook>({ columns = [], eventsOf }: WebhookKind<Shown>): Column<Shown>[] => [
+  {
+    header: 'Address',
+    cell: ({ url, disabled_reason }) => (
+      <>
+        <span dir="auto" className="font-mono text-[13px] break-all">
+          {url}
+        </span>
+        {disabled_reason && <span className="block text-bad">{disabled_reason}</span>}
+      </>
+    ),
+  },
+  ...columns,
+  {
+    header: 'Events',
+    wide: true,
+    cell: (hook) => (
+      <span className="flex flex-wrap gap-1">
+        {eventsOf(hook).map((event) => (
+          <Badge key={event}>{event}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  { header: 'State', cell: (hook) => <HookState hook={hook} /> },
+]
+
+function HookState({ hook: { enabled, consecutive_failures } }: { hook: Hook }) {
+  if (!enabled) return <Badge tone="warn">paused</Badge>
+  return consecutive_failures > 0 ? (
+    <Badge tone="bad">failing {consecutive_failures}×</Badge>
+  ) : (
+    <Badge tone="good">enabled</Badge>
+  )
+}

@@ -1,0 +1,24 @@
+// Installs and fetches what the trial runs, in the network of this machine: the trial has one of its own, without a way out.
+import { launchBrowser } from '@switchyard/testing'
+import { gatewayTools } from '../../ops/gateway/test/support/gateway.js'
+import { findRecentNginx } from '../../packages/dev-env/src/tools/recent-nginx.js'
+import { ensureDebianPackages } from '../support/debian-packages.js'
+
+if (process.getuid?.() !== 0) throw new Error('this trial needs root on Debian 12')
+/** Packages of Debian, each with a program of it. */
+await ensureDebianPackages({
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  patroni: '/usr/bin/patroni',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  keepalived: '/usr/sbin/keepalived',
+  'redis-server': '/usr/bin/redis-server',
+  'redis-sentinel': '/usr/bin/redis-sentinel',
+  curl: '/usr/bin/curl',
+  openssl: '/usr/bin/openssl',
+  iproute2: '/usr/sbin/ip',
+  procps: '/usr/sbin/sysctl',
+})
+await findRecentNginx(gatewayTools, console.info)
+// This installs the browser where it is missing.
+await (await launchBrowser())?.close()
