@@ -65,7 +65,7 @@ const subjects = (service, naming = []) => [
         '\\.test\\.ts$',
         // The server of gRPC, which knows how a database fails.
         `^services/${service}/src/grpc/`,
-        ...naming.map((shape) => `^services/${service}/src/shapes/${shape}\\.ts$`),
+        ...naming.map((shape) => `^services/${service}/src/${shape}\\.ts$`),
       ],
     },
     to: {
@@ -81,7 +81,7 @@ module.exports = {
     ...subjects('admin-broadcast'),
     ...subjects('jobqueue-metrics'),
     ...subjects('worker'),
-    ...subjects('saga-reporter', ['parameters', 'saga']),
+    ...subjects('saga-reporter', ['shapes/parameters', 'shapes/saga', 'bulk/present']),
     below('domain', []),
     below('contracts', []),
     below('config', []),

@@ -1,5 +1,5 @@
 /** What a webhook tells of one figure that became worse with a deployment. */
-export interface ToldFinding {
+export interface HookFinding {
   /** Empty for queues, which belong to no tenant. */
   tenant: string
   serviceName: string
@@ -14,7 +14,7 @@ export interface ToldFinding {
   onsetAt: Date
 }
 
-export interface ToldDeployment {
+export interface HookDeployment {
   id: number
   iid: number
   sha: string
@@ -25,7 +25,7 @@ export interface ToldDeployment {
 
 /** What is sent of a deployment in both events about it. */
 function deploymentFields(
-  { project, environment, ...deployment }: ToldDeployment,
+  { project, environment, ...deployment }: HookDeployment,
   externalUrl: string | undefined,
 ) {
   const impact = `/projects/${project.id}/deployments/${deployment.id}/impact`
@@ -44,14 +44,14 @@ function deploymentFields(
 
 /** Address of the page of a deployment in the console; null without a base of links. */
 export const deploymentPage = (
-  { project, id }: Pick<ToldDeployment, 'project' | 'id'>,
+  { project, id }: Pick<HookDeployment, 'project' | 'id'>,
   externalUrl: string | undefined,
 ): string | null =>
   externalUrl === undefined
     ? null
     : `${externalUrl}/console/projects/${project.pathWithNamespace}/deployments/${id}`
 
-const findingFields = (finding: Omit<ToldFinding, 'onsetAt'>) => ({
+const findingFields = (finding: Omit<HookFinding, 'onsetAt'>) => ({
   service_name: finding.serviceName,
   tenant: finding.tenant || null,
   measure: finding.measure,
@@ -65,16 +65,16 @@ const findingFields = (finding: Omit<ToldFinding, 'onsetAt'>) => ({
 })
 
 /**
- * The delivery of the event `deployment_impact`. The same findings are told once.
+ * The delivery of the event `deployment_impact`. The same findings are sent once.
  *
  * @param externalUrl base of links, without a slash at its end; undefined: no links
  */
 export function impactDelivery(
-  deployment: ToldDeployment,
-  findings: readonly ToldFinding[],
+  deployment: HookDeployment,
+  findings: readonly HookFinding[],
   externalUrl: string | undefined,
 ) {
-  const told = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
+  const findingKeys = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
     [tenant, serviceName, measure, fingerprint].join('\n'),
   )
   const body = {
@@ -84,20 +84,20 @@ export function impactDelivery(
   }
   return {
     event: 'deployment_impact',
-    dedupeKey: JSON.stringify(['deployment_impact', deployment.id, ...told.sort()]),
+    dedupeKey: JSON.stringify(['deployment_impact', deployment.id, ...findingKeys.sort()]),
     payload: JSON.stringify(body),
     requestHeaders: { 'X-Gitlab-Event': 'Deployment Impact Hook' },
   }
 }
 
 /** What a rule did about a deployment. */
-export interface ToldRun {
+export interface HookRun {
   id: number
   rule: { id: number; name: string }
   freezes: boolean
   /** Text of the banner; null: none is shown. */
   banner: string | null
-  findings: readonly Omit<ToldFinding, 'onsetAt'>[]
+  findings: readonly Omit<HookFinding, 'onsetAt'>[]
 }
 
 /**
@@ -105,7 +105,7 @@ export interface ToldRun {
  *
  * @param externalUrl base of links, without a slash at its end; undefined: no links
  */
-export const ruleDelivery = (deployment: ToldDeployment, run: ToldRun, externalUrl: string | undefined) => ({
+export const ruleDelivery = (deployment: HookDeployment, run: HookRun, externalUrl: string | undefined) => ({
   event: 'impact_rule',
   dedupeKey: JSON.stringify(['impact_rule', run.id]),
   payload: JSON.stringify({

@@ -10,7 +10,13 @@ export {
   silentProjectEvents,
 } from './events.js'
 export type { HookRules } from './hook-rules.js'
-export { deploymentPage, impactDelivery, ruleDelivery, type ToldFinding } from './impact-event.js'
+export {
+  deploymentPage,
+  type HookDeployment,
+  type HookFinding,
+  impactDelivery,
+  ruleDelivery,
+} from './impact-event.js'
 export {
   addWebhook,
   auditedWebhook,

@@ -48,7 +48,7 @@ async function applied(fields: object = {}, ruleFields: object = {}) {
   const run = await harness.database.prisma.impactRuleRun.create({
     data: {
       ...{ projectId: project.id, ruleId: rule.id, deploymentId: deployment.id },
-      ...{ environmentId: deployment.environment.id, dryRun: false, freezes: true, tellsWebhooks: false },
+      ...{ environmentId: deployment.environment.id, dryRun: false, freezes: true, notifiesWebhooks: false },
       ...{ findings: [finding], appliedAt: new Date(), ...fields },
     },
   })
@@ -119,7 +119,7 @@ describe('rules', () => {
   })
 
   it('are limited in number', async () => {
-    const fields = { projectId: project.id, name: 'Stop', freezes: true, tellsWebhooks: false }
+    const fields = { projectId: project.id, name: 'Stop', freezes: true, notifiesWebhooks: false }
     await harness.database.prisma.impactRule.createMany({ data: Array(50).fill(fields) })
     expect(await ask('POST', '', { name: 'More', freeze: true })).toMatchObject({
       status: 400,

@@ -76,7 +76,7 @@ async function callRules(
   const key = { projectId: id, id: deploymentId }
   const { environmentId } = await prisma.deployment.findUniqueOrThrow({ where: { projectId_id: key } })
   const about = { projectId: id, ruleId: rule.rule_id, deploymentId, environmentId }
-  const did = { dryRun: false, freezes: true, tellsWebhooks: false, findings: [], appliedAt: new Date() }
+  const did = { dryRun: false, freezes: true, notifiesWebhooks: false, findings: [], appliedAt: new Date() }
   const { id: runId } = await prisma.impactRuleRun.create({ data: { ...about, ...did } })
   await api.call(`GET ${rules}/{rule_id}/runs`, { path: rule })
   await api.call(`POST ${rules}/{rule_id}/runs/{run_id}/revert`, { path: { ...rule, run_id: runId } })

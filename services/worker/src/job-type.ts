@@ -1,6 +1,8 @@
 import type { JobPayload, QueueName } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 
+export type { Producer } from './queues/producer.js'
+
 export interface JobContext {
   /** Aborted when the job takes too long, or when the process has to stop before the job has ended. */
   signal: AbortSignal

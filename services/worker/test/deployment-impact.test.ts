@@ -292,16 +292,16 @@ async function worse(): Promise<string[]> {
   const about = { tenant: 'default', service: 'billing', measure: 'failures' as const, onset: now.getTime() }
   const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
   const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
-  const times = { foundAt: now, externalUrl: 'https://switchyard.example.com' }
+  const occasion = { now, externalUrl: 'https://switchyard.example.com' }
   const found = await due()
   // As two workers do it at once.
-  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, times))
+  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, occasion))
   return (await Promise.all(records)).flat().sort()
 }
 
 const addRule = (fields: object) =>
   harness.database.prisma.impactRule.create({
-    data: { projectId, name: 'Act', dryRun: false, freezes: true, tellsWebhooks: false, ...fields },
+    data: { projectId, name: 'Act', dryRun: false, freezes: true, notifiesWebhooks: false, ...fields },
   })
 
 const banner = {
@@ -315,8 +315,8 @@ const banners = () => harness.database.prisma.broadcastMessage.findMany()
 
 it('a rule is applied to a deployment once, and a dry run changes nothing but the list of its runs', async () => {
   const { prisma } = harness.database
-  await addRule({ banner, tellsWebhooks: true, ratioMin: 20 })
-  await addRule({ name: 'Try', dryRun: true, banner, tellsWebhooks: true })
+  await addRule({ banner, notifiesWebhooks: true, ratioMin: 20 })
+  await addRule({ name: 'Try', dryRun: true, banner, notifiesWebhooks: true })
   for (const never of [{ services: ['mail'] }, { tiers: ['staging'] }, { ratioMin: 26 }]) await addRule(never)
   const { id: webhookId } = await prisma.webhook.create({
     data: {

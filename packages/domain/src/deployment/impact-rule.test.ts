@@ -92,7 +92,7 @@ it.each([
   [{ banner: { message: 'x'.repeat(1001), targetPath: null } }, 'banner_message'],
   [{ banner: { message: 'x', targetPath: 'x'.repeat(256) } }, 'banner_target_path'],
 ])('a rule with %j has a problem of its %s', (fields, field) => {
-  const good = { ...anything, name: 'Stop', freezes: true, banner: null, tellsWebhooks: false }
+  const good = { ...anything, name: 'Stop', freezes: true, banner: null, notifiesWebhooks: false }
   expect(impactRuleProblems(good)).toEqual({})
   expect(Object.keys(impactRuleProblems({ ...good, ...fields }))).toEqual([field])
 })

@@ -60,14 +60,14 @@ export interface ImpactRuleActions {
   /** Freezes the environment of the deployment. */
   freezes: boolean
   banner: { message: string; targetPath: string | null } | null
-  tellsWebhooks: boolean
+  notifiesWebhooks: boolean
 }
 
 /** Problems of the fields of a rule, by the names of their parameters. */
 export function impactRuleProblems(
   rule: ImpactRuleCondition & ImpactRuleActions & { name: string },
 ): FieldProblems {
-  const { name, ratioMin, confidenceMin, freezes, banner, tellsWebhooks } = rule
+  const { name, ratioMin, confidenceMin, freezes, banner, notifiesWebhooks } = rule
   const problems: FieldProblems = {}
   const note = (field: string, problem: string | null) => {
     if (problem !== null) problems[field] = [problem]
@@ -85,7 +85,7 @@ export function impactRuleProblems(
     if ((banner.targetPath ?? '').length > targetPathLengthMax)
       note('banner_target_path', tooLong(targetPathLengthMax))
   }
-  if (!freezes && !banner && !tellsWebhooks)
+  if (!freezes && !banner && !notifiesWebhooks)
     note('freeze', 'is off, and neither banner_message nor webhook is set: the rule would do nothing')
   return problems
 }

@@ -1,8 +1,6 @@
-import type { Database, DatabaseOrTransaction, Project, Rows } from '@switchyard/db'
+import type { DatabaseOrTransaction, Pooled, Project, Rows } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { projectsWithReadableDeployments } from '../guards.js'
-
-type Pooled = Pick<Database, 'pool'>
 
 /** Deployments match when they meet every condition. */
 export interface MetricScope {

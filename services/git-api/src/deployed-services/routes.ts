@@ -21,7 +21,7 @@ import {
   presentDeployment,
   presentEnvironment,
 } from '../shapes/deployment.js'
-import { foundImpactShape, presentFoundImpact } from '../shapes/finding.js'
+import { foundImpactShape, presentFoundImpact } from '../shapes/impact-finding.js'
 import { serviceCharsMax } from '../shapes/parameters.js'
 import type { ServiceView } from './deployed-services.js'
 import * as deployedServices from './deployed-services.js'

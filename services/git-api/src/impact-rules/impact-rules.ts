@@ -34,7 +34,7 @@ export async function addRule(
   requireMayTarget(caller, fields)
   refuseProblems(fields)
   return inTransaction(database, async (transaction) => {
-    if ((await store.countRules(transaction, project.id)) >= rulesPerProjectMax)
+    if ((await store.lockAndCountRules(transaction, project.id)) >= rulesPerProjectMax)
       throw invalid(`A project can have ${rulesPerProjectMax} impact rules at most`)
     const rule = await store.createRule(transaction, project.id, fields)
     await recordProjectEvent(transaction, author, project.id, 'impact_rule_created', detailsOf(rule))
@@ -170,12 +170,12 @@ function refuseProblems(fields: store.RuleFields): void {
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-const detailsOf = ({ id, name, dryRun, freezes, banner, tellsWebhooks, services }: store.RuleView) => ({
+const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: store.RuleView) => ({
   impact_rule_id: id,
   name,
   dry_run: dryRun,
   freeze: freezes,
   banner: banner !== null,
-  webhook: tellsWebhooks,
+  webhook: notifiesWebhooks,
   services,
 })

@@ -46,7 +46,7 @@ export const presentRule = ({ banner, ...rule }: RuleView): z.output<typeof impa
   banner_target_path: banner?.targetPath ?? null,
   banner_theme: banner ? (banner.theme as BroadcastTheme) : null,
   banner_dismissable: banner?.dismissable ?? null,
-  webhook: rule.tellsWebhooks,
+  webhook: rule.notifiesWebhooks,
   dry_run: rule.dryRun,
   created_at: rule.createdAt,
   updated_at: rule.updatedAt,

@@ -93,7 +93,7 @@ const changed = (stored: RuleFields, given: Given & { name?: string | undefined 
   confidenceMin: given.confidence_min === undefined ? stored.confidenceMin : given.confidence_min,
   freezes: given.freeze ?? stored.freezes,
   banner: changedBanner(stored.banner, given),
-  tellsWebhooks: given.webhook ?? stored.tellsWebhooks,
+  notifiesWebhooks: given.webhook ?? stored.notifiesWebhooks,
   dryRun: given.dry_run ?? stored.dryRun,
 })
 
@@ -119,7 +119,7 @@ const nothing: RuleFields = {
   confidenceMin: null,
   freezes: false,
   banner: null,
-  tellsWebhooks: false,
+  notifiesWebhooks: false,
   dryRun: true,
 }
 

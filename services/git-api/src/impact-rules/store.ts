@@ -1,10 +1,11 @@
 import {
-  type Database,
   type DatabaseOrTransaction,
   type ImpactRule,
   isRunInForce,
   isRunOpen,
+  type Pooled,
   Prisma,
+  type Rows,
   type RuleBanner,
   type RuleFinding,
 } from '@switchyard/db'
@@ -25,7 +26,10 @@ const dataOf = ({ banner, ...fields }: RuleFields) => ({ ...fields, banner: bann
  * The number of rules of a project. Locks the project until the transaction ends, so that two transactions cannot add rules at
  * the same time.
  */
-export async function countRules(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+export async function lockAndCountRules(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
   await lockProjectRow(transaction, projectId)
   return transaction.prisma.impactRule.count({ where: { projectId } })
 }
@@ -41,7 +45,7 @@ export const createRule = async (
 export async function listRules(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ): Promise<{ rules: RuleView[]; total: number }> {
   const [rules, total] = await Promise.all([
     prisma.impactRule.findMany({ where: { projectId }, orderBy: { id: 'asc' }, ...rows }),
@@ -105,7 +109,7 @@ export interface RunView {
   dryRun: boolean
   freezes: boolean
   banner: RuleBanner | null
-  tellsWebhooks: boolean
+  notifiesWebhooks: boolean
   findings: RuleFinding[]
   inForce: boolean
   appliedAt: Date
@@ -134,15 +138,15 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
 
 /** The newest first. */
 export async function listRuns(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   filter: RunFilter,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<RunView[]> {
   const { rows } = await pool.query<RunView>({
     name: 'impact-rule-runs',
     text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
         d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
-        r.tells_webhooks AS "tellsWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
+        r.tells_webhooks AS "notifiesWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
         r.ended_at AS "endedAt", r.end_reason AS "endReason", CASE WHEN u.id IS NOT NULL THEN json_build_object(
           'id', u.id, 'username', u.username, 'name', u.name, 'state', u.state, 'email', u.email) END AS "endedBy"
       FROM impact_rule_runs r
@@ -156,7 +160,7 @@ export async function listRuns(
   return rows
 }
 
-export async function countRuns({ pool }: Pick<Database, 'pool'>, filter: RunFilter): Promise<number> {
+export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<number> {
   const { rows } = await pool.query<{ total: number }>({
     name: 'impact-rule-runs-count',
     text: `SELECT count(*)::int AS total FROM impact_rule_runs r WHERE ${matches}`,
@@ -189,7 +193,7 @@ export interface RuleFreeze {
  * the rule is about is let through: going back to it ends what the rule is about.
  */
 export async function findRuleFreeze(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
 ): Promise<RuleFreeze | null> {
   const { rows } = await pool.query<RuleFreeze>({

@@ -4,7 +4,7 @@ import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentStatement } from '../deployment-statements/deployment-statements.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
-import { findingShape, presentFinding } from '../shapes/finding.js'
+import { impactFindingShape, presentImpactFinding } from '../shapes/impact-finding.js'
 import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
 import { dismissals, type ImpactView, impactStates } from './impacts.js'
 
@@ -53,7 +53,7 @@ export const impactShape = z
         before: figuresShape,
         after: figuresShape,
         new_failures: z.array(z.object({ fingerprint: z.string(), sagas: z.int(), first_at: z.date() })),
-        findings: z.array(findingShape),
+        findings: z.array(impactFindingShape),
       }),
     ),
     queues: z
@@ -63,7 +63,7 @@ export const impactShape = z
           common_cause: commonCauseShape,
           before: queueFiguresShape,
           after: queueFiguresShape,
-          findings: z.array(findingShape),
+          findings: z.array(impactFindingShape),
         }),
       )
       .meta({ description: 'The services that have queues; none for a token that is bound to tenants' }),
@@ -130,7 +130,7 @@ const presentService = (
   })),
   findings: findings
     .filter((finding) => finding.serviceName === service && finding.tenant === tenant)
-    .map(presentFinding),
+    .map(presentImpactFinding),
 })
 
 const presentQueues = (
@@ -143,5 +143,5 @@ const presentQueues = (
   after: presentQueueFigures(after),
   findings: findings
     .filter((finding) => finding.serviceName === service && finding.tenant === '')
-    .map(presentFinding),
+    .map(presentImpactFinding),
 })

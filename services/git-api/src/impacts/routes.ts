@@ -17,7 +17,7 @@ import {
 import { z } from 'zod'
 import { statementRoutes } from '../deployment-statements/deployment-statements.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { foundImpactShape, presentFoundImpact } from '../shapes/finding.js'
+import { foundImpactShape, presentFoundImpact } from '../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
 import * as impacts from './impacts.js'
 import { impactShape, presentImpact } from './present.js'

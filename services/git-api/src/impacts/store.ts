@@ -1,9 +1,9 @@
 import type {
-  Database,
   DatabaseOrTransaction,
   DeploymentDismissal,
   DeploymentFinding,
   DeploymentImpact,
+  Pooled,
   Prisma,
   Project,
   Rows,
@@ -48,7 +48,7 @@ interface SharedQuestion {
 
 /** Deployments of the same services at about the same time: ids of those in the project, and how many there are in other projects. */
 export async function listSharers(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   { deployment, beganBefore, endedAfter }: SharedQuestion,
 ): Promise<{ ids: number[]; elsewhere: number }> {
   const { projectId, id, services } = deployment

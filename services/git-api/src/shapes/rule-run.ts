@@ -51,7 +51,7 @@ export const presentRun = (run: RunView, baseUrl: string): z.output<typeof ruleR
   freeze: run.freezes,
   banner_message: run.banner?.message ?? null,
   banner_target_path: run.banner?.targetPath ?? null,
-  webhook: run.tellsWebhooks,
+  webhook: run.notifiesWebhooks,
   findings: run.findings.map((finding) => ({
     service_name: finding.serviceName,
     tenant: finding.tenant,

@@ -1,4 +1,3 @@
-import { getWebhook as findWebhook, listWebhooks as findWebhooks } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { defaultTenant } from '@switchyard/domain/saga'
 import {
@@ -106,7 +105,7 @@ const listWebhooks = ({ database }: hooks.WebhookDependencies) =>
     input: z.object({ ...pageParameters, tenant: filledText().optional() }),
     async handle({ tenant, ...page }, _caller, call) {
       const owner = tenant === undefined ? hooks.ofSagas : ({ scope: 'saga', tenant } as const)
-      const { webhooks, total } = await findWebhooks(database, owner, rowsOf(page))
+      const { webhooks, total } = await hooks.listWebhooks(database, owner, rowsOf(page))
       return pageReply(webhooks.map(presentWebhook), page, total, call)
     },
   })
@@ -161,7 +160,7 @@ const getWebhook = ({ database }: hooks.WebhookDependencies) =>
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller) {
-      const webhook = await findWebhook(database, hooks.webhooksFor(caller, tenant), id)
+      const webhook = await hooks.getWebhook(database, hooks.webhooksFor(caller, tenant), id)
       return versioned(presentWebhook(webhook), webhook)
     },
   })

@@ -22,6 +22,8 @@ import {
   type TargetPolicy,
 } from '@switchyard/webhooks'
 
+export { getWebhook, listWebhooks } from '@switchyard/db'
+
 export interface WebhookDependencies {
   database: Database
   policy: TargetPolicy

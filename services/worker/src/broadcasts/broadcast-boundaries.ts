@@ -10,8 +10,7 @@ import { type Database, listUnfinishedBroadcastMessages } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { boundariesBetween } from '@switchyard/domain/broadcast'
 import type { Redis } from 'ioredis'
-import { jobType } from '../job-type.js'
-import type { Producer } from '../queues/producer.js'
+import { jobType, type Producer } from '../job-type.js'
 
 /**
  * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the messages from the

@@ -1,17 +1,15 @@
 import {
-  type Database,
   type DeploymentFinding,
   type DeploymentImpact,
   enqueueForProject,
   inPoolTransaction,
+  type Pooled,
   sqlStateOf,
 } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, Moments, ServiceFigures, ServiceQueues } from '@switchyard/delivery-impact'
-import { impactDelivery, type ToldFinding } from '@switchyard/webhooks'
-import { applyRules, type ComparedDeployment } from './rules.js'
-
-type Pooled = Pick<Database, 'pool'>
+import { type HookFinding, impactDelivery } from '@switchyard/webhooks'
+import { applyRules, type ComparedDeployment, hookDeployment, type Occasion } from './rules.js'
 
 /** A deployment whose services have to be compared. */
 export interface DueDeployment extends ComparedDeployment {
@@ -138,22 +136,22 @@ const writeFindings = insertInto(
 )
 
 /** A row that was written, and whether it was not there before. */
-type StoredFinding = ToldFinding & { isNew: boolean }
+type StoredFinding = HookFinding & { isNew: boolean }
 
 /**
  * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
  * nothing when the deployment, or a rule about it, was deleted meanwhile.
  *
- * @param externalUrl base of links in payloads; undefined: no links
  * @returns the names of the rules that were applied
  */
 export async function recordImpact(
   { pool }: Pooled,
   deployment: DueDeployment,
   { findings: found, ...impact }: Impact,
-  { foundAt, externalUrl }: { foundAt: Date; externalUrl: string | undefined },
+  occasion: Occasion,
 ): Promise<string[]> {
-  const { projectId, id: deploymentId, pathWithNamespace } = deployment
+  const { projectId, id: deploymentId } = deployment
+  const { now: foundAt, externalUrl } = occasion
   const rows = found.map(({ service, onset, fingerprint = '', ...finding }): FindingRow => {
     const times = { onsetAt: new Date(onset), foundAt }
     return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
@@ -164,14 +162,13 @@ export async function recordImpact(
       const { rows: stored } = await client.query<StoredFinding>(queryOf(writeFindings, rows))
       const added = stored.filter(({ isNew }) => isNew)
       if (added.length > 0) {
-        const told = { ...deployment, project: { id: projectId, pathWithNamespace } }
         await enqueueForProject(client, projectId, 'deployment_impact', () =>
-          impactDelivery(told, added, externalUrl),
+          impactDelivery(hookDeployment(deployment), added, externalUrl),
         )
       }
       if (stored.length === 0) return []
       const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
-      return applyRules(client, deployment, findings, { now: foundAt, externalUrl })
+      return applyRules(client, deployment, findings, occasion)
     })
   } catch (error) {
     if (sqlStateOf(error) !== foreignKeyViolation) throw error

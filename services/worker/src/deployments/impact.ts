@@ -19,7 +19,7 @@ import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
 import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
-import { announceBanners, endRules } from './rules.js'
+import { announceBanners, endRules, type Occasion } from './rules.js'
 import {
   type HistoryQuestion,
   listOthers,
@@ -61,8 +61,8 @@ export const deploymentImpact = ({ database, clock, redis, impact: settings, web
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
           const comparison = { database, redis, settings, logger }
-          const told = { foundAt: clock(), externalUrl: webhooks.externalUrl }
-          const isApplied = await compareDeployment(comparison, deployment, told)
+          const occasion = { now: clock(), externalUrl: webhooks.externalUrl }
+          const isApplied = await compareDeployment(comparison, deployment, occasion)
           bannersChange ||= isApplied
         }
         await noteRecoveries({ database, redis }, settings, { now: clock(), signal })
@@ -94,13 +94,13 @@ interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
 async function compareDeployment(
   comparison: Comparison,
   deployment: DueDeployment,
-  told: Parameters<typeof recordImpact>[3],
+  occasion: Occasion,
 ): Promise<boolean> {
   const { database, logger } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
-    const impact = await findDeploymentImpact(comparison, deployment, told.foundAt)
-    const rules = await recordImpact(database, deployment, impact, told)
+    const impact = await findDeploymentImpact(comparison, deployment, occasion.now)
+    const rules = await recordImpact(database, deployment, impact, occasion)
     const { length: findings } = impact.findings
     if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
     return rules.length > 0

@@ -1,11 +1,9 @@
-import type { Database } from '@switchyard/db'
+import type { Database, Pooled } from '@switchyard/db'
 import { type Finding, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
 import { groupsOfServices, readQueues } from './queue-history.js'
 import { readBriefHistory } from './saga-history.js'
-
-type Pooled = Pick<Database, 'pool'>
 
 const minuteMs = 60_000
 /** Time between two looks at a finding that lasts. */

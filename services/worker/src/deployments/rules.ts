@@ -1,13 +1,13 @@
 import { type BroadcastNotice, broadcastChannel } from '@switchyard/contracts/jobs'
 import {
   type AuditedChange,
-  type Database,
   enqueueForProject,
   inPoolTransaction,
   isRunDismissed,
   isRunFollowed,
   isRunOpen,
   type PoolClient,
+  type Pooled,
   type RuleBanner,
   type RuleFinding,
   recordAuditEvents,
@@ -18,7 +18,7 @@ import {
   type ImpactRuleCondition,
   projectPagesTarget,
 } from '@switchyard/domain/deployment'
-import { deploymentPage, ruleDelivery } from '@switchyard/webhooks'
+import { deploymentPage, type HookDeployment, ruleDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
 
 /** What a comparison was about. */
@@ -32,12 +32,22 @@ export interface ComparedDeployment {
   pathWithNamespace: string
 }
 
+/** A deployment as webhooks show it. */
+export const hookDeployment = ({
+  projectId,
+  pathWithNamespace,
+  ...deployment
+}: ComparedDeployment): HookDeployment => ({
+  ...deployment,
+  project: { id: projectId, pathWithNamespace },
+})
+
 interface Rule extends ImpactRuleCondition {
   id: number
   name: string
   freezes: boolean
   banner: RuleBanner | null
-  tellsWebhooks: boolean
+  notifiesWebhooks: boolean
   dryRun: boolean
 }
 
@@ -46,7 +56,8 @@ const bannerMsMax = 30 * 24 * 60 * 60_000
 /** Findings that a run keeps. */
 const findingsMax = 50
 
-interface Occasion {
+/** When rules are applied, and what links begin with. */
+export interface Occasion {
   now: Date
   /** Base of links; undefined: no links. */
   externalUrl: string | undefined
@@ -78,7 +89,7 @@ async function listRules(client: PoolClient, { projectId, id }: ComparedDeployme
     name: 'impact-rules-to-apply',
     text: `SELECT rule.id, rule.name, rule.services, rule.measures, rule.environments, rule.tiers,
         rule.ratio_min AS "ratioMin", rule.confidence_min AS "confidenceMin", rule.freezes, rule.banner,
-        rule.tells_webhooks AS "tellsWebhooks", rule.dry_run AS "dryRun"
+        rule.tells_webhooks AS "notifiesWebhooks", rule.dry_run AS "dryRun"
       FROM impact_rules rule CROSS JOIN (SELECT $1::integer AS project_id, $2::integer AS deployment_id) r
       WHERE rule.project_id = $1 AND NOT ${isRunDismissed} AND NOT ${isRunFollowed} ORDER BY rule.id`,
     values: [projectId, id],
@@ -102,15 +113,11 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
   if (rule.dryRun) return true
   const { projectId } = deployment
   if (banner) await insertBanner(client, banner, { projectId, id, now: occasion.now })
-  if (rule.tellsWebhooks) {
-    const told = {
-      ...deployment,
-      project: { id: projectId, pathWithNamespace: deployment.pathWithNamespace },
-    }
+  if (rule.notifiesWebhooks) {
     const { name, freezes } = rule
     const run = { id, rule: { id: rule.id, name }, freezes, banner: banner?.message ?? null, findings }
     await enqueueForProject(client, projectId, 'impact_rule', () =>
-      ruleDelivery(told, run, occasion.externalUrl),
+      ruleDelivery(hookDeployment(deployment), run, occasion.externalUrl),
     )
   }
   const about = { runId: id, ruleId: rule.id, projectId, deploymentId: deployment.id }
@@ -120,7 +127,7 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
       environment: deployment.environment.name,
       freeze: rule.freezes,
       banner: banner !== null,
-      webhook: rule.tellsWebhooks,
+      webhook: rule.notifiesWebhooks,
     }),
   ])
   return true
@@ -148,7 +155,7 @@ function shownBanner(
 /** @returns the id of the run; null when the rule was applied to the deployment before */
 async function insertRun(
   client: PoolClient,
-  { id, dryRun, freezes, banner, tellsWebhooks }: Rule,
+  { id, dryRun, freezes, banner, notifiesWebhooks }: Rule,
   { deployment, findings, occasion }: Application,
 ): Promise<number | null> {
   const { rows } = await client.query<{ id: number }>({
@@ -166,7 +173,7 @@ async function insertRun(
       dryRun,
       freezes,
       banner && JSON.stringify(banner),
-      tellsWebhooks,
+      notifiesWebhooks,
       JSON.stringify(findings.slice(0, findingsMax)),
       occasion.now,
     ],
@@ -225,7 +232,7 @@ const ruleEvent = (
  *
  * @returns whether a banner was taken away
  */
-export const endRules = ({ pool }: Pick<Database, 'pool'>, now: Date): Promise<boolean> =>
+export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
     const { rows: ended } = await client.query<RunKey & { reason: string }>({
       name: 'impact-rules-end',

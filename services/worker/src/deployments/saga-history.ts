@@ -1,7 +1,5 @@
-import type { Database } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import type { Moments, ObservedHistory, ObservedRun, Share } from '@switchyard/delivery-impact'
-
-type Pooled = Pick<Database, 'pool'>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs

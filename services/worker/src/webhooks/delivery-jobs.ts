@@ -2,8 +2,7 @@ import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
 import { type Database, deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { deliverToHost, encryptStoredSecrets } from '@switchyard/webhooks'
-import { jobType } from '../job-type.js'
-import type { Producer } from '../queues/producer.js'
+import { jobType, type Producer } from '../job-type.js'
 import type { WebhookTools } from './webhooks.js'
 
 /**

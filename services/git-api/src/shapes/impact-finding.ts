@@ -25,7 +25,7 @@ const findingFields = {
   }),
 }
 
-export const findingShape = z
+export const impactFindingShape = z
   .object(findingFields)
   .meta({ id: 'ImpactFinding', description: 'One figure of a service that became worse with a deployment' })
 
@@ -40,7 +40,7 @@ export const foundImpactShape = z
   })
   .meta({ id: 'FoundImpact', description: 'What became worse with which deployment' })
 
-export const presentFinding = (finding: DeploymentFinding): z.output<typeof findingShape> => ({
+export const presentImpactFinding = (finding: DeploymentFinding): z.output<typeof impactFindingShape> => ({
   measure: finding.measure as Measure,
   fingerprint: finding.fingerprint || null,
   before: finding.before,
@@ -61,7 +61,7 @@ export const presentFoundImpact = (
 ): z.output<typeof foundImpactShape> => {
   const { project, dismissal } = finding.deployment
   return {
-    ...presentFinding(finding),
+    ...presentImpactFinding(finding),
     service_name: finding.serviceName,
     tenant: finding.tenant || null,
     project: { id: project.id, path_with_namespace: project.pathWithNamespace },
