@@ -64,7 +64,7 @@ async function callBulk() {
 }
 
 async function callCommands() {
-  const saga = { path: { id: 'order/2' } }
+  const saga = { path: { id: 'order/3' } }
   const body = { kind: 'cancel', reason: 'The customer has called' }
   const filter = { service_name: 'booking', status: 'Error' }
   const preview = await api.call('POST /sagas/commands/preview', { body: { kind: 'cancel', filter } })

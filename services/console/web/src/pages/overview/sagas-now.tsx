@@ -5,7 +5,7 @@ import { Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaStats } from '../../generated/types.gen'
-import { count } from '../../lib/format'
+import { count, firstLine } from '../../lib/format'
 import { totalQuery } from '../sagas/status-counts'
 import { Figure, Figures } from './figure'
 
@@ -48,6 +48,8 @@ export function SagasNow() {
   )
 }
 
+const causeCharsMax = 120
+
 function Causes({ failures, from }: Pick<SagaStats, 'failures' | 'from'>) {
   if (failures.length === 0)
     return <p className="text-quiet">No saga has reported an error within the last day.</p>
@@ -69,7 +71,7 @@ function Causes({ failures, from }: Pick<SagaStats, 'failures' | 'from'>) {
               className="min-w-0 flex-1 truncate"
               dir="auto"
             >
-              {cause.sample}
+              {firstLine(cause.sample, causeCharsMax)}
             </TextLink>
             <span className="text-sm text-quiet">
               <Time at={cause.last_seen_at} />

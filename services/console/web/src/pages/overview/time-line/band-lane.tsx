@@ -8,7 +8,7 @@ import type { MarkOf } from './use-marks'
 
 const rowHeight = 28
 const rowsMax = 4
-// In pixels. A band that is shorter is shown so wide, and its text goes on beside it up to its own greatest width.
+// In pixels. A band that is shorter is shown so wide, and its text stands beside it, up to its own greatest width.
 const widthMin = 26
 const textMax = 240
 const characterWidth = 6.5
@@ -46,8 +46,11 @@ export function BandLane({
   return (
     <Lane name="Freezes and broadcasts" height={(Math.max(...rows) + 1) * rowHeight}>
       {bands.map((band, index) => {
-        const { left, right, drawn } = places[index] ?? { left: 0, right: 0, drawn: { left: 0, right: 0 } }
+        const place = places[index]
+        if (!place) return null
+        const { left, right, drawn, isBefore } = place
         const width = right - left
+        const drawnWidth = drawn.right - drawn.left
         return (
           <BandLink
             key={band.key}
@@ -55,14 +58,19 @@ export function BandLane({
             {...markOf(band.key)}
             title={band.label}
             aria-label={band.label}
-            className={`absolute isolate flex h-[24px] items-center px-1.5 text-xs ${looks[band.kind].text}`}
-            style={{ left: `${left}%`, width: `${width}%`, top: (rows[index] ?? 0) * rowHeight }}
+            className={`absolute isolate flex h-[24px] items-center px-1.5 text-xs ${isBefore ? 'justify-end' : ''} ${looks[band.kind].text}`}
+            style={{
+              left: `${left}%`,
+              width: `${width}%`,
+              top: (rows[index] ?? 0) * rowHeight,
+              ...(isBefore && { paddingRight: `calc(${drawnWidth}% + 6px)` }),
+            }}
           >
             <span
               className={`absolute inset-y-0 -z-10 rounded border ${looks[band.kind].box}`}
               style={{
                 left: `${((drawn.left - left) / width) * 100}%`,
-                width: `${((drawn.right - drawn.left) / width) * 100}%`,
+                width: `${(drawnWidth / width) * 100}%`,
               }}
             />
             <bdi className="truncate">{band.text}</bdi>

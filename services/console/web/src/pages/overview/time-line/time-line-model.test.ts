@@ -39,10 +39,11 @@ it('what would cover something stands in the next row, and in the last one where
 })
 
 it.each([
-  [{ left: 10, right: 12 }, 30, { left: 10, right: 40 }],
-  [{ left: 10, right: 60 }, 30, { left: 10, right: 60 }],
-  [{ left: 90, right: 92 }, 30, { left: 70, right: 100 }],
-  [{ left: 40, right: 42 }, 130, { left: 0, right: 100 }],
+  [{ left: 10, right: 12 }, 30, { left: 10, right: 40, isBefore: false }],
+  [{ left: 10, right: 60 }, 30, { left: 10, right: 60, isBefore: false }],
+  [{ left: 90, right: 92 }, 30, { left: 60, right: 92, isBefore: true }],
+  [{ left: 60, right: 62 }, 70, { left: 0, right: 62, isBefore: true }],
+  [{ left: 40, right: 42 }, 130, { left: 40, right: 100, isBefore: false }],
 ])('the band %j with a text of %d takes %j', (band, text, room) => {
   expect(roomOf(band, text)).toEqual(room)
 })

@@ -63,12 +63,13 @@ export function rowsOf(items: readonly { left: number; right: number }[], rowsMa
 }
 
 /**
- * The room that a band takes with its text, which may be longer than itself: beside it at its right, and where that side has no room at its
- * left, too. All are percents of the width.
+ * The room that a band takes with its text, which may be longer than itself: the text begins in the band and goes on at its right, or
+ * stands before it where that side has less room. All are percents of the width.
  */
 export function roomOf({ left, right }: { left: number; right: number }, text: number) {
-  const begin = Math.max(0, Math.min(left, 100 - text))
-  return { left: begin, right: Math.max(right, begin + Math.min(text, 100)) }
+  return left + text <= 100 || left <= 50
+    ? { left, right: Math.max(right, Math.min(100, left + text)), isBefore: false }
+    : { left: Math.max(0, left - text), right, isBefore: true }
 }
 
 /** Failures of one cause in each bucket of the span. */

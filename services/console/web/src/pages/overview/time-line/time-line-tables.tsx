@@ -59,7 +59,7 @@ const eventColumns: Column<Event>[] = [
   {
     header: 'What',
     cell: ({ deployment, band }) => (
-      <>
+      <div className="min-w-32">
         {deployment && (
           <TextLink
             to="/projects/$namespace/$name/deployments/$deploymentId"
@@ -73,7 +73,7 @@ const eventColumns: Column<Event>[] = [
             <bdi>{band.text}</bdi>
           </BandLink>
         )}
-      </>
+      </div>
     ),
   },
   {

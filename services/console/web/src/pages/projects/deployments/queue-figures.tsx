@@ -33,7 +33,7 @@ export function QueueFigures({ queues, finishedAt }: { queues: Queues; finishedA
   const { service_name, common_cause, before, after, findings } = queues
   const heading = `Queues of ${service_name}`
   const columns: Column<Row>[] = [
-    { header: 'Figure', cell: ({ name }) => name },
+    { header: 'Figure', cell: ({ name }) => <span className="wrap-normal">{name}</span> },
     { header: 'Before', cell: ({ show }) => show(before) },
     {
       header: 'After',

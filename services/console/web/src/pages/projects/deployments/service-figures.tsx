@@ -35,7 +35,7 @@ export function ServiceFigures({
   const place = { service: service_name, tenant: tenant === 'default' ? undefined : tenant }
   const listOf = (side: Side): SagaSearch => ({ ...place, from: impact[side]?.from, to: impact[side]?.to })
   const columns: Column<Row>[] = [
-    { header: 'Figure', cell: ({ name }) => name },
+    { header: 'Figure', cell: ({ name }) => <span className="wrap-normal">{name}</span> },
     { header: 'Before', cell: ({ show }) => show(service.before, listOf('before')) },
     {
       header: 'After',
