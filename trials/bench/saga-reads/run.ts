@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDatabase, type Database } from '@switchyard/db'
+import { createDatabase } from '@switchyard/db'
 import { applyMigrations } from '@switchyard/db/migrations'
 import { startPostgres } from '@switchyard/dev-env'
-import { detailedSaga, fill, sagaCount } from '../../support/fill-sagas.js'
+import { detailedSaga, fill, sagaCount, warm } from '../../support/fill-sagas.js'
 import { Asked, rounds } from './asked.js'
 import { questions } from './questions.js'
 import { createToken, startService } from './service.js'
@@ -32,16 +32,6 @@ try {
   await database.close()
   await postgres.stop()
   if (!process.env.DATA_DIR) rmSync(dataDir, { recursive: true, force: true })
-}
-
-/**
- * Reads tables and indexes of sagas once, so that the system has them in memory as it has those of a database in use:
- * questions for random rows otherwise time the disk.
- */
-async function warm({ pool }: Database): Promise<void> {
-  await pool.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm')
-  await pool.query(`SELECT pg_prewarm(oid, 'read') FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relname LIKE 'saga%' AND relkind IN ('r', 'i')`)
 }
 
 async function measure(): Promise<void> {
