@@ -118,6 +118,30 @@ it('certificates at the reporter say what an orchestrator may report for', async
   expect(await api('GET', '/sagas/peer-1')).toMatchObject({ saga_id: 'peer-1' })
 })
 
+it('Prometheus reads every service, every exporter and the age of the backup', async () => {
+  const { up, compose } = await install(['monitoring'], {})
+  // Grafana is not in Debian.
+  const names = (await compose('config', '--services')).split('\n').filter((name) => name !== 'grafana')
+  await up(...names)
+  const query = async (expression: string) => {
+    const answer = await fetch(`http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent(expression)}`)
+    const { data } = (await answer.json()) as {
+      data: { result: { metric: { instance: string }; value: [number, string] }[] }
+    }
+    return data.result
+  }
+  // The exporters of PostgreSQL, Redis and disks, and the probe of the gateway.
+  await expect.poll(() => query('up')).toHaveLength(serviceNames.length + 3 + 1)
+  const down = async () => (await query('up==0')).map(({ metric }) => metric.instance)
+  await expect.poll(down).toEqual([])
+  for (const figure of ['pg_up', 'redis_up', 'probe_success'])
+    await expect
+      .poll(async () => (await query(figure)).map(({ value }) => value[1]), { message: figure })
+      .toEqual(['1'])
+  await compose('run', '--rm', '--no-deps', 'backup')
+  await expect.poll(() => query('switchyard_backup_cut_timestamp_seconds')).toHaveLength(1)
+})
+
 describe('what is outside', () => {
   it('gets traces of every service, and is watched where it is a Redis of another team', async () => {
     const receiver = await startTraceReceiver(outside)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { repository } from '../../ops/docker/test/support/build-stages.js'
 import type { Engine } from './engine.js'
-import { standIns } from './stand-ins.js'
+import { withStandIns } from './stand-ins.js'
 
 export interface Installation {
   /** What an operator has: docker-compose.yml, the files beside it, `.env` and the folder of secrets. */
@@ -11,10 +11,12 @@ export interface Installation {
   rootToken: string
   /** `docker compose` in that folder, with the files that were added. */
   compose(...args: string[]): Promise<string>
+  /** Like {@link compose}, with variables that come before those of `.env`. */
+  composeWith(variables: Record<string, string>, ...args: string[]): Promise<string>
   /** Like {@link compose}, and does not reject. */
   tryCompose(...args: string[]): Promise<{ exitCode?: number; all: string }>
-  /** `docker compose up --detach`, until everything is ready. */
-  up(): Promise<void>
+  /** `docker compose up --detach` with further arguments, until everything is ready. */
+  up(...args: string[]): Promise<void>
   /** The name of a service's container. */
   containerOf(service: string): string
   /** Runs a command in the container of a service. */
@@ -23,14 +25,17 @@ export interface Installation {
   remove(): Promise<void>
 }
 
-const checkout = readdirSync(repository).filter((name) => /^docker-compose.*\.yml$/.test(name))
-checkout.push(
+const composeFiles = readdirSync(repository).filter((name) => /^docker-compose.*\.yml$/.test(name))
+const checkout = [
+  ...composeFiles,
   '.env.example',
   'ops/docker/make-env.mjs',
   'ops/setup/arguments.mjs',
+  'ops/deploy/grafana',
+  'ops/deploy/prometheus',
   'ops/deploy/redis',
   'ops/gateway',
-)
+]
 
 /**
  * A folder such as docs/operations.md makes, in which nothing runs yet. The images of others are those that stand in for them.
@@ -50,9 +55,10 @@ export async function makeInstallation(
       recursive: true,
       filter: (source) => !/node_modules|\/(dist|test)$/.test(source),
     })
-  const file = join(folder, 'docker-compose.yml')
-  const standIn = (line: string, name: string) => line.replace(/image: .*/, `image: ${standIns.get(name)}`)
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/image: (\w+):.*@sha256:.*/g, standIn))
+  for (const name of composeFiles) {
+    const file = join(folder, name)
+    writeFileSync(file, withStandIns(readFileSync(file, 'utf8')))
+  }
   await execa('node', ['ops/docker/make-env.mjs', folder], { cwd: folder })
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
   appendFileSync(join(folder, '.env'), lines.join(''))
@@ -65,15 +71,20 @@ export async function makeInstallation(
   ]
   const options = { cwd: folder, env: engine.environment, all: true } as const
   const tryCompose = (...args: string[]) => execa('docker', command(args), { ...options, reject: false })
-  const compose = async (...args: string[]) => (await execa('docker', command(args), options)).stdout
+  const composeWith = async (variables: Record<string, string>, ...args: string[]) => {
+    const env = { ...options.env, ...variables }
+    return (await execa('docker', command(args), { ...options, env })).stdout
+  }
+  const compose = (...args: string[]) => composeWith({}, ...args)
   const containerOf = (service: string) => `switchyard-${service}-1`
   return {
     folder,
     rootToken: readFileSync(join(folder, 'secrets/root_token'), 'utf8').trim(),
     compose,
+    composeWith,
     tryCompose,
-    async up() {
-      await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '600')
+    async up(...args) {
+      await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '600', ...args)
     },
     containerOf,
     exec: (service, ...command) => engine.podman('exec', containerOf(service), ...command),

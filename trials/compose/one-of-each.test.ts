@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -186,6 +186,43 @@ describe('a container', () => {
     process.kill(pid, 'SIGKILL')
     await expect.poll(pidOf, { timeout: 60_000 }).toMatch(new RegExp(`^(?!(0|${pid})$)`))
     await expectReady()
+  })
+})
+
+describe('an upgrade of one service', () => {
+  const ids = async () =>
+    new Map(await Promise.all(running.map(async (name) => [name, await inspected(name, '{{.Id}}')] as const)))
+  const version = async () =>
+    (await (
+      await fetch(`${url}/api/v4/version`, { headers: { 'PRIVATE-TOKEN': installed.rootToken } })
+    ).json()) as {
+      revision: string
+    }
+
+  it('replaces that container alone, keeps what was stored, and goes back', async () => {
+    const revision = '0123456789abcdef0123456789abcdef01234567'
+    const next = join(folder, 'next')
+    mkdirSync(next)
+    const text = `FROM localhost/switchyard/git-api\nENV SWITCHYARD_REVISION=${revision}\n`
+    writeFileSync(join(next, 'Dockerfile'), text)
+    const tag = ['--tag', 'localhost/switchyard/git-api:next']
+    await engine.podman('build', '--pull=never', '--format', 'docker', ...tag, next)
+    const [before, { revision: revisionBefore }] = [await ids(), await version()]
+    const replace = (version: string) =>
+      installed.composeWith(
+        { SWITCHYARD_VERSION: version },
+        ...['up', '--detach', '--no-build', '--no-deps', '--wait', 'git-api'],
+      )
+    await replace('next')
+    await expectReady()
+    expect((await version()).revision).toBe(revision.slice(0, 11))
+    const after = await ids()
+    expect(running.filter((name) => after.get(name) !== before.get(name))).toEqual(['git-api'])
+    expect(await api('GET', '/projects/root%2Fdemo')).toMatchObject({ name: 'demo' })
+
+    await replace('latest')
+    await expectReady()
+    expect((await version()).revision).toBe(revisionBefore)
   })
 })
 

@@ -1,4 +1,20 @@
+const stages = [
+  'nginx',
+  'postgres',
+  'redis',
+  'prometheus',
+  'blackbox-exporter',
+  'node-exporter',
+  'postgres-exporter',
+  'redis-exporter',
+]
+
 /** Images that stand in for those of others, by their stage in the Dockerfile beside this file. */
-export const standIns = new Map(
-  ['nginx', 'postgres', 'redis'].map((stage) => [stage, `localhost/stand-in/${stage}`]),
-)
+export const standIns = new Map(stages.map((stage) => [stage, `localhost/stand-in/${stage}`]))
+
+/** A file of Compose with the images that stand in for those of others. */
+export const withStandIns = (text: string): string =>
+  text.replaceAll(/image: (?:[\w-]+\/)?([\w-]+):.*@sha256:.*/g, (line, name: string) => {
+    const image = standIns.get(name.replaceAll('_', '-'))
+    return image ? `image: ${image}` : line
+  })

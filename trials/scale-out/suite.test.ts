@@ -1,8 +1,7 @@
-import { execa } from 'execa'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { runEndToEnd } from '../support/run-end-to-end.js'
 import { type Installation, startInstallation } from './installation/installation.js'
 import { network } from './installation/machines.js'
-import { root } from './installation/servers.js'
 
 let installation: Installation
 
@@ -18,18 +17,6 @@ it.each([
   'trials/end-to-end/console/console-more.test.ts',
   'trials/end-to-end/console/console-work.test.ts',
 ])('%s passes on two of each service', async (file) => {
-  const { failed, all } = await execa('vitest', ['run', '--project', 'end-to-end', file], {
-    cwd: root,
-    preferLocal: true,
-    reject: false,
-    all: true,
-    env: {
-      SWITCHYARD_E2E_URL: installation.url,
-      SWITCHYARD_E2E_GRPC_ADDRESS: installation.grpcAddress,
-      SWITCHYARD_E2E_ROOT_TOKEN: installation.rootToken,
-      SWITCHYARD_E2E_OWN_ADDRESS: network.own,
-      NO_COLOR: '1',
-    },
-  })
+  const { failed, all } = await runEndToEnd(file, { ...installation, ownAddress: network.own })
   expect(failed, all).toBe(false)
 })

@@ -104,10 +104,20 @@ describe('Dockerfile', () => {
   })
 
   it('downloads nothing once the lockfile is fetched', () => {
-    const commands = (stages.get('built') ?? []).filter((item) => item.getKeyword() === 'RUN')
+    const building = ['built', 'shipped'].flatMap((stage) => stages.get(stage) ?? [])
+    const commands = building.filter((item) => item.getKeyword() === 'RUN')
     const pnpm = commands.map((item) => item.getTextContent()).filter((command) => command.includes('pnpm '))
     expect(pnpm[0]).toMatch(/pnpm fetch$/)
     for (const command of pnpm.slice(1)) expect(command).toMatch(/--offline| exec ship-bundle /)
+  })
+
+  it('builds once for all images: what is of one service comes after that', () => {
+    const pruning = (stages.get('pruned') ?? []).map((item) => item.getTextContent()).join('\n')
+    expect(pruning.match(/(?<=@switchyard\/)[\w-]+/g)?.sort()).toEqual(
+      [...serviceNames, 'db', 'backup'].sort(),
+    )
+    for (const stage of ['tools', 'pruned', 'built'])
+      for (const item of stages.get(stage) ?? []) expect(item.getTextContent()).not.toMatch(/\bSERVICE\b/)
   })
 
   it('puts no secret into an argument or a variable of the image', () => {
