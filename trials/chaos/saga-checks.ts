@@ -38,7 +38,7 @@ async function readMap<Value>(databaseUrl: string, sql: string): Promise<Map<str
 export async function verifyDerivedRows(databaseUrl: string): Promise<string[]> {
   const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl }
   const output = await new Promise<string>((settle) => {
-    execFile(process.execPath, [rebuild, '--verify'], { env, timeout: 120_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, [rebuild, '--verify'], { env, timeout: 600_000 }, (error, stdout, stderr) =>
       settle(`${stdout}${stderr}${error ? ` exit code ${error.code}` : ''}`),
     )
   })

@@ -163,4 +163,4 @@ it('loses no acknowledged write when a machine, servers and services go away, an
   const finals = new Map(rows.map(({ id, final }) => [id, final]))
   expect([...traffic.finals.keys()].map((id) => [id, finals.get(id)])).toEqual([...traffic.finals])
   expect(await verifyDerivedRows(postgres.url)).toEqual([])
-}, 1_800_000)
+})

@@ -33,7 +33,11 @@ export function layNetwork() {
   return {
     machines,
     remove() {
-      for (const { name } of machines) ip('netns', 'delete', name)
+      for (const { name } of machines) {
+        // The kernel removes a namespace, and the cable with it, some time later.
+        ip('link', 'delete', name)
+        ip('netns', 'delete', name)
+      }
       ip('link', 'delete', bridge)
     },
   }

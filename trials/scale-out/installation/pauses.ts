@@ -16,7 +16,8 @@ export function pauseAround(
     const pauses = since.slice(1).map((time, place) => time - (since[place] ?? time))
     const seen = errors.slice(errorsBefore[index])
     row[kind] = `${(Math.max(...pauses, 0) / 1000).toFixed(1)} s, ${seen.length} errors`
-    for (const error of new Set(seen)) console.info(`${what}, ${kind}: ${error.slice(0, 200)}`)
+    const kinds = new Set(seen.map((error) => error.replace(/,"request_id":"[^"]+"/, '').slice(0, 200)))
+    for (const error of kinds) console.info(`${what}, ${kind}: ${error}`)
   }
   rows.push(row)
 }
