@@ -48,3 +48,13 @@ function memoryField(pid: number, field: string): number {
     return 0
   }
 }
+
+/** Memory of a process with its share of what it has in common with others, in bytes; 0 when the process has ended. */
+export function shareOfMemory(pid: number): number {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 interface ProcessTimes {
   parent: number
-  /** Of the process and of its children that have ended. */
-  ticks: number
+  own: number
+  /** Of its children that have ended, and theirs. */
+  ended: number
 }
 
 /** Milliseconds of CPU time that all processes below one have taken so far, also those that have ended. Linux only. */
@@ -21,15 +22,15 @@ export function cpuMsBelow(pid: number): number {
   const below = (id: number): number =>
     [...times]
       .filter(([, { parent }]) => parent === id)
-      .reduce((sum, [child, { ticks }]) => sum + ticks + below(child), 0)
+      .reduce((sum, [child, { own }]) => sum + own + below(child), times.get(id)?.ended ?? 0)
   return (below(pid) * 1000) / ticksASecond
 }
 
 /** Behind the name in parentheses come state, parent and, as the twelfth to fifteenth, the times. */
 function timesOf(stat: string): ProcessTimes {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-  return { parent: Number(fields[1]), ticks }
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number)
+  return { parent: Number(fields[1]), own: user + system, ended: endedUser + endedSystem }
 }
 
 const ticksASecond = Number(execFileSync('getconf', ['CLK_TCK']).toString())

@@ -55,6 +55,16 @@ it('updates the columns that change, found by the keys', () => {
   })
 })
 
+it('sends no array for a column without values', () => {
+  const [first] = rows
+  expect(queryOf(insertInto('add', 'jobs', columns), first ? [first] : []).values).toEqual([
+    ['1'],
+    [7],
+    ['a'],
+    null,
+  ])
+})
+
 it('reads columns by the names of the properties', () => {
   expect(selectList('j', pick(columns, 'id', 'projectId'))).toBe('j.id AS "id", j.project_id AS "projectId"')
   expect(rowReader(columns)({ id: '12', projectId: 7, name: 'a', startedAt: null })).toEqual({

@@ -15,8 +15,8 @@ export interface Write<Item> {
   /** Of the prepared statement. */
   name: string
   text: string
-  /** The parameters: one array for each column. */
-  valuesOf(items: readonly Item[]): unknown[][]
+  /** The parameters: one array for each column, or null for a column of which every value is NULL. */
+  valuesOf(items: readonly Item[]): (unknown[] | null)[]
 }
 
 /** What node-postgres takes to write these items. */
@@ -81,6 +81,10 @@ function write<Item>(
   return {
     name,
     text: sqlOf(`unnest(${parameters}) AS given(${names})`),
-    valuesOf: (items) => columns.map(({ get }) => items.map(get)),
+    valuesOf: (items) => columns.map(({ get }) => valuesOrNull(items.map(get))),
   }
 }
+
+/** PostgreSQL fills the rows of `unnest` up with NULL where an array is missing; most columns of an item have no value. */
+const valuesOrNull = (values: unknown[]): unknown[] | null =>
+  values.every((value) => value === null || value === undefined) ? null : values

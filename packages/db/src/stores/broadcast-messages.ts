@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { notFound } from '@switchyard/domain'
 import type { BroadcastFields } from '@switchyard/domain/broadcast'
-import type { DatabaseOrTransaction, Rows } from '../client.js'
+import type { Database, DatabaseOrTransaction, Rows } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
 
 const newestFirst = { id: 'desc' } as const
@@ -26,12 +26,24 @@ export async function listBroadcastMessages(
   return { messages, total }
 }
 
-/** Messages whose end is not before `now`, newest first. */
+const unfinished = {
+  name: 'broadcast-messages-unfinished',
+  text: `SELECT id, message, starts_at AS "startsAt", ends_at AS "endsAt", color, font, broadcast_type AS "broadcastType",
+      dismissable, target_path AS "targetPath", theme, rule_project_id AS "ruleProjectId", rule_run_id AS "ruleRunId",
+      created_at AS "createdAt", updated_at AS "updatedAt"
+    FROM broadcast_messages WHERE ends_at >= $1 ORDER BY id DESC`,
+}
+
+/**
+ * Messages whose end is not before `now`, newest first. Services ask for them at their start, also those that nobody calls. The first
+ * query of Prisma would take each of them 50 MB.
+ */
 export async function listUnfinishedBroadcastMessages(
-  { prisma }: DatabaseOrTransaction,
+  { pool }: Pick<Database, 'pool'>,
   now: Date,
 ): Promise<BroadcastMessage[]> {
-  return prisma.broadcastMessage.findMany({ where: { endsAt: { gte: now } }, orderBy: newestFirst })
+  const { rows } = await pool.query<BroadcastMessage>({ ...unfinished, values: [now] })
+  return rows
 }
 
 /** @throws DomainError not-found */
