@@ -89,6 +89,7 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
   // A command that runs until it is stopped, and a child of it.
   const command = [
     'scripts/with-infra.mjs',
+    '--postgres',
     'sh',
     '-c',
     'sleep 1000 & echo "Switchyard is ready"; sleep 1000',
