@@ -1,22 +1,39 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** Small files that take long, in the order in which they begin: what waits much stands beside what keeps the machine busy. */
+const longest = [
+  'trials/chaos/chaos',
+  'trials/end-to-end/start-and-stop',
+  'trials/end-to-end/console/console',
+  'trials/end-to-end/console/console-shown',
+  'trials/end-to-end/backup',
+  'trials/end-to-end/stopping',
+  'services/console/test/event-streams',
+  'services/admin-broadcast/test/banner',
+  'ops/gateway/test/every-parameter',
+  'services/git-api/test/storage-moves',
+  'packages/backup/test/copies',
+  'services/worker/test/process',
+]
+
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Without results of an earlier run, vitest
- * begins with the largest files, and these are small.
+ * begins with the largest files.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(end-to-end\/stopping|chaos\/chaos|test\/event-streams)\.test/.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const isOf = (name: string) => (file: TestSpecification) => file.moduleId.endsWith(`/${name}.test.ts`)
+    const first = longest.flatMap((name) => sorted.filter(isOf(name)))
+    return [...first, ...sorted.filter((file) => !first.includes(file))]
   }
 }
 
-// Packages export their sources, so no build stands between an edit and its test. Where files are not isolated, those of one worker
-// share what they import, which takes longer to load than most files to run. So tests keep nothing in modules: each starts its own
-// servers, with databases of its own.
+// Packages export their sources, so no build stands between an edit and its test. Services that tests start as processes run from
+// bundles, which `bundled` makes anew when the sources have changed. Where files are not isolated, those of one worker share what they
+// import, which takes longer to load than most files to run. So tests keep nothing in modules: each starts its own servers, with
+// databases of its own.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -45,8 +62,9 @@ export default defineConfig({
             'trials/fuzz/*.test.ts',
           ],
           isolate: false,
-          // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
-          maxWorkers: 4,
+          // Each test brings servers of its own, and waits for much of its time. More files at once, beside one of those that go from
+          // end to end, starve them on two cores.
+          maxWorkers: 3,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -59,8 +77,9 @@ export default defineConfig({
           include: ['trials/end-to-end/**/*.test.ts', 'trials/chaos/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          // Each has its own ports and data.
-          maxWorkers: 2,
+          expect: { poll: { timeout: 30_000 } },
+          // Each has its own ports and data. `npm test` runs it beside the integration tests.
+          maxWorkers: 1,
         },
       },
       {

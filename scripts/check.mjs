@@ -5,7 +5,6 @@ import { readArguments } from '../ops/setup/arguments.mjs'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
 import { runGroup } from '../ops/setup/child-group.mjs'
 import { partsOfChecks } from '../ops/setup/setup-parts.mjs'
-import { pnpm } from '../ops/setup/setup-step.mjs'
 
 const tsc = ['node', 'node_modules/@typescript/native/bin/tsc']
 
@@ -27,7 +26,7 @@ const checks = {
   generated: [['node', 'scripts/check-generated.mjs']],
   openapi: [['node', 'scripts/openapi.mjs', '--check']],
   configuration: [['node', '--import', 'tsx', 'scripts/configuration.mjs', '--check']],
-  drift: [['node', 'scripts/with-infra.mjs', ...pnpm(root, '--filter', '@switchyard/db', 'run', 'drift')]],
+  drift: [['node', 'scripts/with-infra.mjs', '--postgres', 'tsx', 'packages/db/scripts/drift.ts']],
 }
 const names = Object.keys(checks)
 const usage = `pnpm check [NAME…]

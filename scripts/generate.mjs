@@ -12,7 +12,7 @@ const generators = {
   proto: ofPackage('contracts', 'generate:proto'),
   openapi: ['node', 'scripts/openapi.mjs'],
   configuration: ['node', '--import', 'tsx', 'scripts/configuration.mjs'],
-  migration: ['node', 'scripts/with-infra.mjs', ...ofPackage('db', 'diff')],
+  migration: ['node', 'scripts/with-infra.mjs', '--postgres', ...ofPackage('db', 'diff')],
 }
 
 const usage = `pnpm generate [NAME]

@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readArguments } from '../ops/setup/arguments.mjs'
+import { bootstrap, root } from '../ops/setup/bootstrap.mjs'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.ts'
 
 const { values } = readArguments('node scripts/openapi.mjs [--check]', { options: ['check'] })
-const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'packages/contracts/openapi.json')
 const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter']
 
@@ -26,12 +26,10 @@ const environment = {
   SHUTDOWN_TIMEOUT_MS: '1000',
 }
 
-/** The OpenAPI document of a service, started from its sources. */
+/** The OpenAPI document of a service, started from its bundle. */
 async function documentOf(service) {
   const port = await findFreePort()
-  const args = ['--import', 'tsx', 'src/main.ts']
-  const child = spawn(process.execPath, args, {
-    cwd: join(root, 'services', service),
+  const child = spawn(process.execPath, [join(root, 'services', service, 'dist/bundle/main.js')], {
     env: { ...environment, PORT: String(port) },
     stdio: 'inherit',
   })
@@ -67,6 +65,10 @@ function merge(parts, kind) {
 
 const sorted = (object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
 
+await bootstrap(new AbortController().signal, {
+  names: services.map((service) => `services/${service}`),
+  withTools: true,
+})
 const documents = await Promise.all(services.map(documentOf))
 const components = documents.map((document) => document.components)
 const merged = {

@@ -8,7 +8,8 @@ import { partsThatRun } from '../ops/setup/setup-parts.mjs'
 import { testFolder } from './test-folder.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
-const layers = ['unit', 'integration', 'end-to-end']
+/** One step after the other; what stands in one step runs at the same time. End-to-end tests keep busy what integration tests leave. */
+const steps = [['unit'], ['integration', 'end-to-end']]
 const node = process.execPath
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 // Tests start the same programs many times: Node keeps their compiled code there.
@@ -24,15 +25,36 @@ const envOf = (layer, dataFolder) => ({
   ...(layer === 'end-to-end' ? { TMPDIR: dataFolder } : {}),
 })
 
+/**
+ * Runs layers at the same time, and returns their totals. The output of the first one is shown as it comes, that of the others when
+ * all have ended.
+ */
+async function runTogether(layers, folders, stop) {
+  const held = layers.map(() => [])
+  const holderOf = (index) => (index === 0 ? undefined : (chunk) => void held[index].push(chunk))
+  // All end before this rejects, so that none uses what is deleted then.
+  const results = await Promise.allSettled(
+    layers.map((layer, index) => runLayer(layer, folders, stop, holderOf(index))),
+  )
+  for (const [index, layer] of layers.entries()) {
+    if (index > 0) console.log(`\n${layer} tests`)
+    process.stdout.write(Buffer.concat(held[index]))
+  }
+  const failure = results.find(({ status }) => status === 'rejected')
+  if (failure) throw failure.reason
+  return results.map(({ value }) => value)
+}
+
 /** Runs one layer and returns its totals. Further arguments of this script go to vitest. */
-async function runLayer(layer, { reportFolder, dataFolder }, stop) {
+async function runLayer(layer, { reportFolder, dataFolder }, stop, onOutput) {
   const reportFile = join(reportFolder, `${layer}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [...wrapperOf(layer), vitest, 'run', '--project', layer, '--passWithNoTests', ...reporters]
-  console.log(`\n${layer} tests`)
+  if (!onOutput) console.log(`\n${layer} tests`)
   const code = await runGroup([node, ...args, ...process.argv.slice(2)], stop, {
     cwd: root,
     env: envOf(layer, dataFolder),
+    onOutput,
   })
   stop.throwIfAborted()
   return countReport(layer, readReport(reportFile), code)
@@ -56,7 +78,7 @@ await run(async (stop) => {
   chmodSync(folders.dataFolder, 0o711)
   try {
     const counts = []
-    for (const layer of layers) counts.push(await runLayer(layer, folders, stop))
+    for (const layers of steps) counts.push(...(await runTogether(layers, folders, stop)))
     const totals = addUp(counts)
     console.log('')
     for (const failure of totals.failures) console.log(`✗ ${failure}`)

@@ -1,4 +1,5 @@
-// Runs a command with a throw-away PostgreSQL and a Redis to start: `node scripts/with-infra.mjs vitest run …`.
+// Runs a command with a throw-away PostgreSQL and what else tests use: `node scripts/with-infra.mjs vitest run …`. With --postgres it
+// looks for nothing else.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
 import { runGroup } from '../ops/setup/child-group.mjs'
@@ -8,19 +9,23 @@ import { testFolder } from './test-folder.mjs'
 
 const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')
-const command = process.argv.slice(2)
+const given = process.argv.slice(2)
+const isPostgresAlone = given[0] === '--postgres'
+const command = isPostgresAlone ? given.slice(1) : given
 if (command.length === 0) {
-  console.error('Usage: node scripts/with-infra.mjs COMMAND [ARGUMENT…]')
+  console.error('Usage: node scripts/with-infra.mjs [--postgres] COMMAND [ARGUMENT…]')
   process.exit(2)
 }
 
 // On the sources, so that no build stands between an edit and its test.
 register()
-const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
+const { withInfra, withPostgres } = await import('../packages/dev-env/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 try {
   const runCommand = (env) => runGroup(command, stop, { env })
-  process.exitCode = await withInfra(toolsFolder(root), runCommand, testFolder())
+  process.exitCode = isPostgresAlone
+    ? await withPostgres(runCommand, testFolder())
+    : await withInfra(toolsFolder(root), runCommand, testFolder())
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -89,6 +89,7 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
   // A command that runs until it is stopped, and a child of it.
   const command = [
     'scripts/with-infra.mjs',
+    '--postgres',
     'sh',
     '-c',
     'sleep 1000 & echo "Switchyard is ready"; sleep 1000',
@@ -118,7 +119,7 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
   })
 })
 
-describe('npm test', () => {
+describe('npm test', { timeout: 360_000 }, () => {
   it('ends with everything it has started when npm is killed', async () => {
     const environment = { SWITCHYARD_TEST_DATABASE_URL: '', SWITCHYARD_TEST_TOTALS: join(folder, 'totals') }
     const start = spawnStart(environment, npm('test', '--', 'packages/db/test/client.test.ts'))
@@ -131,7 +132,7 @@ describe('npm test', () => {
         descendants = listDescendants(pid)
         return descendants.some(isPostgres)
       },
-      { what: 'PostgreSQL of the tests', intervalMs: 100 },
+      { what: 'PostgreSQL of the tests', intervalMs: 100, timeoutMs: 240_000 },
     )
     process.kill(pid, 'SIGKILL')
     await allEnded(descendants)

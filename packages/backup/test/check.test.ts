@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundled } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { lfsFileOf, mirrorOf } from '../src/manifest.js'
 import {
@@ -30,13 +30,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const packageFolder = fileURLToPath(new URL('..', import.meta.url))
-
 /** The program of the image: its exit code and what it prints. */
-const runProgram = (...args: string[]) =>
-  promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
-    cwd: packageFolder,
-  }).then(
+const runProgram = async (...args: string[]) =>
+  promisify(execFile)(process.execPath, [await bundled('packages/backup'), ...args]).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   )

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundled, programEnvironment } from '@switchyard/testing'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addProject, createInstallation, type FilledProject, type Installation } from './installation.js'
@@ -29,16 +29,11 @@ afterAll(async () => {
   await rm(base, { recursive: true, force: true })
 })
 
-const packageFolder = fileURLToPath(new URL('..', import.meta.url))
-
 /** The program of the image, with these settings: its exit code and what it prints. */
-function run(args: string[], settings: NodeJS.ProcessEnv) {
+async function run(args: string[], settings: NodeJS.ProcessEnv) {
   const places = { DATABASE_URL: source.url, SWITCHYARD_STORAGE_ROOT: source.storageRoot }
-  const env = { PATH: process.env.PATH, HOME: base, ...places, ...settings }
-  return promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
-    cwd: packageFolder,
-    env,
-  }).then(
+  const env = { ...programEnvironment(), HOME: base, ...places, ...settings }
+  return promisify(execFile)(process.execPath, [await bundled('packages/backup'), ...args], { env }).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   )

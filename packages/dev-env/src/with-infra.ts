@@ -34,6 +34,10 @@ export async function withInfra<T>(
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
   parentFolder = tmpdir(),
 ): Promise<T> {
+  return await withPostgres(work, parentFolder, await findTools(toolsDir))
+}
+
+async function findTools(toolsDir: string): Promise<NodeJS.ProcessEnv> {
   const env = { ...process.env }
   env.SWITCHYARD_TEST_REDIS_SERVER ||= await findRedisServer(toolsDir, console.error)
   env.SWITCHYARD_TEST_SIDEKIQ_RUBY ??= (await findSidekiqRuby(toolsDir, console.error)) ?? ''
@@ -47,17 +51,24 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_GIT_LFS ??= (await findGitLfs(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_KUBECTL ??= (await findKubectl(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_PROMTOOL ??= (await findPromtool(toolsDir, console.error)) ?? ''
-  if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)
+  return env
+}
 
+/** Calls `work` with SWITCHYARD_TEST_DATABASE_URL alone. What the other variables need takes seconds to find. */
+export async function withPostgres<T>(
+  work: (env: NodeJS.ProcessEnv) => Promise<T>,
+  parentFolder: string,
+  given: NodeJS.ProcessEnv = process.env,
+): Promise<T> {
+  if (given.SWITCHYARD_TEST_DATABASE_URL) return await work(given)
   const folder = mkdtempSync(join(parentFolder, 'switchyard-test-'))
   const postgres = await startPostgres({
     dataDir: join(folder, 'postgres'),
     log: console.error,
     durable: false,
   })
-  env.SWITCHYARD_TEST_DATABASE_URL = postgres.adminUrl
   try {
-    return await work(env)
+    return await work({ ...given, SWITCHYARD_TEST_DATABASE_URL: postgres.adminUrl })
   } finally {
     await postgres.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -69,7 +69,7 @@ async function waitUntilShared(): Promise<void> {
     await ask(0, `good-probe-${probes}`)
     return (await ask(1, `good-probe-${probes}`)).remaining === perMinute - 2
   }
-  await waitFor(isShared, { what: 'both replicas to count in Redis', timeoutMs: 15_000 })
+  await waitFor(isShared, { what: 'both replicas to count in Redis' })
 }
 
 /** The numbers of answers with each status when both replicas are asked in turn. */

@@ -1,5 +1,6 @@
 export { findFreePort } from '@switchyard/dev-env/free-port'
 export * from './browser.js'
+export * from './bundle.js'
 export * from './documented-api.js'
 export * from './factories.js'
 export * from './git-repository.js'

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { waitFor } from './wait-for.js'
+import { holdsWithinASecond, waitFor } from './wait-for.js'
 
 test('gives what the condition gave once it is truthy', async () => {
   let calls = 0
@@ -18,4 +19,17 @@ test('at the deadline says what it waited for, and why it was not so', async () 
   const cause = new Error('still closed')
   const waiting = waitFor(() => Promise.reject(cause), { timeoutMs: 5, intervalMs: 1, what: 'the door' })
   await expect(waiting).rejects.toMatchObject({ message: 'timed out after 5 ms waiting for the door', cause })
+})
+
+test('takes an answer that comes late, and none that is wrong more than a second later', async () => {
+  const halfASecondAgo = performance.now() - 500
+  let asked = 0
+  const late = async () => {
+    asked += 1
+    if (asked === 1) await delay(600)
+    return asked > 1
+  }
+  await expect(holdsWithinASecond(late, halfASecondAgo)).resolves.toBeUndefined()
+  const long = performance.now() - 1500
+  await expect(holdsWithinASecond(async () => false, long)).rejects.toThrow(/does not hold 15\d\d ms later/)
 })

@@ -89,7 +89,7 @@ describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () =>
     const tab = await browser?.newPage()
     await tab?.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`)
     const shown = () => tab?.locator('p').textContent()
-    await expect.poll(shown, { timeout: 20_000 }).toBe('live 1')
+    await expect.poll(shown).toBe('live 1')
     let pingsSent = 0
     const pings = setInterval(() => {
       pingsSent += 1

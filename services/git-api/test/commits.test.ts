@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { Project } from '@switchyard/db'
 import { accessLevels } from '@switchyard/domain/access'
-import { type TestGitRepository, waitFor } from '@switchyard/testing'
+import { holdsWithinASecond, type TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
@@ -64,7 +64,7 @@ test('who loses the right to read loses it within a second; who gains it has it 
   await harness.database.prisma.projectMember.create({ data: member })
   expect((await get(path, 'stranger')).status).toBe(200)
   await harness.database.prisma.projectMember.deleteMany({ where: { projectId: other.id, userId } })
-  await waitFor(async () => (await get(path, 'stranger')).status === 404, { timeoutMs: 1000 })
+  await holdsWithinASecond(async () => (await get(path, 'stranger')).status === 404)
 })
 
 test('pages carry all headers, totals included', async () => {

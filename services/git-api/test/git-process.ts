@@ -1,9 +1,7 @@
-import { resolve } from 'node:path'
-import { waitFor } from '@switchyard/testing'
+import { bundled, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import type { GitHarness } from './git-harness.js'
 
-const root = resolve(import.meta.dirname, '../../..')
 const port = 20_000 + (process.pid % 10_000)
 const baseUrl = `http://127.0.0.1:${port}`
 
@@ -12,9 +10,7 @@ export async function startGitProcess(
   { databaseUrl, storageRoot }: Pick<GitHarness, 'databaseUrl' | 'storageRoot'>,
   env: Record<string, string> = {},
 ) {
-  const main = resolve(import.meta.dirname, '../src/main.ts')
-  const child = execa(process.execPath, ['--import', 'tsx', main], {
-    cwd: root,
+  const child = execa(process.execPath, [await bundled('services/git-api')], {
     env: {
       DATABASE_URL: databaseUrl,
       REDIS_URL: 'redis://127.0.0.1:1',

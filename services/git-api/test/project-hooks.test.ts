@@ -10,7 +10,7 @@ import { startWorkerProcess } from './worker-process.js'
 
 let redis: TestRedis
 let harness: GitHarness
-let worker: ReturnType<typeof startWorkerProcess>
+let worker: Awaited<ReturnType<typeof startWorkerProcess>>
 let receiver: Awaited<ReturnType<typeof startHookReceiver>>
 let project: Project
 let work: TestGitRepository
@@ -34,7 +34,7 @@ const everything = {
 beforeAll(async () => {
   redis = await startTestRedis()
   harness = await startGitHarness({ redisUrl: redis.urlOf('git-api'), env })
-  worker = startWorkerProcess({
+  worker = await startWorkerProcess({
     ...env,
     DATABASE_URL: harness.databaseUrl,
     REDIS_URL: redis.urlOf('worker'),

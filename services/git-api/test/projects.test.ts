@@ -235,7 +235,7 @@ describe('DELETE /projects/:id', () => {
         )
         return rowCount === 1
       }
-      await waitFor(isSlow, { what: 'the deletion to be slow', timeoutMs: 15_000 })
+      await waitFor(isSlow, { what: 'the deletion to be slow' })
       await other.query('ROLLBACK')
       expect((await deleted).status).toBe(202)
     } finally {

@@ -70,10 +70,10 @@ test('a sender that asks for many comparisons at once has one at a time, and a n
   await client.query('BEGIN; LOCK TABLE status_reports IN ACCESS EXCLUSIVE MODE')
   const flood = Array.from({ length: 60 }, () => changes('reporter'))
   // One request reads reports, 50 requests wait for their turn, and the other nine are refused.
-  await expect.poll(() => slots('waiting'), { timeout: 20_000 }).toBe(50)
+  await expect.poll(() => slots('waiting')).toBe(50)
   expect(await slots('held')).toBe(1)
   const neighbour = changes('owner')
-  await expect.poll(() => slots('held'), { timeout: 20_000 }).toBe(2)
+  await expect.poll(() => slots('held')).toBe(2)
   const branches = await harness.ask('reporter', 'GET', `/projects/${project.id}/repository/branches`)
   expect(branches.status).toBe(200)
   await client.query('COMMIT')

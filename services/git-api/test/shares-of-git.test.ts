@@ -63,7 +63,7 @@ test.each([
     const attacks = Array.from({ length: 60 }, () =>
       ask(attacker, stuck, '203.0.113.1', leaving.signal).catch((error: Error) => error.name),
     )
-    await expect.poll(() => slots('process', 'waiting'), { timeout: 20_000 }).toBeGreaterThan(20)
+    await expect.poll(() => slots('process', 'waiting')).toBeGreaterThan(20)
     const held = await slots('process', 'held')
     expect(held).toBeGreaterThan(1)
     expect(await ask(neighbour, project, '203.0.113.1')).toBe(200)
@@ -71,8 +71,8 @@ test.each([
     expect(await slots('process', 'held')).toBe(held)
     leaving.abort()
     expect(new Set(await Promise.all(attacks))).toEqual(new Set(['AbortError']))
-    await expect.poll(() => slots('process', 'held'), { timeout: 10_000 }).toBe(0)
-    await expect.poll(() => sessionsOf(harness, stuck), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => slots('process', 'held')).toBe(0)
+    await expect.poll(() => sessionsOf(harness, stuck)).toEqual([])
   },
 )
 
@@ -91,7 +91,7 @@ test('fetches without a token count by their address', async () => {
   expect(await listOf('203.0.113.4', project)).toContain('refs/heads/main')
   leaving.abort()
   expect(await Promise.all(held)).toEqual(['AbortError', 'AbortError', 'AbortError'])
-  await expect.poll(() => slots('stream', 'held'), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => slots('stream', 'held')).toBe(0)
 })
 
 test('the jobs of one rule and subject share fetches, and stop neither those of another subject nor a user', async () => {
@@ -122,5 +122,5 @@ test('the jobs of one rule and subject share fetches, and stop neither those of 
   expect(await ask('owner', project, '203.0.113.5')).toBe(200)
   leaving.abort()
   expect(new Set(await Promise.all([...first, second]))).toEqual(new Set(['AbortError']))
-  await expect.poll(() => slots('stream', 'held'), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => slots('stream', 'held')).toBe(0)
 })

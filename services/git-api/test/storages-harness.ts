@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createDatabase, type Database, type Project } from '@switchyard/db'
 import {
+  bundled,
   createProject,
   createTestDatabase,
   createToken,
@@ -16,8 +17,6 @@ import { execa } from 'execa'
 export const storageNames = ['default', 'second'] as const
 export type StorageName = (typeof storageNames)[number]
 
-const root = resolve(import.meta.dirname, '../../..')
-const main = resolve(import.meta.dirname, '../src/main.ts')
 export const secret = 'secret-of-the-storages-of-the-tests-0123456789'
 
 /** The processes of git-api, one a storage. */
@@ -26,8 +25,7 @@ async function startProcesses(databaseUrl: string, folder: string) {
   const urlOf = (name: StorageName) => `http://127.0.0.1:${ports[name]}`
 
   async function start(name: StorageName) {
-    const child = execa(process.execPath, ['--import', 'tsx', main], {
-      cwd: root,
+    const child = execa(process.execPath, [await bundled('services/git-api')], {
       env: {
         DATABASE_URL: databaseUrl,
         REDIS_URL: 'redis://127.0.0.1:1',

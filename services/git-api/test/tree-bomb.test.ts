@@ -7,7 +7,7 @@ import { startWorkerProcess } from './worker-process.js'
 
 let redis: TestRedis
 let harness: GitHarness
-let worker: ReturnType<typeof startWorkerProcess>
+let worker: Awaited<ReturnType<typeof startWorkerProcess>>
 let receiver: Awaited<ReturnType<typeof startHookReceiver>>
 
 const env = { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', GIT_PROCESS_BYTES_MAX: '67108864' }
@@ -16,7 +16,7 @@ beforeAll(async () => {
   redis = await startTestRedis()
   harness = await startGitHarness({ redisUrl: redis.urlOf('git-api'), env })
   receiver = await startHookReceiver()
-  worker = startWorkerProcess({
+  worker = await startWorkerProcess({
     ...env,
     DATABASE_URL: harness.databaseUrl,
     REDIS_URL: redis.urlOf('worker'),

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-
-const main = fileURLToPath(new URL('../../worker/src/main.ts', import.meta.url))
+import { bundled, programEnvironment } from '@switchyard/testing'
 
 /** The worker, in a process of its own. */
-export function startWorkerProcess(variables: Record<string, string>) {
-  const worker = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...variables },
+export async function startWorkerProcess(variables: Record<string, string>) {
+  const worker = spawn(process.execPath, [await bundled('services/worker')], {
+    env: { ...programEnvironment(), PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   return {

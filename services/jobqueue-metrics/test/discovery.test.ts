@@ -101,7 +101,7 @@ describe('the search for queues', () => {
     ])
     expect(await (await fetch(`${harness.baseUrl}/metrics`)).text()).toMatch(/^jobqueue_source_up\{.*\} 0$/m)
     const status = async () => (await harness.get('admin', '/jobqueue/queue_metrics')).status
-    await expect.poll(status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(status).toBe(200)
     expect(Object.keys((await harness.metrics()).queues)).toEqual(['slow'])
     await harness.close()
   }, 30_000)

@@ -3,12 +3,18 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { createDatabase, type Database } from '@switchyard/db'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
-import { createTestDatabase, createToken, createUser, startTestRedis } from '@switchyard/testing'
+import {
+  bundled,
+  createTestDatabase,
+  createToken,
+  createUser,
+  programEnvironment,
+  startTestRedis,
+} from '@switchyard/testing'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { configSchema } from '../src/config.js'
@@ -16,8 +22,6 @@ import { createService } from '../src/service.js'
 
 /** Of the registry of our own workers. */
 export const keys = registryKeys(jobKeyPrefix)
-
-const workerMain = fileURLToPath(new URL('../../worker/src/main.ts', import.meta.url))
 
 async function createTokens(database: Database) {
   const administrator = await createUser(database, { admin: true })
@@ -38,15 +42,15 @@ async function createTokens(database: Database) {
 async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: string }, clockAheadMs: number) {
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-metrics-'))
   const env = {
+    ...programEnvironment(),
     ...backingUrls,
-    PATH: process.env.PATH,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     WORKER_TAG: 'test',
     PORT: '0',
     LOG_LEVEL: 'silent',
   }
   const clock = `data:text/javascript,const now = Date.now; Date.now = () => now() + ${clockAheadMs}`
-  const args = ['--import', 'tsx', '--import', clock, workerMain]
+  const args = ['--import', clock, await bundled('services/worker')]
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'ignore' })
   const exited = once(child, 'exit')
   return {

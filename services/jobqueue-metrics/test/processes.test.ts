@@ -14,7 +14,7 @@ const processes = async () => (await harness.metrics('/jobqueue/process_metrics'
 
 it('shows a real worker with the eight fields in order, and what it did, until it stops', async () => {
   const worker = await harness.startWorker()
-  await expect.poll(processes, { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(processes).toHaveLength(1)
   const [shown] = await processes()
   expect(Object.keys(shown ?? {})).toEqual([
     'hostname',
@@ -39,7 +39,7 @@ it('shows a real worker with the eight fields in order, and what it did, until i
   await queue.add(name, { projectId: -1 })
   const extended = () => harness.metrics('/jobqueue/compound_metrics?extended=true')
   await expect
-    .poll(async () => (await extended()).queues[name], { timeout: 15_000 })
+    .poll(async () => (await extended()).queues[name])
     .toMatchObject({ backlog: 0, busy: 0, processed: 2, failed: 1 })
   const { jobs, queues } = await extended()
   expect(jobs).toMatchObject({ dead: 1, failed: 1 })
@@ -54,7 +54,7 @@ it('shows a real worker with the eight fields in order, and what it did, until i
 
 it('shows a killed worker for as long as its last beat counts, and no ghost after it', async () => {
   const worker = await harness.startWorker()
-  await expect.poll(processes, { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(processes).toHaveLength(1)
   await worker.stop('SIGKILL')
   expect(await processes()).toHaveLength(1)
   const [id = ''] = await harness.redis.zrange(keys.processes, '0', '-1')
@@ -70,7 +70,7 @@ it.each([
   async (_name, clockAheadMs) => {
     const worker = await harness.startWorker({ clockAheadMs })
     const extended = async () => (await harness.metrics('/jobqueue/process_metrics?extended=true')).processes
-    await expect.poll(extended, { timeout: 20_000 }).toMatchObject([{ pid: worker.pid }])
+    await expect.poll(extended).toMatchObject([{ pid: worker.pid }])
     const [shown] = (await extended()) as { heartbeat_age?: number }[]
     expect(shown?.heartbeat_age).toBeLessThan(30)
     await worker.stop()
@@ -87,7 +87,7 @@ describe('with a clock of its own that is wrong', () => {
     'the service (two minutes %s) shows running workers, and ages by the clock of Redis',
     async (_name, aheadMs) => {
       const worker = await harness.startWorker()
-      await expect.poll(processes, { timeout: 20_000 }).toHaveLength(1)
+      await expect.poll(processes).toHaveLength(1)
       const queue = await harness.queue('mail')
       await queue.add('job', {}, { timestamp: Date.now() - 30_500 })
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs })

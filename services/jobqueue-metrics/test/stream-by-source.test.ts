@@ -50,14 +50,14 @@ it('goes on with the metrics of one source while another is unreachable', async 
   ])
   await otherRedis.kill()
   await expect
-    .poll(stream.last, { timeout: 15_000 })
+    .poll(stream.last)
     .toMatchObject([
       { name: 'mails' },
       { name: 'rails', message: 'the job queue source rails does not answer' },
     ])
   expect(stream.last()?.[1]).not.toHaveProperty('queues')
   await harness.redis.lpush('bull:mail:wait', '1')
-  await expect.poll(() => stream.last()?.[0]?.queues?.mail?.backlog, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => stream.last()?.[0]?.queues?.mail?.backlog).toBe(1)
   await stream.close()
 })
 

@@ -44,7 +44,7 @@ it('the example obeys operators', async () => {
         .poll(async () => (await call('POST', `${sagaId}/commands`, tokens.administrator, asked)).status)
         .toBe(201)
       const commands = async () => (await call('GET', `${sagaId}/commands`, tokens.administrator)).body
-      await expect.poll(async () => (await commands())[0].ended_at, { timeout: 10_000 }).not.toBeNull()
+      await expect.poll(async () => (await commands())[0].ended_at).not.toBeNull()
       return (await commands())[0]
     }
     await expect

@@ -1,12 +1,11 @@
-import { resolve } from 'node:path'
+import { bundled } from '@switchyard/testing'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 
-/** Runs the command from its sources, without a database: a command line is read before anything else. */
-const run = (argument: string) => {
-  const path = resolve(import.meta.dirname, '../src/rebuild/main.ts')
-  const options = ['--import', 'tsx', path, argument]
-  return execa(process.execPath, options, { env: { DATABASE_URL: '' }, reject: false })
+/** Runs the command without a database: a command line is read before anything else. */
+const run = async (argument: string) => {
+  const command = [await bundled('services/saga-reporter', 'rebuild'), argument]
+  return execa(process.execPath, command, { env: { DATABASE_URL: '' }, reject: false })
 }
 
 describe('the command line of saga:rebuild', () => {

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { createDatabase } from '@switchyard/db'
-import { createTestDatabase, findFreePort, waitFor } from '@switchyard/testing'
+import { bundled, createTestDatabase, findFreePort, programEnvironment, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLink } from './cuttable-link.js'
 import { deriveFromLog, readLog } from './event-log.js'
@@ -100,15 +98,12 @@ describe('without its database', () => {
 })
 
 describe('the process', () => {
-  const main = resolve(import.meta.dirname, '../dist/bundle/main.js')
-
   it('killed under load has stored every event it has answered', async () => {
-    expect(existsSync(main), `${main} is missing: build first`).toBe(true)
     const testDatabase = await createTestDatabase()
-    const reporter = await startProcess(main, testDatabase.url)
+    const reporter = await startProcess(testDatabase.url)
     const acknowledged = new Set<string>()
     const load = Array.from({ length: 16 }, (_, lane) => reportUntilCut(reporter.grpc, lane, acknowledged))
-    await waitFor(() => acknowledged.size >= 100, { timeoutMs: 20_000, what: '100 acknowledged events' })
+    await waitFor(() => acknowledged.size >= 100, { what: '100 acknowledged events' })
     reporter.child.kill('SIGKILL')
     await Promise.all(load)
     reporter.grpc.close()
@@ -129,7 +124,7 @@ describe('the process', () => {
 
   it('asked to stop finishes the calls under way and exits 0', async () => {
     const testDatabase = await createTestDatabase()
-    const reporter = await startProcess(main, testDatabase.url)
+    const reporter = await startProcess(testDatabase.url)
     const calls = Array.from({ length: 50 }, (_, index) =>
       reporter.grpc.report('ActivityRevoked', { activityId: `a-${index}` }),
     )
@@ -168,11 +163,11 @@ async function reportUntilCut(grpc: Grpc, lane: number, acknowledged: Set<string
   }
 }
 
-async function startProcess(main: string, databaseUrl: string): Promise<{ child: ChildProcess; grpc: Grpc }> {
+async function startProcess(databaseUrl: string): Promise<{ child: ChildProcess; grpc: Grpc }> {
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       DATABASE_URL: databaseUrl,
       PORT: `${httpPort}`,
       GRPC_PORT: `${grpcPort}`,

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import {
   createSagaClient,
   type SagaClient,
   type SagaClientOptions,
   SagaReportError,
 } from '@switchyard/saga-client'
-import { findFreePort, waitFor } from '@switchyard/testing'
+import { bundled, findFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decoders } from '../src/shapes/operations.js'
 import { makeCertificates } from './certificates.js'
@@ -358,10 +358,9 @@ describe('a reporter that is killed and started again during traffic', () => {
   }, 240_000)
 })
 
-/** The reporter as a process of its own, from its sources. */
+/** The reporter as a process of its own. */
 async function startProcess(grpcPort: number): Promise<ChildProcess> {
-  const main = resolve(import.meta.dirname, '../src/main.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {
       ...process.env,
       DATABASE_URL: harness.databaseUrl,

@@ -72,10 +72,10 @@ describe('syslog', () => {
     cleanups.push(syslog.close)
     const ids = await log('1', '2')
     await startWorker({ AUDIT_EXPORT_SYSLOG: `tcp://127.0.0.1:${syslog.port}` })
-    await expect.poll(() => syslog.messages.length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => syslog.messages.length).toBe(2)
     const later = await log('3')
     await runNow()
-    await expect.poll(positions, { timeout: 10_000 }).toEqual(later)
+    await expect.poll(positions).toEqual(later)
     expect(syslog.messages.map((message) => readSyslog(message).entry.id)).toEqual([...ids, ...later])
     const [first = ''] = syslog.messages
     expect(first).toMatch(/^[\x20-\x7e]+$/)
@@ -103,7 +103,7 @@ describe('syslog', () => {
     const address = { AUDIT_EXPORT_SYSLOG: `tls://localhost:${syslog.port}` }
     const distrustful = await startWorker(address)
     await expect
-      .poll(async () => (await states()).map(({ lastError }) => lastError), { timeout: 10_000 })
+      .poll(async () => (await states()).map(({ lastError }) => lastError))
       .toEqual(['the connection failed: DEPTH_ZERO_SELF_SIGNED_CERT'])
     const metrics = await (await fetch(`${distrustful.baseUrl}/metrics`)).text()
     expect(metrics).toMatch(/audit_export_failures_total\{[^}]*destination="syslog"[^}]*\} 1/)
@@ -112,7 +112,7 @@ describe('syslog', () => {
     expect(syslog.messages).toEqual([])
     await makeDue()
     await startWorker({ ...address, AUDIT_EXPORT_SYSLOG_CA_FILE: join(folder, 'ca.pem') })
-    await expect.poll(positions, { timeout: 10_000 }).toEqual(ids)
+    await expect.poll(positions).toEqual(ids)
     expect(syslog.messages.map((message) => readSyslog(message).entry.id)).toEqual(ids)
     expect(await states()).toMatchObject([{ failures: 0, lastError: null, failingSince: null }])
   })
@@ -125,7 +125,7 @@ describe('syslog', () => {
        SELECT 'Ada', 'member_added', 'Project', n::text, '{}' FROM generate_series(1, 1200) n`,
     )
     await startWorker({ AUDIT_EXPORT_SYSLOG: `tcp://127.0.0.1:${syslog.port}` })
-    await expect.poll(() => syslog.messages.length, { timeout: 20_000 }).toBe(1200)
+    await expect.poll(() => syslog.messages.length).toBe(1200)
     expect(syslog.connections).toEqual([500, 500, 200])
   })
 })
@@ -143,12 +143,12 @@ describe('a server of HTTP', () => {
       AUDIT_EXPORT_HTTP_SECRET: 'secret-of-the-collector',
     })
     await expect
-      .poll(states, { timeout: 10_000 })
+      .poll(states)
       .toMatchObject([{ failures: 1, lastError: 'the server answered 503', position: 0n }])
     await runNow()
     await makeDue()
     await runNow()
-    await expect.poll(positions, { timeout: 10_000 }).toEqual(ids.slice(-1))
+    await expect.poll(positions).toEqual(ids.slice(-1))
     expect(collector.ids()).toEqual([ids, ids])
     const [first, second] = collector.requests
     expect(first?.headers['x-switchyard-batch']).toBe(`${ids[0]}-${ids[1]}`)
@@ -169,11 +169,11 @@ describe('a server of HTTP', () => {
     const { rows } = await late.query<{ id: string }>(insert)
     const [later] = await log('2')
     await startWorker({ AUDIT_EXPORT_HTTP_URL: collector.url })
-    await expect.poll(async () => (await states()).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await states()).length).toBe(1)
     expect(collector.requests).toEqual([])
     await late.query('COMMIT')
     late.release()
-    await expect.poll(collector.ids, { timeout: 15_000 }).toEqual([[Number(rows[0]?.id), later]])
+    await expect.poll(collector.ids).toEqual([[Number(rows[0]?.id), later]])
   })
 
   it('gets a batch again whose worker was killed before it knew the answer', async () => {
@@ -189,7 +189,7 @@ describe('a server of HTTP', () => {
     await harness.redis.flushall()
     await makeDue()
     await startWorker({ AUDIT_EXPORT_HTTP_URL: collector.url })
-    await expect.poll(positions, { timeout: 15_000 }).toEqual(ids)
+    await expect.poll(positions).toEqual(ids)
     expect(collector.ids()).toEqual([ids, ids])
   }, 60_000)
 })
@@ -205,12 +205,10 @@ describe('a collector of OpenTelemetry', () => {
       AUDIT_EXPORT_OTLP_URL: collector.url,
       AUDIT_EXPORT_OTLP_HEADERS: 'x-api-key=key-of-the-collector, x-org=1',
     })
-    await expect
-      .poll(states, { timeout: 10_000 })
-      .toMatchObject([{ lastError: 'the collector answered 401' }])
+    await expect.poll(states).toMatchObject([{ lastError: 'the collector answered 401' }])
     await makeDue()
     await runNow()
-    await expect.poll(positions, { timeout: 10_000 }).toEqual(ids)
+    await expect.poll(positions).toEqual(ids)
     const [, taken] = collector.requests
     expect(taken?.url).toBe('/v1/logs')
     expect(taken?.headers).toMatchObject({
@@ -243,7 +241,7 @@ describe('old entries', () => {
     await keeping.close()
     expect(await left()).toHaveLength(3)
     await startWorker({ AUDIT_RETENTION_DAYS: '30' })
-    await expect.poll(left, { timeout: 10_000 }).toEqual([young])
+    await expect.poll(left).toEqual([young])
   })
 
   it('stay until every destination has them', async () => {
@@ -254,15 +252,15 @@ describe('old entries', () => {
     await old(31)
     await startWorker({ AUDIT_RETENTION_DAYS: '30', AUDIT_EXPORT_HTTP_URL: collector.url })
     const retention = harness.queue('audit-retention')
-    await expect.poll(states, { timeout: 10_000 }).toMatchObject([{ failures: 1 }])
+    await expect.poll(states).toMatchObject([{ failures: 1 }])
     const job = await retention.add('audit-retention', {})
-    await expect.poll(() => job.getState(), { timeout: 10_000 }).toBe('completed')
+    await expect.poll(() => job.getState()).toBe('completed')
     expect(await left()).toEqual(ids)
     status = 200
     await makeDue()
     await runNow()
-    await expect.poll(positions, { timeout: 10_000 }).toEqual(ids.slice(-1))
+    await expect.poll(positions).toEqual(ids.slice(-1))
     await retention.add('audit-retention', {})
-    await expect.poll(left, { timeout: 10_000 }).toEqual([])
+    await expect.poll(left).toEqual([])
   })
 })

@@ -17,7 +17,7 @@ const statusOf = async (answer: Promise<Response>) => (await answer).status
 
 it('answers probes and scrapes, and on SIGTERM leaves the registry and exits with 0', async () => {
   const worker = await startProcess()
-  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   expect(await (await worker.get('/-/liveness')).json()).toEqual({ status: 'ok' })
   expect(await (await worker.get('/metrics')).text()).toContain('process_cpu_seconds_total{service="worker"}')
   expect(await statusOf(worker.get('/api/v4/anything'))).toBe(404)
@@ -33,7 +33,7 @@ it('starts without PostgreSQL and Redis, alive and not ready, and names what is 
     REDIS_URL: 'unix:///nonexistent/redis.sock',
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
   })
-  await expect.poll(() => statusOf(worker.get('/-/liveness')), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(worker.get('/-/liveness'))).toBe(200)
   const readiness = await worker.get('/-/readiness')
   expect(readiness.status).toBe(503)
   const { checks } = (await readiness.json()) as { checks: Record<string, string> }
@@ -48,7 +48,7 @@ it('starts without PostgreSQL and Redis, alive and not ready, and names what is 
 
 it('says in plain words that Redis hangs, for as long as it does', async () => {
   const worker = await startProcess()
-  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   const pid = Number(/process_id:(\d+)/.exec(await harness.redis.info('server'))?.[1])
   process.kill(pid, 'SIGSTOP')
   const texts = new Set<string>()
@@ -64,14 +64,14 @@ it('says in plain words that Redis hangs, for as long as it does', async () => {
   expect(texts.size).toBeGreaterThan(1)
   const plain = ['no answer within 2000 ms', 'Redis does not answer', 'there is no connection to Redis']
   expect([...texts].filter((text) => !plain.includes(text))).toEqual([])
-  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   worker.child.kill('SIGTERM')
   expect(await worker.exited).toEqual([0, null])
 }, 60_000)
 
 it('stops within two seconds while Redis is unreachable', async () => {
   const worker = await startProcess()
-  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   await harness.testRedis.kill()
   await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(503)
   const startedMs = performance.now()

@@ -30,5 +30,5 @@ export async function tidied(harness: Harness, projectId: number, storage = 'def
   const queue = harness.queue(repositoryHousekeepingQueue(storage))
   const job = repositoryHousekeepingJob(projectId)
   const added = await queue.add(job.name, job.data, { ...job.options, delay: 0 })
-  await expect.poll(() => added.getState(), { timeout: 20_000 }).toBe('completed')
+  await expect.poll(() => added.getState()).toBe('completed')
 }

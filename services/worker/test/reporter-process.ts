@@ -1,18 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { findFreePort } from '@switchyard/testing'
+import { bundled, findFreePort, programEnvironment } from '@switchyard/testing'
 import { expect } from 'vitest'
-
-const main = fileURLToPath(new URL('../../saga-reporter/src/main.ts', import.meta.url))
-const nodeArguments = ['--import', 'tsx', main]
 
 /** The service that takes what operators say, as a process of its own. */
 export async function startReporterProcess(databaseUrl: string) {
   const [port, grpcPort] = [await findFreePort(), await findFreePort()]
-  const child = spawn(process.execPath, nodeArguments, {
+  const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       DATABASE_URL: databaseUrl,
       PORT: String(port),
       GRPC_PORT: String(grpcPort),
@@ -27,7 +23,7 @@ export async function startReporterProcess(databaseUrl: string) {
       ({ status }) => status,
       () => 0,
     )
-  await expect.poll(readiness, { timeout: 20_000 }).toBe(200)
+  await expect.poll(readiness).toBe(200)
   return {
     baseUrl,
     async close() {

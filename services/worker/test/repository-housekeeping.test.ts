@@ -176,14 +176,14 @@ it('leaves a repository alone while another process tidies it, and tries again',
   let failed: Awaited<ReturnType<typeof queue.getJob>>
   await withMaintenanceLock(harness.database, project.id, async () => {
     const { id = '' } = await queue.add(name, data, { ...options, delay: 0 })
-    await expect.poll(async () => (await queue.getJob(id))?.attemptsMade, { timeout: 20_000 }).toBe(1)
+    await expect.poll(async () => (await queue.getJob(id))?.attemptsMade).toBe(1)
     failed = await queue.getJob(id)
     expect(failed?.failedReason).toContain('another process tidies')
     expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
   })
   // Not while the other is still there: it would fail again, and wait longer.
   await failed?.promote()
-  await expect.poll(() => git(bare, 'count-objects'), { timeout: 20_000 }).toMatch(/^0 objects/)
+  await expect.poll(() => git(bare, 'count-objects')).toMatch(/^0 objects/)
 })
 
 it('removes what no reference leads to when it is old enough, and nothing else', async () => {
@@ -278,7 +278,7 @@ it('runs once for ten pushes that come together', async () => {
   const pushes = Array.from({ length: 10 }, () => queue.add(name, data, { ...options, delay: 500 }))
   const jobs = await Promise.all(pushes)
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(1)
-  await expect.poll(() => jobs[0]?.getState(), { timeout: 20_000 }).toBe('completed')
+  await expect.poll(() => jobs[0]?.getState()).toBe('completed')
   expect(await graphs(bare)).toContain('commit-graph-chain')
   expect((await queue.getCompletedCount()) - before).toBe(1)
   expect(await queue.getJobCountByTypes('wait', 'delayed', 'active', 'failed')).toBe(0)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { bundled, programEnvironment } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import {
@@ -23,18 +23,18 @@ afterAll(async () => {
   await harness.close()
 })
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const nodeArguments = ['--import', 'tsx', main]
-
 /** A worker with a process of its own, and everything it says. */
-function startProcess() {
+async function startProcess() {
   const env = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     ...harness.environment,
     LOG_LEVEL: 'trace',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
   }
-  const child = spawn(process.execPath, nodeArguments, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [await bundled('services/worker')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   children.push(child)
   let output = ''
   const keep = (chunk: Buffer) => {
@@ -53,7 +53,7 @@ it('is sent again under the same id when its worker was killed before it knew th
   try {
     const { id: hook } = await addWebhook(harness.database, receiver.url)
     const id = await addDelivery(harness.database, hook)
-    const first = startProcess()
+    const first = await startProcess()
     await expect.poll(() => receiver.requests.length, { timeout: 30_000 }).toBe(1)
     first.child.kill('SIGKILL')
     await first.exited
@@ -61,7 +61,7 @@ it('is sent again under the same id when its worker was killed before it knew th
 
     await harness.redis.flushall()
     await makeDue(harness.database, id)
-    const second = startProcess()
+    const second = await startProcess()
     await expect
       .poll(async () => (await findDelivery(harness.database, hook, id)).state, { timeout: 30_000 })
       .toBe('succeeded')

@@ -245,7 +245,7 @@ it('reach a receiver by themselves, also what an operator resolves over the API'
       [started('l2'), 3],
       [givenUp('l2-a', 'l2'), 2],
     ])
-    await expect.poll(() => received().length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => received().length).toBe(2)
     const admin = await createUser(harness.database, { admin: true })
     const { secret } = await createToken(harness.database, admin)
     const resolved = await fetch(`${reporter.baseUrl}/api/v4/sagas/l2/resolve`, {
@@ -254,7 +254,7 @@ it('reach a receiver by themselves, also what an operator resolves over the API'
       body: JSON.stringify({ note: 'refunded by hand' }),
     })
     expect(resolved.status).toBe(200)
-    await expect.poll(() => received().length, { timeout: 20_000 }).toBe(3)
+    await expect.poll(() => received().length).toBe(3)
     const summaries = received().map(({ event, saga }) => [event, saga.saga_id, saga.status, saga.url])
     expect(summaries.slice(0, 2).toSorted()).toEqual([
       ['saga.ended', 'l1', 'Ended', null],

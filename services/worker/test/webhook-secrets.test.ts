@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { bundled, programEnvironment } from '@switchyard/testing'
 import { changeWebhook, targetPolicy } from '@switchyard/webhooks'
 import { verify } from '@switchyard/webhooks/signature'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -62,7 +62,7 @@ async function plainWebhook() {
 async function expectSigned(webhookId: number) {
   const before = receiver.requests.length
   await addDelivery(harness.database, webhookId)
-  await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(before + 1)
+  await expect.poll(() => receiver.requests.length).toBe(before + 1)
   const request = receiver.requests[before]
   const signature = String(request?.headers['x-switchyard-signature'])
   expect(verify({ secret, signature, body: request?.body ?? '' })).toBe(true)
@@ -79,7 +79,7 @@ it('that were stored as they are get encrypted when a worker starts, and are sti
   const withoutSecret = await addWebhook(harness.database, receiver.url, { secret: null })
   const { baseUrl } = await startWorker(webhookSecretKeys)
   for (const id of ids) {
-    await expect.poll(async () => (await secretRow(id)).secret, { timeout: 15_000 }).toBe(null)
+    await expect.poll(async () => (await secretRow(id)).secret).toBe(null)
     const { encryptedSecret } = await secretRow(id)
     expect(Buffer.from(encryptedSecret ?? []).toString('latin1')).not.toContain(secret)
     await expectSigned(id)
@@ -99,13 +99,11 @@ it('and values of headers move to a new key', async () => {
   await startWorker(`${newKey},${webhookSecretKeys}`)
   const keyOf = async () =>
     (await harness.database.prisma.webhook.findUniqueOrThrow({ where: { id } })).headersKeyId
-  await expect.poll(keyOf, { timeout: 15_000 }).not.toBe(headers.values.keyId)
+  await expect.poll(keyOf).not.toBe(headers.values.keyId)
   await stops.pop()?.()
   await startWorker(newKey)
   await addDelivery(harness.database, id)
-  await expect
-    .poll(() => receiver.requests.at(-1)?.headers['x-key'], { timeout: 15_000 })
-    .toBe('value of the header')
+  await expect.poll(() => receiver.requests.at(-1)?.headers['x-key']).toBe('value of the header')
 })
 
 it('move to a new key, after which the old one can go', async () => {
@@ -113,9 +111,7 @@ it('move to a new key, after which the old one can go', async () => {
   const before = await secretRow(id)
   const newKey = randomBytes(32).toString('base64')
   await startWorker(`${newKey},${webhookSecretKeys}`)
-  await expect
-    .poll(async () => (await secretRow(id)).secretKeyId, { timeout: 15_000 })
-    .not.toBe(before.secretKeyId)
+  await expect.poll(async () => (await secretRow(id)).secretKeyId).not.toBe(before.secretKeyId)
   await stops.pop()?.()
   const { baseUrl } = await startWorker(newKey)
   await expectSigned(id)
@@ -132,14 +128,14 @@ it('without their key are neither lost nor sent unsigned: readiness and the deli
   })
   const delivery = await addDelivery(harness.database, id)
   await expect
-    .poll(async () => (await findDelivery(harness.database, id, delivery)).error, { timeout: 15_000 })
+    .poll(async () => (await findDelivery(harness.database, id, delivery)).error)
     .toBe(`the secret's key ${before.secretKeyId} is not among WEBHOOK_SECRET_KEYS`)
   expect(receiver.requests).toHaveLength(0)
   expect(await secretRow(id)).toEqual(before)
   await stops.pop()?.()
   await startWorker(webhookSecretKeys)
   await makeDue(harness.database, delivery)
-  await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => receiver.requests.length).toBe(1)
 })
 
 it('that are not encrypted make a worker without a key not ready', async () => {
@@ -153,21 +149,20 @@ it('that are not encrypted make a worker without a key not ready', async () => {
 })
 
 it('and their keys are in no line that the worker logs', { timeout: 150_000 }, async () => {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   await plainWebhook()
   const { id } = await addWebhook(harness.database, receiver.url)
   await harness.database.pool.query(`UPDATE webhooks SET encrypted_secret = '\\x00' WHERE id = $1`, [id])
   const delivery = await addDelivery(harness.database, id)
   const env = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     ...harness.environment,
     // Only what another key encrypted is decrypted when the worker starts.
     WEBHOOK_SECRET_KEYS: `${randomBytes(32).toString('base64')},${webhookSecretKeys}`,
     LOG_LEVEL: 'trace',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
   }
-  const args = ['--import', 'tsx', main]
-  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const main = await bundled('services/worker')
+  const child: ChildProcess = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   stops.push(async () => {
     child.kill('SIGKILL')
@@ -177,7 +172,7 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk))
   await expect.poll(() => said, { timeout: 90_000 }).toContain('could not decrypt secrets of webhooks')
   await expect
-    .poll(async () => (await findDelivery(harness.database, id, delivery)).error, { timeout: 15_000 })
+    .poll(async () => (await findDelivery(harness.database, id, delivery)).error)
     .toBe('the secret is damaged')
   expect(said).not.toContain(secret)
   expect(said).not.toContain(webhookSecretKeys)
@@ -199,7 +194,7 @@ it('that were replaced sign beside the new one for a day, and are forgotten then
   const goodWith = async () => {
     const before = receiver.requests.length
     await addDelivery(harness.database, id)
-    await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(before + 1)
+    await expect.poll(() => receiver.requests.length).toBe(before + 1)
     const { headers, body = '' } = receiver.requests[before] ?? {}
     return known.map((each) => verify({ secret: each, signature: headers?.['x-switchyard-signature'], body }))
   }

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { programEnvironment } from '@switchyard/testing'
 import type { Command } from '../../../packages/dev-env/src/process/death-signal.js'
 import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import {
@@ -58,7 +59,7 @@ export async function startService({ name, machine, env, logs, notice }: Service
     name: `${name} ${machine.number}`,
     cwd: join(services, name),
     env: {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       HOST: machine.address,
       PORT: String(port),
       GRPC_HOST: machine.address,

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { programEnvironment } from '@switchyard/testing'
 import { supervise } from '../../../packages/dev-env/src/process/supervised-process.js'
 import type { Installation } from '../installation/installation.js'
 import type { Api } from './api.js'
@@ -18,7 +19,7 @@ export function startOrchestrators({ folder, servicesOf }: Installation) {
       command: process.execPath,
       args: ['--import', 'tsx', main],
       name: `orchestrator ${machine}`,
-      env: { PATH: process.env.PATH, ADDRESS: grpcAddress, EFFECTS: effects },
+      env: { ...programEnvironment(), ADDRESS: grpcAddress, EFFECTS: effects },
       logFile: join(folder, 'logs', `orchestrator-${machine}.log`),
     }),
   )

@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listDescendants } from '../../support/processes.js'
 import { isTreeGiven, ownAddress, startTree, type Tree } from '../../support/tree.js'
 import { violations } from './axe.js'
-import { open, settled, visit } from './console-browser.js'
+import { open, visit } from './console-browser.js'
+import { lookAtEveryDialog } from './every-dialog.js'
+import { type Access, themes } from './every-page.js'
 import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
 
 const browser: Browser | null = await launchBrowser()
@@ -52,19 +54,19 @@ afterAll(async () => {
 
 interface Visitor {
   token?: string
-  theme?: 'light' | 'dark'
   /** Errors that belong to what is tested. */
   expects?: RegExp
 }
 
 /** A window of the administrator, or of another user; it must have met no error. */
-async function as(use: (page: Page) => Promise<unknown>, visitor: Visitor = {}): Promise<void> {
+async function as<Result>(use: (page: Page) => Promise<Result>, visitor: Visitor = {}): Promise<Result> {
   if (!browser) throw new Error('There is no browser')
-  const { token = tree.rootToken, theme = 'light', expects } = visitor
-  const { page, problems, close } = await visit(browser, { url: tree.url, token, theme })
+  const { token = tree.rootToken, expects } = visitor
+  const { page, problems, close } = await visit(browser, { url: tree.url, token })
   try {
-    await use(page)
+    const result = await use(page)
     expect(problems.filter((problem) => !expects?.test(problem))).toEqual([])
+    return result
   } finally {
     await close()
   }
@@ -339,57 +341,20 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
   })
 })
 
-describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
-  it.each(['light', 'dark'] as const)(
-    'are within the rules of access for all, in the theme %s',
-    async (theme) => {
-      await reportFailed(`dialog-${theme}`, 1)
-      const dialogs: [address: string, opener: string, title: RegExp][] = [
-        ['/sagas?status=Error', 'Resolve all…', /^Resolve/],
-        ['/sagas?status=Error', 'Note on all…', /^Note on/],
-        ['/sagas?status=Error', 'Save view…', /^Save view$/],
-        [`/sagas/dialog-${theme}-0`, 'Resolve', /^Resolve saga$/],
-        [`/sagas/dialog-${theme}-0`, 'Retry step…', /^Retry step$/],
-        [`${shopPage}/commits/${newest}`, 'Cherry-pick…', /^Cherry-pick$/],
-        [`${shopPage}/settings`, 'New webhook', /^New webhook$/],
-        ['/saga-webhooks', 'New webhook', /^New webhook$/],
-        [`${shopPage}/settings`, 'New access token', /^New access token$/],
-        [`${shopPage}/settings`, 'New rule for CI jobs', /^New rule for CI jobs$/],
-        [`${shopPage}/settings`, 'Try the claims of a job…', /^Try the claims of a job$/],
-        ['/admin/users', 'New user', /^New user$/],
-        ['/admin/tokens', 'New token', /^New token$/],
-      ]
-      await as(
-        async (page) => {
-          const found: Record<string, string[]> = {}
-          const judge = async (name: string) => {
-            await settled(page)
-            const broken = await violations(page)
-            if (broken.length > 0) found[name] = broken
-          }
-          const closeDialog = async () => {
-            await page.keyboard.press('Escape')
-            await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
-          }
-          for (const [address, opener, title] of dialogs) {
-            await open(page, address)
-            await page.getByRole('button', { name: opener, exact: true }).click()
-            await page.getByRole('dialog', { name: title }).waitFor()
-            await judge(opener)
-            await closeDialog()
-          }
-          await page.keyboard.press('Control+k')
-          await page.getByRole('dialog', { name: 'Command palette' }).waitFor()
-          await judge('palette')
-          await closeDialog()
-          await page.keyboard.press('?')
-          await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
-          await judge('shortcuts')
-          expect(found).toEqual({})
-        },
-        // The preview of a pick is refused where the branch has the change.
-        { theme, expects: /400 \(Bad Request\).*\/cherry_pick\)/ },
-      )
-    },
+let looked: Promise<Access> | undefined
+/** What one look at every dialog finds, for the tests of both themes. */
+function brokenDialogs(): Promise<Access> {
+  looked ??= reportFailed('dialog', 1).then(() =>
+    // The preview of a pick is refused where the branch has the change.
+    as((page) => lookAtEveryDialog(page, newest, 'dialog-0'), {
+      expects: /400 \(Bad Request\).*\/cherry_pick\)/,
+    }),
   )
+  return looked
+}
+
+describe.skipIf(!browser)('dialogs', { timeout: 600_000 }, () => {
+  it.each(themes)('are within the rules of access for all, in the theme %s', async (theme) => {
+    expect((await brokenDialogs())[theme]).toEqual({})
+  })
 })

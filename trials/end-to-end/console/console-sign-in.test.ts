@@ -129,7 +129,7 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       login.stderr.on('data', (text) => {
         said += text
       })
-      await expect.poll(() => said, { timeout: 10_000 }).toContain('allow ')
+      await expect.poll(() => said).toContain('allow ')
       const address = /http\S+/.exec(said)?.[0] ?? ''
       const code = new URL(address).searchParams.get('user_code') ?? ''
       await inWindow(async (page) => {

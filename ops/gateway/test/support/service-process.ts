@@ -1,5 +1,4 @@
-import { join, resolve } from 'node:path'
-import { findFreePort, waitFor } from '@switchyard/testing'
+import { bundled, findFreePort, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 
 export interface ServiceProcess {
@@ -7,14 +6,10 @@ export interface ServiceProcess {
   stop(): Promise<void>
 }
 
-const repository = resolve(import.meta.dirname, '../../../..')
-
-/** A service as its own process, on its sources; resolves when it is ready. */
+/** A service as its own process; resolves when it is ready. */
 export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
   const port = await findFreePort()
-  const main = join(repository, 'services', name, 'src/main.ts')
-  const child = execa(process.execPath, ['--import', 'tsx', '--enable-source-maps', main], {
-    cwd: repository,
+  const child = execa(process.execPath, ['--enable-source-maps', await bundled(`services/${name}`)], {
     env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', SHUTDOWN_TIMEOUT_MS: '1000' },
     all: true,
     reject: false,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { notFound } from '@switchyard/domain'
 import type { BroadcastFields } from '@switchyard/domain/broadcast'
-import type { Database, DatabaseOrTransaction, Rows } from '../client.js'
+import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
 
 const newestFirst = { id: 'desc' } as const
@@ -39,7 +39,7 @@ const unfinished = {
  * query of Prisma would take each of them 50 MB.
  */
 export async function listUnfinishedBroadcastMessages(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pooled,
   now: Date,
 ): Promise<BroadcastMessage[]> {
   const { rows } = await pool.query<BroadcastMessage>({ ...unfinished, values: [now] })

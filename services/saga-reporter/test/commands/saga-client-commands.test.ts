@@ -40,7 +40,7 @@ async function ask(sagaId: string, kind: string): Promise<Shown> {
 }
 const shown = async (id: string): Promise<Shown> =>
   (await call('GET', `commands/${id}`, tokens.administrator)).body
-const answered = (id: string) => expect.poll(() => shown(id), { timeout: 10_000 })
+const answered = (id: string) => expect.poll(() => shown(id))
 
 describe('an orchestrator with handlers', () => {
   it('does what operators ask, and says what became of it', async () => {

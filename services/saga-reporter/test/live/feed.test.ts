@@ -153,7 +153,7 @@ it('reads on after the database was unreachable', async () => {
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = current_database()",
   )
   const position = await appendEntry(database.pool)
-  await waitFor(() => follower.positions().length === 1, { timeoutMs: 10_000 })
+  await waitFor(() => follower.positions().length === 1)
   expect(follower.positions()).toEqual([position])
 })
 
@@ -218,7 +218,7 @@ it('gives each committed entry exactly once and in order, however writers overla
       await writers.endAll()
       const last = await appendEntry(database.pool)
       for (const { positions } of [follower, other]) {
-        await waitFor(() => positions().at(-1) === last, { timeoutMs: 10_000 })
+        await waitFor(() => positions().at(-1) === last)
         expect(positions()).toEqual([...ascending(writers.committed), last])
       }
       await follower.stop()

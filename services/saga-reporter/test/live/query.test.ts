@@ -314,13 +314,13 @@ describe('watching', () => {
         return gauge?.values.find(({ labels }) => labels.kind === 'grpc')?.value
       }
       await waitFor(async () => (await openStreams()) === 1)
-      await waitFor(async () => (await openStreams()) === 0, { timeoutMs: 20_000 })
+      await waitFor(async () => (await openStreams()) === 0)
       slow.stream.resume()
       expect((await slow.ended()).code).toBe(status.ABORTED)
       const had = slow.sequences()
       expect(had.length).toBeLessThan(positions.length)
       const rest = watch({ afterSequence: had.at(-1) ?? before }, tokens.reader, from)
-      await waitFor(() => had.length + rest.sequences().length === positions.length, { timeoutMs: 20_000 })
+      await waitFor(() => had.length + rest.sequences().length === positions.length)
       expect([...had, ...rest.sequences()]).toEqual(positions)
     } finally {
       await strict.close()

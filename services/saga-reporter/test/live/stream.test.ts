@@ -195,7 +195,7 @@ describe('a stream', () => {
       [victim],
     )
     const revokedMs = Date.now()
-    await waitFor(client.hasEnded, { timeoutMs: 4000 })
+    await waitFor(client.hasEnded)
     // A second by its rules, and one for a busy machine.
     expect(Date.now() - revokedMs).toBeLessThan(2000)
     expect(client.events.at(-1)).toMatchObject({ event: 'close', data: { message: '401 Unauthorized' } })
@@ -211,7 +211,7 @@ describe('a stream', () => {
       [victim],
     )
     const blockedMs = Date.now()
-    await waitFor(client.hasEnded, { timeoutMs: 4000 })
+    await waitFor(client.hasEnded)
     expect(Date.now() - blockedMs).toBeLessThan(2000)
   })
 
@@ -304,7 +304,7 @@ describe('bounds', () => {
       })
       await waitFor(async () => (await gaugeOf({ ...harness, metrics: small.metrics })) === 1)
       const reading = await stream(`?last_event_id=${before}`)
-      await waitFor(() => reading.sequences().length === positions.length, { timeoutMs: 20_000 })
+      await waitFor(() => reading.sequences().length === positions.length)
       expect(reading.sequences()).toEqual(positions)
       await cut
       socket.destroy()
