@@ -14,7 +14,7 @@ export const gitbeaker: Driver = {
     references: 'branches, tags, and their protection',
     releases: 'releases with links',
     administration: 'users, members, tokens of a project, webhooks',
-    deployments: 'environments, deployments, freeze periods',
+    deployments: 'environments, deployments, DORA metrics of projects, freeze periods',
     banners: 'broadcast messages',
   }),
 }

@@ -113,6 +113,8 @@ const tasks = {
     })
     await api.Deployments.edit(project, deployment.id, 'success')
     assert.equal((await api.Environments.show(project, environment.id)).last_deployment.id, deployment.id)
+    const metric = await api.ProjectDORA4Metrics.all(project, 'deployment_frequency', { interval: 'all' })
+    assert.deepEqual(metric, [{ date: null, value: 1 }])
     await api.FreezePeriods.create(project, '0 22 * * 5', '0 6 * * 1')
   },
   async banners() {
