@@ -12,7 +12,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { FoundImpact, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
+import { BeganWith, foundImpactsQuery, surestOfEach } from '../projects/deployments/began-with'
 import { BulkDialogs, type BulkRequest } from './bulk-dialogs'
 import { filterOf, type SagaSearch } from './saga-filter'
 import { FilterText, FilterTime } from './saga-filters'
@@ -36,7 +36,7 @@ function Failures() {
     },
   })
   const isShown = ({ fingerprint }: Cause) => [undefined, fingerprint].includes(search.fingerprint)
-  const impacts = useQuery(foundImpactsQuery({ tenant: search.tenant }))
+  const impacts = useQuery(foundImpactsQuery({ tenant: search.tenant, service_name: search.service }))
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
   // Without a time, the API uses the last day; the list must find the same sagas.
@@ -116,13 +116,15 @@ function columnsOf(
     {
       header: 'Cause',
       cell: ({ sample, fingerprint }) => {
-        const found = impacts.find((impact) => impact.fingerprint === fingerprint)
+        const found = surestOfEach(impacts.filter((impact) => impact.fingerprint === fingerprint))
         return (
           <>
             <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs whitespace-pre-wrap">
               {sample}
             </span>
-            {found && <BeganWith found={found} />}
+            {found.map((each) => (
+              <BeganWith key={each.service_name} found={each} />
+            ))}
           </>
         )
       },

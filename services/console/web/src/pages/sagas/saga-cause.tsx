@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Panel } from '../../components/page'
 import type { SagaDetail } from '../../generated/types.gen'
-import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
+import { BeganWith, foundImpactsQuery, surestOfEach } from '../projects/deployments/began-with'
 
 const dayMs = 86_400_000
 const failed = ['compensated', 'inconsistent']
@@ -18,9 +18,13 @@ export function SagaCause({ saga }: { saga: SagaDetail }) {
   }
   const query = useQuery({ ...foundImpactsQuery(question), enabled: hasFailed && service_name !== null })
   const fingerprints = saga.activities.map(({ error_fingerprint }) => error_fingerprint)
-  const found =
-    query.data?.find(({ fingerprint }) => fingerprint !== null && fingerprints.includes(fingerprint)) ??
-    query.data?.find(({ measure }) => measure === 'failures')
+  const impacts = query.data ?? []
+  const ofCause = impacts.filter(
+    ({ fingerprint }) => fingerprint !== null && fingerprints.includes(fingerprint),
+  )
+  const [found] = surestOfEach(
+    ofCause.length > 0 ? ofCause : impacts.filter(({ measure }) => measure === 'failures'),
+  )
   if (!found) return null
   return (
     <Panel name="Failures of its service">
