@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Panel } from '../../components/page'
 import type { SagaDetail } from '../../generated/types.gen'
-import { BeganWith, foundImpactsQuery, surestOfEach } from '../projects/deployments/began-with'
+import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
+import { surestOfEach } from '../projects/deployments/impact-text'
 
 const dayMs = 86_400_000
 const failed = ['compensated', 'inconsistent']

@@ -27,14 +27,6 @@ export const foundImpactsQuery = (question: Question = {}) =>
     staleTime: 10_000,
   })
 
-/** For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. */
-export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
-  const byService = new Map<string, FoundImpact>()
-  for (const each of found.toSorted((one, other) => one.chance - other.chance))
-    if (!byService.has(each.service_name)) byService.set(each.service_name, each)
-  return [...byService.values()]
-}
-
 /** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof. */
 export const BeganWith = ({ found }: { found: FoundImpact }) => {
   const { deployment, project, service_name, measure, began_at, chance, test } = found

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { beganText, changeText, confidenceText, ratioText, shareText } from './impact-text'
+import type { FoundImpact } from '../../../generated/types.gen'
+import { beganText, changeText, confidenceText, ratioText, shareText, surestOfEach } from './impact-text'
 
 it.each([
   [1e-6, 'over 99.9999 %'],
@@ -31,4 +32,16 @@ it('says when a failure began', () => {
   expect(beganText('2026-01-01T00:03:20Z', '2026-01-01T00:00:00Z')).toBe('Began 3 minutes after')
   expect(beganText('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe('Began 1 second after')
   expect(beganText('2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z')).toBe('Began during')
+})
+
+it('a failure is laid to the surest deployment of each service that has it', () => {
+  const found = [
+    { service_name: 'payments', chance: 3e-9 },
+    { service_name: 'payments', chance: 2e-24 },
+    { service_name: 'checkout', chance: 1e-4 },
+  ] as FoundImpact[]
+  expect(surestOfEach(found).map(({ service_name, chance }) => [service_name, chance])).toEqual([
+    ['payments', 2e-24],
+    ['checkout', 1e-4],
+  ])
 })

@@ -1,4 +1,4 @@
-import type { ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
+import type { FoundImpact, ImpactFigures, ImpactFinding } from '../../../generated/types.gen'
 import { count, countOf, duration } from '../../../lib/format'
 
 const digitsMax = 7
@@ -60,4 +60,12 @@ export function beganText(beganAt: string, finishedAt: string | null): string {
   if (ms <= 0) return 'Began during'
   const minutes = Math.floor(ms / 60_000)
   return `Began ${minutes === 0 ? countOf(Math.ceil(ms / 1000), 'second') : countOf(minutes, 'minute')} after`
+}
+
+/** For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. */
+export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
+  const byService = new Map<string, FoundImpact>()
+  for (const each of found.toSorted((one, other) => one.chance - other.chance))
+    if (!byService.has(each.service_name)) byService.set(each.service_name, each)
+  return [...byService.values()]
 }
