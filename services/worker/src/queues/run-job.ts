@@ -1,6 +1,7 @@
 import { jobPayloads } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq'
+import pTimeout from 'p-timeout'
 import type { JobType } from '../job-type.js'
 import type { JobMetrics } from './job-metrics.js'
 
@@ -40,22 +41,9 @@ async function runOnce(type: JobType, job: Job, logger: Logger, stopping: AbortS
   if (!payload.success) throw new UnrecoverableError(`payload: ${payload.error.issues[0]?.message}`)
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(type.timeoutMs)])
   const jobLogger = logger.child({ queue: type.queue, job_id: job.id, attempt: job.attemptsMade + 1 })
-  const ended = new AbortController()
-  try {
-    await Promise.race([
-      type.run(payload.data as never, { signal, logger: jobLogger }),
-      rejected(signal, ended.signal),
-    ])
-  } finally {
-    // A listener keeps the signal in memory until its time is over, which is long after most jobs end.
-    ended.abort()
-  }
-}
-
-/** Rejects when the signal aborts, so that a job that ignores the signal cannot occupy its worker for ever. */
-function rejected(signal: AbortSignal, ended: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: ended })
+  // A job that ignores the signal cannot occupy its worker for ever.
+  await pTimeout(type.run(payload.data as never, { signal, logger: jobLogger }), {
+    milliseconds: Number.POSITIVE_INFINITY,
+    signal,
   })
 }
