@@ -64,7 +64,7 @@ export async function replaceReport(
 ): Promise<void> {
   await inPoolTransaction(pool, async (client) => {
     // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number together.
-    await lockName(client, `report ${projectId} ${sha}`)
+    await lockName(client, `switchyard.report ${projectId} ${sha}`)
     const { rows: stored } = await client.query<{
       ref: string | null
       isOne: boolean

@@ -16,7 +16,7 @@ export type IdentityOfUser = Identity & { user: User; token: PersonalAccessToken
 export const lockIdentity = (
   transaction: DatabaseOrTransaction,
   { issuer, subject }: IdentityKey,
-): Promise<void> => lockName(transaction, `${issuer} ${subject}`)
+): Promise<void> => lockName(transaction, `switchyard.identity ${issuer} ${subject}`)
 
 const include = { user: true, token: true } as const
 
