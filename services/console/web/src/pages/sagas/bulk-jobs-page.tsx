@@ -14,7 +14,7 @@ import { count } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
 import { BulkJobDialog } from './bulk-dialogs'
 import { sentenceOf } from './bulk-progress'
-import { FilterText } from './saga-filters'
+import { SagaListBar } from './saga-filters'
 
 const route = getRouteApi('/bulk-jobs')
 const perPage = 50
@@ -36,16 +36,7 @@ function BulkJobs() {
   })
   return (
     <Page title="Bulk jobs">
-      <div className="mb-4 flex flex-wrap items-center gap-2">
-        <TextLink to="/sagas" search={{ tenant }} className="text-sm underline">
-          Sagas
-        </TextLink>
-        <FilterText
-          label="Tenant"
-          value={tenant}
-          onChange={(given) => void navigate({ search: { tenant: given } })}
-        />
-      </div>
+      <SagaListBar tenant={tenant} onTenant={(given) => void navigate({ search: { tenant: given } })} />
       <Panel name="Jobs" flush busy={query.isPending}>
         <Shown query={query}>
           {({ rows, nextPage, total }) => (

@@ -14,7 +14,7 @@ import type { SagaCommand } from '../../generated/types.gen'
 import { oneOf, pageOf } from '../../lib/search-params'
 import { BatchPanel } from './command-batch'
 import { commandColumns, commandStates, type Deciding, DecisionDialog, openPeriodMs } from './command-parts'
-import { FilterText } from './saga-filters'
+import { SagaListBar } from './saga-filters'
 
 const route = getRouteApi('/commands')
 const perPage = 50
@@ -46,10 +46,7 @@ function Commands() {
   })
   return (
     <Page title="Commands">
-      <div className="mb-4 flex flex-wrap items-center gap-2">
-        <TextLink to="/sagas" search={{ tenant }} className="text-sm underline">
-          Sagas
-        </TextLink>
+      <SagaListBar tenant={tenant} onTenant={(given) => void navigate({ search: { tenant: given, state } })}>
         <FilterSelect
           label="State"
           all="All states"
@@ -57,12 +54,7 @@ function Commands() {
           options={commandStates}
           onChange={(given) => void navigate({ search: { tenant, state: given, batch } })}
         />
-        <FilterText
-          label="Tenant"
-          value={tenant}
-          onChange={(given) => void navigate({ search: { tenant: given, state } })}
-        />
-      </div>
+      </SagaListBar>
       {batch !== undefined && <BatchPanel tenant={tenant} batch={batch} />}
       <Panel name="Commands" flush busy={query.isPending}>
         <Shown query={query}>

@@ -1,4 +1,4 @@
-import { type FormEvent, useId } from 'react'
+import { type FormEvent, type ReactNode, useId } from 'react'
 import { Button } from '../../components/button'
 import { FilterSelect } from '../../components/fields'
 import { SearchBox } from '../../components/search-box'
@@ -162,6 +162,25 @@ export function FilterText({
     </form>
   )
 }
+
+/** The way back to the page Sagas, the filters of a list beside it, and the tenant, which each of these lists is filtered by. */
+export const SagaListBar = ({
+  tenant,
+  onTenant,
+  children,
+}: {
+  tenant: string | undefined
+  onTenant: (tenant: string | undefined) => void
+  children?: ReactNode
+}) => (
+  <div className="mb-4 flex flex-wrap items-center gap-2">
+    <TextLink to="/sagas" search={{ tenant }} className="text-sm underline">
+      Sagas
+    </TextLink>
+    {children}
+    <FilterText label="Tenant" value={tenant} onChange={onTenant} />
+  </div>
+)
 
 /** A time in the viewer's zone. */
 export function FilterTime({

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { send } from '../../api/client'
 import { useMay } from '../../api/session'
-import { ActionDialog, textOf } from '../../components/action-dialog'
+import { textOf } from '../../components/action-dialog'
 import { CheckboxField, TextField } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
@@ -9,10 +9,10 @@ import { Empty } from '../../components/states'
 import { ButtonLink, TextLink } from '../../components/text-link'
 import type { SagaWebhook, WebhookPreview } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
-import { FilterText } from '../sagas/saga-filters'
+import { SagaListBar } from '../sagas/saga-filters'
 import { BodyFields, bodyChoice, storedBodyChoice } from './body-fields'
 import { DeliveriesPanel } from './deliveries-panel'
-import { pathOf, type WebhookKind, WebhooksPanel } from './webhooks-panel'
+import { type WebhookKind, WebhooksPanel } from './webhooks-panel'
 
 const route = getRouteApi('/saga-webhooks')
 const address = '/sagas/webhooks'
@@ -40,16 +40,7 @@ function SagaWebhooks() {
   const kind = kindOf(tenant)
   return (
     <Page title="Webhooks of sagas">
-      <div className="mb-4 flex flex-wrap items-center gap-2">
-        <TextLink to="/sagas" search={{ tenant }} className="text-sm underline">
-          Sagas
-        </TextLink>
-        <FilterText
-          label="Tenant"
-          value={tenant}
-          onChange={(given) => void navigate({ search: { tenant: given } })}
-        />
-      </div>
+      <SagaListBar tenant={tenant} onTenant={(given) => void navigate({ search: { tenant: given } })} />
       <WebhooksPanel kind={kind} mayChange={mayChange} />
       {hook !== undefined && (
         <DeliveriesPanel
@@ -117,9 +108,14 @@ const kindOf = (tenant: string | undefined): WebhookKind<SagaWebhook> => ({
       Deliveries
     </TextLink>
   ),
-  test: ({ hook: { id, url }, onClose }) => (
-    <TestDialog path={pathOf({ address, query: { tenant } }, id, '/test')} url={url} onClose={onClose} />
-  ),
+  test: {
+    sends: (
+      <>
+        The event <code>test</code>
+      </>
+    ),
+    below: () => '/test',
+  },
 })
 
 /** The preview is that of the first chosen event, of a saga that is made up. */
@@ -184,24 +180,4 @@ const Fields = ({ hook, tenant }: { hook: SagaWebhook | undefined; tenant: strin
       }
     />
   </>
-)
-
-const TestDialog = ({ path, url, onClose }: { path: string; url: string; onClose: () => void }) => (
-  <ActionDialog
-    title="Test the webhook"
-    action="Send"
-    onClose={onClose}
-    run={async () => {
-      await send('POST', path)
-      onClose()
-    }}
-  >
-    <p className="text-sm text-quiet">
-      The event <code>test</code> is sent to{' '}
-      <span dir="auto" className="break-all">
-        {url}
-      </span>
-      . The list of its deliveries shows the answer.
-    </p>
-  </ActionDialog>
 )

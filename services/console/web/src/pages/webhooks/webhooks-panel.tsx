@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { getVersioned, type Query, type Versioned, withQuery } from '../../api/client'
+import { getVersioned, type Query, send, type Versioned, withQuery } from '../../api/client'
 import { ActionDialog } from '../../components/action-dialog'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
@@ -32,8 +32,8 @@ export interface WebhookKind<Shown extends Hook> {
   storedOf: (hook: Shown) => object
   /** A link to what a webhook was sent. */
   deliveries: (hook: Shown) => ReactNode
-  /** The dialog that sends a test. */
-  test: (props: { hook: Shown; onClose: () => void }) => ReactNode
+  /** What a test sends, as the beginning of a sentence, which fields ask for it, and the path that sends it, below that of the webhook. */
+  test: { sends: ReactNode; fields?: (hook: Shown) => ReactNode; below: (form: FormData) => string }
 }
 
 /** The address of one webhook in the API, or of what is below it. */
@@ -68,7 +68,7 @@ export function WebhooksPanel<Shown extends Hook>({
     <>
       {enable.isError && <Problem error={enable.error} />}
       {edit.isError && <Problem error={edit.error} />}
-      {tested && kind.test({ hook: tested, onClose: () => setTested(undefined) })}
+      {tested && <TestDialog {...{ kind, hook: tested }} onClose={() => setTested(undefined)} />}
       {edited && <EditDialog {...{ kind, edited }} onSaved={refresh} onClose={() => setEdited(undefined)} />}
       <ResourcePanel<Shown>
         name="Webhooks"
@@ -127,6 +127,34 @@ function Actions<Shown extends Hook>({
         {enabled ? 'Pause' : 'Resume'}
       </Button>
     </>
+  )
+}
+
+function TestDialog<Shown extends Hook>({
+  kind,
+  hook,
+  onClose,
+}: {
+  kind: WebhookKind<Shown>
+  hook: Shown
+  onClose: () => void
+}) {
+  const { sends, fields, below } = kind.test
+  const run = async (form: FormData) => {
+    await send('POST', pathOf(kind, hook.id, below(form)))
+    onClose()
+  }
+  return (
+    <ActionDialog title="Test the webhook" action="Send" run={run} onClose={onClose}>
+      <p className="mb-3 text-sm text-quiet">
+        {sends} is sent to{' '}
+        <span dir="auto" className="break-all">
+          {hook.url}
+        </span>
+        . The list of its deliveries shows the answer.
+      </p>
+      {fields?.(hook)}
+    </ActionDialog>
   )
 }
 

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { send } from '../../../api/client'
-import { ActionDialog, textOf } from '../../../components/action-dialog'
+import { textOf } from '../../../components/action-dialog'
 import { CheckboxField, SelectField, TextField } from '../../../components/fields'
 import { Empty } from '../../../components/states'
 import { ButtonLink, TextLink } from '../../../components/text-link'
@@ -8,7 +8,7 @@ import type { ProjectHook, WebhookPreview } from '../../../generated/types.gen'
 import { pageOf } from '../../../lib/search-params'
 import { BodyFields, bodyChoice, storedBodyChoice } from '../../webhooks/body-fields'
 import { DeliveriesPanel } from '../../webhooks/deliveries-panel'
-import { pathOf, type WebhookKind, WebhooksPanel } from '../../webhooks/webhooks-panel'
+import { type WebhookKind, WebhooksPanel } from '../../webhooks/webhooks-panel'
 import { useProjectParams, useProjectPath } from '../project-frame'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
@@ -56,7 +56,11 @@ export function ProjectWebhooksPanel({ mayChange }: { mayChange: boolean }) {
       ...flagsOf((name) => hook[name]),
     }),
     deliveries: (hook) => <DeliveriesLink hook={hook} />,
-    test: (props) => <TestDialog {...props} address={address} />,
+    test: {
+      sends: 'The newest event of the chosen kind',
+      fields: testFields,
+      below: (form) => `/test/${textOf(form, 'trigger')}`,
+    },
   }
   return <WebhooksPanel kind={kind} mayChange={mayChange} />
 }
@@ -141,38 +145,12 @@ const Fields = ({ hook, address }: { hook: ProjectHook | undefined; address: str
   </>
 )
 
-/** Sends the newest event of a kind to a webhook once more. */
-const TestDialog = ({
-  hook,
-  address,
-  onClose,
-}: {
-  hook: ProjectHook
-  address: string
-  onClose: () => void
-}) => (
-  <ActionDialog
-    title="Test the webhook"
-    action="Send"
-    onClose={onClose}
-    run={async (form) => {
-      await send('POST', pathOf({ address }, hook.id, `/test/${textOf(form, 'trigger')}`))
-      onClose()
-    }}
-  >
-    <p className="mb-3 text-sm text-quiet">
-      The newest event of the chosen kind is sent to{' '}
-      <span dir="auto" className="break-all">
-        {hook.url}
-      </span>
-      . The list of its deliveries shows the answer.
-    </p>
-    <SelectField label="Event" name="trigger" defaultValue={eventNames.find((name) => hook[name])}>
-      {eventNames.map((name) => (
-        <option key={name} value={name}>
-          {events[name]}
-        </option>
-      ))}
-    </SelectField>
-  </ActionDialog>
+const testFields = (hook: ProjectHook) => (
+  <SelectField label="Event" name="trigger" defaultValue={eventNames.find((name) => hook[name])}>
+    {eventNames.map((name) => (
+      <option key={name} value={name}>
+        {events[name]}
+      </option>
+    ))}
+  </SelectField>
 )
