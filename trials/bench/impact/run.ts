@@ -104,7 +104,7 @@ const loads = { single: { callers: 100 }, batch: { callers: 8, batchEvents: 100 
   Partial<LoadOrder>
 >
 
-/** What an event costs while deployments are attributed, beside what it costs while none is. */
+/** The cost of reporting an event while the worker compares deployments, beside the cost while it does not. */
 async function measureReports(): Promise<void> {
   const reporter = await startReporter(url)
   const load = new LoadProcess()

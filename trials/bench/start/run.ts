@@ -93,7 +93,7 @@ interface Part {
   cpuSeconds: number
 }
 
-/** Memory with shared parts divided, and CPU time since the start, of each part. Below a service, what it has started counts as its own. */
+/** Memory (PSS) and CPU time of each part of the installation. The processes that a service has started count as part of the service. */
 function partsBelow(pid: number): Map<string, Part> {
   const parts = new Map<string, Part>()
   const nameOf = new Map<number, string>()

@@ -25,7 +25,7 @@ afterAll(async () => {
   await tree?.stop()
 })
 
-/** A window of somebody, which closes when the test ends; it must have met no error but those that belong to what is tested. */
+/** Opens the console for the holder of a token, and closes it afterwards. The page must have met no error that the test does not expect. */
 async function withVisit<Result>(
   given: { token?: string; width?: number; expects?: RegExp },
   use: (visit: Visit) => Promise<Result>,

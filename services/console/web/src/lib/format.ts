@@ -53,7 +53,7 @@ export const filledLines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** The first line of a text that may be long, such as a stack trace, in so many characters at most. */
+/** The first line of a text, such as a stack trace, cut to at most `charsMax` characters. */
 export function firstLine(text: string, charsMax: number): string {
   const [line = ''] = filledLines(text)
   const characters = [...line.slice(0, 2 * charsMax + 2)]

@@ -109,7 +109,7 @@ function RevertDialog({
   )
 }
 
-/** What was done and why share a column, so that narrow screens have room for both. */
+/** What a rule did, and the findings for which it did so. One column for both fits a narrow screen. */
 const did: Column<ImpactRuleRun> = {
   header: 'Did, and why',
   cell: ({ dry_run, freeze, banner_message, webhook, environment, findings }) => (

@@ -61,7 +61,7 @@ export async function discardReleaseFile(place: Place, file: File): Promise<void
     if (rows.some(({ url }) => url === sent.url)) return
     await send('DELETE', `${place.project}/packages/${package_id}/package_files/${id}`)
   } catch {
-    // Whoever deletes the package deletes it as well.
+    // The file stays in the package until somebody deletes the package.
   }
 }
 
