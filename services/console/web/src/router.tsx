@@ -117,35 +117,35 @@ const projectCommits = createRoute({
   getParentRoute: () => project,
   path: '/',
   validateSearch: keep('ref', 'path', 'author', 'q', 'page'),
-  component: lazyRouteComponent(() => import('./pages/projects/commit-list-page'), 'CommitListPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/commits/commit-list-page'), 'CommitListPage'),
 })
 
 const projectCommit = createRoute({
   getParentRoute: () => project,
   path: '/commits/$sha',
   validateSearch: keep('view', 'path'),
-  component: lazyRouteComponent(() => import('./pages/projects/commit-page'), 'CommitPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/commits/commit-page'), 'CommitPage'),
 })
 
 const projectFiles = createRoute({
   getParentRoute: () => project,
   path: '/files/$ref/$',
   validateSearch: keep('view'),
-  component: lazyRouteComponent(() => import('./pages/projects/files-page'), 'FilesPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/files/files-page'), 'FilesPage'),
 })
 
 const newCommit = createRoute({
   getParentRoute: () => project,
   path: '/new-commit',
   validateSearch: keep('ref', 'path'),
-  component: lazyRouteComponent(() => import('./pages/projects/new-commit-page'), 'NewCommitPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/new-commit/new-commit-page'), 'NewCommitPage'),
 })
 
 const branches = createRoute({
   getParentRoute: () => project,
   path: '/branches',
   validateSearch: keep('q', 'page', 'tagsPage'),
-  component: lazyRouteComponent(() => import('./pages/projects/branches-page'), 'BranchesPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/branches/branches-page'), 'BranchesPage'),
 })
 
 const compare = createRoute({
@@ -159,7 +159,10 @@ const deployments = createRoute({
   getParentRoute: () => project,
   path: '/deployments',
   validateSearch: keep('environment', 'status', 'page', 'q', 'environments', 'freeze_periods'),
-  component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
+  component: lazyRouteComponent(
+    () => import('./pages/projects/deployments/deployments-page'),
+    'DeploymentsPage',
+  ),
 })
 
 const deployment = createRoute({
@@ -175,28 +178,28 @@ const delivery = createRoute({
   getParentRoute: () => project,
   path: '/delivery',
   validateSearch: keep('environment', 'tier', 'weeks'),
-  component: lazyRouteComponent(() => import('./pages/projects/delivery-page'), 'DeliveryPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/delivery/delivery-page'), 'DeliveryPage'),
 })
 
 const pipelines = createRoute({
   getParentRoute: () => project,
   path: '/pipelines',
   validateSearch: keep('ref', 'status', 'page'),
-  component: lazyRouteComponent(() => import('./pages/projects/pipelines-page'), 'PipelinesPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipelines/pipelines-page'), 'PipelinesPage'),
 })
 
 const pipeline = createRoute({
   getParentRoute: () => project,
   path: '/pipelines/$pipelineId',
   validateSearch: keep('page'),
-  component: lazyRouteComponent(() => import('./pages/projects/pipeline-page'), 'PipelinePage'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipelines/pipeline-page'), 'PipelinePage'),
 })
 
 const releases = createRoute({
   getParentRoute: () => project,
   path: '/releases',
   validateSearch: keep('page'),
-  component: lazyRouteComponent(() => import('./pages/projects/releases-page'), 'ReleasesPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/releases/releases-page'), 'ReleasesPage'),
 })
 
 const settings = createRoute({
@@ -214,7 +217,7 @@ const settings = createRoute({
     'deploy_tokens',
     'access_tokens',
   ),
-  component: lazyRouteComponent(() => import('./pages/projects/settings-page'), 'SettingsPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/settings/settings-page'), 'SettingsPage'),
 })
 
 const services = createRoute({

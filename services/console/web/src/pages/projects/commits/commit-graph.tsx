@@ -1,4 +1,4 @@
-import type { Commit } from '../../generated/types.gen'
+import type { Commit } from '../../../generated/types.gen'
 
 /** What one row of the graph shows. A lane is a column, from 0. */
 export interface GraphRow {

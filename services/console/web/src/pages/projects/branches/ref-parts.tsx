@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { send } from '../../api/client'
-import { ActionDialog, textOf } from '../../components/action-dialog'
-import { TextArea, TextField } from '../../components/fields'
-import { TextLink } from '../../components/text-link'
-import { Time } from '../../components/time'
-import type { Commit } from '../../generated/types.gen'
-import { shortSha } from '../../lib/format'
-import { useProject, useProjectParams, useProjectPath } from './project-frame'
-import { RefField } from './ref-field'
+import { send } from '../../../api/client'
+import { ActionDialog, textOf } from '../../../components/action-dialog'
+import { TextArea, TextField } from '../../../components/fields'
+import { TextLink } from '../../../components/text-link'
+import { Time } from '../../../components/time'
+import type { Commit } from '../../../generated/types.gen'
+import { shortSha } from '../../../lib/format'
+import { useProject, useProjectParams, useProjectPath } from '../project-frame'
+import { RefField } from '../ref-field'
 
 export function RefName({ name }: { name: string }) {
   return (

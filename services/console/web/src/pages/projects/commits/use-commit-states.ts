@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { get, getPage, segment } from '../../api/client'
-import type { Commit, CommitDetail, ListedPipeline } from '../../generated/types.gen'
+import { get, getPage, segment } from '../../../api/client'
+import type { Commit, CommitDetail, ListedPipeline } from '../../../generated/types.gen'
 
 export interface CommitState {
   status: string
