@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream'
-import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
+import pTimeout from 'p-timeout'
 import type { TakeSpace, WithoutMove } from '../repository.js'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { type FileLocks, findLockedChanges } from './locked-changes.js'
@@ -114,7 +115,7 @@ async function answerWithoutMove(
   try {
     await withoutMove(async () => {
       answer()
-      await Promise.race([gitEnded, delay(moveHeldMsMax, undefined, { ref: false })])
+      await pTimeout(gitEnded, { milliseconds: moveHeldMsMax, message: false })
     })
   } catch (error) {
     // git has the answer, so the references may have changed.

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Database,
   enqueueForProject,
@@ -13,6 +12,7 @@ import type { Git } from '@switchyard/git-storage/git'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
+import pTimeout from 'p-timeout'
 import type { Jobs } from '../jobs.js'
 import {
   type Change,
@@ -87,7 +87,7 @@ export async function referencesChanged(
       logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
     ),
   )
-  await Promise.race([stored, delay(awaitedMs, undefined, { ref: false })])
+  await pTimeout(stored, { milliseconds: awaitedMs, message: false })
 }
 
 /** Longest text of a tag in a notice. */

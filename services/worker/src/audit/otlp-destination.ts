@@ -2,6 +2,7 @@ import { ExportResultCode } from '@opentelemetry/core'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { AuditEntry } from '@switchyard/db'
+import pTimeout from 'p-timeout'
 import { connectionError, type Destination, ExportError } from './destination.js'
 
 interface OtlpOptions {
@@ -26,12 +27,11 @@ export function otlpDestination({ url, headers }: OtlpOptions): Destination {
 
 /** The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and then would hold it forever. */
 async function exportAll(exporter: OTLPLogExporter, records: LogRecord[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const { code, error } = await new Promise<{ code: ExportResultCode; error?: Error }>((resolve, reject) => {
-    const late = new ExportError(`no answer within ${timeoutMs / 1000} seconds`)
-    timer = setTimeout(() => reject(late), timeoutMs)
-    exporter.export(records, resolve)
-  }).finally(() => clearTimeout(timer))
+  const exported = new Promise<{ code: ExportResultCode; error?: Error }>((resolve) =>
+    exporter.export(records, resolve),
+  )
+  const message = new ExportError(`no answer within ${timeoutMs / 1000} seconds`)
+  const { code, error } = await pTimeout(exported, { milliseconds: timeoutMs, message })
   if (code === ExportResultCode.FAILED) throw reasonOf(error)
 }
 

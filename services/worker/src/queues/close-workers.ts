@@ -23,23 +23,26 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   const over = new AbortController()
   const giveBack = () => stopping.abort(new Error('the worker stops'))
   const timer = setTimeout(giveBack, graceMs)
-  const closed = Promise.all(workers.map((worker) => worker.close())).then(() => 'closed')
-  const tooLate = delay(graceMs + giveBackMs, 'too late', { signal: over.signal })
-  const outcome = await Promise.race([closed, tooLate, redisIsUnreachable(options.isRedisReady, over.signal)])
+  const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true)
+  const unreachable = redisIsUnreachable(options.isRedisReady, over.signal)
+  const areClosed = await pTimeout(Promise.race([closed, unreachable]), {
+    milliseconds: graceMs + giveBackMs,
+    message: false,
+  })
   over.abort()
   clearTimeout(timer)
-  if (outcome === 'closed') return
+  if (areClosed) return
   giveBack()
   const disconnected = Promise.allSettled(workers.map((worker) => worker.disconnect()))
   await pTimeout(disconnected, { milliseconds: disconnectMs, message: false })
 }
 
-/** Resolves once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when the signal aborts. */
-async function redisIsUnreachable(isReady: () => boolean, signal: AbortSignal): Promise<string> {
+/** Resolves, with false, once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when the signal aborts. */
+async function redisIsUnreachable(isReady: () => boolean, signal: AbortSignal): Promise<false> {
   let outageMs = 0
   while (outageMs < redisOutageMsMax) {
     await delay(50, undefined, { signal })
     outageMs = isReady() ? 0 : outageMs + 50
   }
-  return 'Redis is unreachable'
+  return false
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Redis, ReplyError } from 'ioredis'
+import pTimeout from 'p-timeout'
 import type { RedisReader } from '../redis/redis-reader.js'
 import { SearchNotEnded } from '../sources.js'
 import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
@@ -72,7 +73,7 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   const firstSearch = new Promise<void>((resolve) => void searchUntilStopped(resolve))
   return {
     async queueNames() {
-      if (names === null) await Promise.race([firstSearch, delay(firstSearchMs, undefined, { ref: false })])
+      if (names === null) await pTimeout(firstSearch, { milliseconds: firstSearchMs, message: false })
       if (names === null) throw new SearchNotEnded('the first search for queues has not ended')
       return names
     },
