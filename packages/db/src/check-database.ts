@@ -1,8 +1,32 @@
+import type { Secret } from '@switchyard/config'
 import type pg from 'pg'
-import type { Pooled } from './client.js'
+import { createDatabase, type Database, type Pooled } from './client.js'
 import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
 
 const undefinedTable = '42P01'
+
+interface DatabaseConfig {
+  DATABASE_URL: Secret
+  DATABASE_POOL_SIZE_MAX: number
+}
+
+/** The parts of the `ServiceContext` of the service kit that a database needs. */
+interface ServiceParts {
+  health: { addCheck(part: string, check: () => Promise<unknown>): void }
+  lifecycle: { onClose(name: string, close: () => Promise<unknown>): void }
+}
+
+/** Opens the database of a service: its readiness asks it, and it is closed when the service closes. */
+export function openDatabase(
+  { DATABASE_URL: url, DATABASE_POOL_SIZE_MAX: poolSizeMax }: DatabaseConfig,
+  applicationName: string,
+  { health, lifecycle }: ServiceParts,
+): Database {
+  const database = createDatabase({ url: url.reveal(), poolSizeMax, applicationName })
+  lifecycle.onClose('postgres', () => database.close())
+  health.addCheck('postgres', () => checkDatabase(database))
+  return database
+}
 
 /**
  * Rejects unless the database answers and has every migration of this version. The message names the problem and holds no

@@ -1,10 +1,9 @@
 import {
-  checkDatabase,
-  createDatabase,
   findCaller,
   findSessionCaller,
   isDatabaseUnavailable,
   listUnfinishedBroadcastMessages,
+  openDatabase,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { openFindJob } from '@switchyard/job-identity'
@@ -28,13 +27,7 @@ import { routes } from './routes.js'
  * speeds up notifications, so readiness does not depend on it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'admin-broadcast',
-  })
-  lifecycle.onClose('postgres', () => database.close())
-  health.addCheck('postgres', () => checkDatabase(database))
+  const database = openDatabase(config, 'admin-broadcast', { health, lifecycle })
   exposePools(metrics, { main: database.pool })
 
   const clock = systemClock

@@ -1,11 +1,10 @@
 import {
-  checkDatabase,
-  createDatabase,
   type Database,
   findCaller,
   findSessionCaller,
   isDatabaseUnavailable,
   isMissingProject,
+  openDatabase,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
@@ -55,7 +54,8 @@ import { provisionAdministrator, startProvisioning } from './users/provisioning.
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
   watchStorage(config, { health, metrics })
-  const database = openDatabase(config, { metrics, health, lifecycle })
+  const database = openDatabase(config, 'git-api', { health, lifecycle })
+  exposePools(metrics, { main: database.pool })
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
   const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
@@ -65,12 +65,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const bySettings = partsBySettings(config)
-  const { authenticator, findSession, sessions } = openAuthentication(config, {
-    database,
-    createLimiter,
-    logger,
-    lifecycle,
-  })
+  const authentication = openAuthentication(config, { database, createLimiter, logger, lifecycle })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
   const withoutMove = several?.withoutMoveIn(database, storages.own)
   const git = openGit(config, storageSpace, withoutMove, { lifecycle })
@@ -84,15 +79,14 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    authenticate: authenticator.authenticate,
-    findSession,
+    authenticate: authentication.authenticate,
+    findSession: authentication.findSession,
     projectOf: projectNamedBy,
     forward: joined?.forward,
     routes: routes({
-      ...authenticator,
+      ...authentication,
       database,
       guards: createGuards(database, git, storages.own),
-      sessions,
       // Without these tokens nothing is counted, and nothing connects to Redis for it.
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
@@ -164,21 +158,6 @@ function openThreads(lifecycle: ServiceContext['lifecycle']) {
   const reportThreads = createReportThreads()
   lifecycle.onClose('report threads', () => reportThreads.close())
   return { commitBodies, reportThreads, reportReads: createReportReads() }
-}
-
-function openDatabase(
-  config: Config,
-  { metrics, health, lifecycle }: Pick<ServiceContext, 'metrics' | 'health' | 'lifecycle'>,
-): Database {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'git-api',
-  })
-  lifecycle.onClose('postgres', () => database.close())
-  health.addCheck('postgres', () => checkDatabase(database))
-  exposePools(metrics, { main: database.pool })
-  return database
 }
 
 /** Makes the first administrator as soon as the database answers. */
@@ -254,7 +233,7 @@ function openAuthentication(
   const findHolder: FindCaller = (hash) => findSessionCaller(database, hash)
   const recordingToken = recordingTokenUse(database, findHolder, logger)
   const findSession = recordingSessionUse(database, recordingToken, sessions.idleMs, logger)
-  return { authenticator, findSession, sessions }
+  return { ...authenticator, findSession, sessions }
 }
 
 /** Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service starts while one is away. */

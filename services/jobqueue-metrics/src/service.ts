@@ -1,11 +1,5 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
-import {
-  checkDatabase,
-  createDatabase,
-  findCaller,
-  findSessionCaller,
-  isDatabaseUnavailable,
-} from '@switchyard/db'
+import { findCaller, findSessionCaller, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { openFindJob } from '@switchyard/job-identity'
 import {
@@ -49,13 +43,7 @@ const ownJobs: SourceConfig = {
  * Switchyard itself can be retried and removed.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'jobqueue-metrics',
-  })
-  lifecycle.onClose('postgres', () => database.close())
-  health.addCheck('postgres', () => checkDatabase(database))
+  const database = openDatabase(config, 'jobqueue-metrics', { health, lifecycle })
   exposePools(metrics, { main: database.pool })
 
   const redis = createRedis({

@@ -1,11 +1,11 @@
 import { descriptorSet } from '@switchyard/contracts/descriptors'
 import {
-  checkDatabase,
   createDatabase,
   type Database,
   findCaller,
   findSessionCaller,
   isDatabaseUnavailable,
+  openDatabase,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { openFindJob } from '@switchyard/job-identity'
@@ -58,9 +58,8 @@ import { webhookRoutes } from './webhooks/routes.js'
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
-  const databases = openDatabases(config, lifecycle)
-  const { database, readDatabase } = databases
-  health.addCheck('postgres', () => checkDatabase(database))
+  const database = openDatabase(config, 'saga-reporter', { health, lifecycle })
+  const readDatabase = openReadDatabase(config, lifecycle)
   exposePools(metrics, { main: database.pool, read: readDatabase.pool })
 
   const redisUrl = config.REDIS_URL?.reveal()
@@ -111,8 +110,8 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { ...databases, reportEvents, authenticate, createLimiter, stream, commands, logger }
-  const grpc = await startGrpc(config, context, grpcServices(config, needs))
+  const needs = { reportEvents, authenticate, createLimiter, stream, commands, logger }
+  const grpc = await startGrpc(config, context, grpcServices(config, { database, readDatabase, ...needs }))
   lifecycle.onClose('grpc', () => grpc.close())
   lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
@@ -221,13 +220,8 @@ const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds)
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
 
-function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'saga-reporter',
-  })
-  lifecycle.onClose('postgres', () => database.close())
+/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
+function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
   const readDatabase = createDatabase({
     url: config.DATABASE_URL.reveal(),
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
@@ -237,7 +231,7 @@ function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())
-  return { database, readDatabase }
+  return readDatabase
 }
 
 function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>) {

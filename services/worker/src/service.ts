@@ -1,4 +1,4 @@
-import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
+import { findCaller, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
@@ -22,13 +22,7 @@ import { createWebhookTools } from './webhooks/webhooks.js'
 
 /** Runs background jobs. Its HTTP port is for probes and metrics only. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'worker',
-  })
-  lifecycle.onClose('postgres', () => database.close())
-  health.addCheck('postgres', () => checkDatabase(database))
+  const database = openDatabase(config, 'worker', { health, lifecycle })
   exposePools(metrics, { main: database.pool })
 
   const { redis, report } = openRedis(config, { logger, health, lifecycle })
