@@ -21,18 +21,23 @@ export {
   addWebhook,
   auditedWebhook,
   changeWebhook,
+  getWebhookDelivery,
+  listWebhookDeliveries,
   previewBody,
   redeliverWebhook,
   removeWebhook,
   testWebhook,
 } from './manage.js'
 export {
+  bodyParameters,
   deliveryShape,
   listedDeliveryShape,
   presentDelivery,
   presentListedDelivery,
+  presentWebhookState,
   previewShape,
-} from './present-delivery.js'
+  webhookStateShape,
+} from './present.js'
 export { createJsonReader, type JsonReader } from './read-json.js'
 export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'

@@ -11,8 +11,10 @@ import {
   getDelivery,
   getWebhook,
   inTransaction,
+  listDeliveries,
   type NewDelivery,
   type NewWebhook,
+  type Rows,
   recordAuditEvent,
   redeliver,
   requireUnchanged,
@@ -28,7 +30,7 @@ import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { testEvent } from './events.js'
 import { checkHook, type HookRules } from './hook-rules.js'
-import type { previewShape } from './present-delivery.js'
+import type { previewShape } from './present.js'
 import { UnreadableSecret } from './secret-box.js'
 import { readSecret } from './stored-secrets.js'
 import { hostnameOf } from './target-url.js'
@@ -157,6 +159,32 @@ const emptyTest = (): TestMessage => ({
   event: testEvent,
   payload: JSON.stringify({ event: testEvent, sent_at: new Date() }),
 })
+
+/**
+ * One page of the deliveries of an owner's webhook, the newest first, and the number of all of them.
+ *
+ * @throws DomainError not-found
+ */
+export async function listWebhookDeliveries(
+  database: Database,
+  owner: WebhookOwner,
+  wanted: Parameters<typeof listDeliveries>[1],
+  rows: Rows,
+) {
+  await getWebhook(database, owner, wanted.webhookId)
+  return listDeliveries(database, wanted, rows)
+}
+
+/** One delivery of an owner's webhook. @throws DomainError not-found for the webhook or the delivery */
+export async function getWebhookDelivery(
+  database: Database,
+  owner: WebhookOwner,
+  id: number,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  await getWebhook(database, owner, id)
+  return getDelivery(database, id, deliveryId)
+}
 
 /**
  * Makes a delivery due now, in any state.

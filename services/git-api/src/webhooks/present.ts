@@ -4,9 +4,11 @@ import { oneOf } from '@switchyard/service-kit/http'
 import {
   branchFilterStrategies,
   type ProjectWebhookEvent,
+  presentWebhookState,
   projectWebhookEvents,
   type SilentProjectEvent,
   silentProjectEvents,
+  webhookStateShape,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 
@@ -36,13 +38,7 @@ export const hookShape = z
     url_variables: z.array(z.unknown()),
     alert_status: oneOf(['executable', 'disabled']),
     disabled_until: z.null(),
-    enabled: z.boolean(),
-    disabled_reason: z.string().nullable(),
-    disabled_at: z.date().nullable(),
-    failing_since: z.date().nullable(),
-    consecutive_failures: z.int(),
-    created_at: z.date(),
-    updated_at: z.date(),
+    ...webhookStateShape,
   })
   .meta({
     id: 'ProjectHook',
@@ -66,11 +62,5 @@ export const presentHook = (webhook: Webhook): z.output<typeof hookShape> => ({
   url_variables: [],
   alert_status: webhook.enabled ? 'executable' : 'disabled',
   disabled_until: null,
-  enabled: webhook.enabled,
-  disabled_reason: webhook.disabledReason,
-  disabled_at: webhook.disabledAt,
-  failing_since: webhook.failingSince,
-  consecutive_failures: webhook.consecutiveFailures,
-  created_at: webhook.createdAt,
-  updated_at: webhook.updatedAt,
+  ...presentWebhookState(webhook),
 })

@@ -21,6 +21,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import {
+  bodyParameters,
   branchFilterStrategies,
   deliveryShape,
   listedDeliveryShape,
@@ -95,12 +96,7 @@ const optionalHookParameters = {
   push_events_branch_filter: text().nullish().meta({ description: 'Only pushes to these branches are told' }),
   branch_filter_strategy: optional(z.enum(branchFilterStrategies)),
   enable_ssl_verification: optional(flag()),
-  custom_webhook_template: text()
-    .nullish()
-    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
-  message_format: text()
-    .nullish()
-    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
+  ...bodyParameters,
   custom_headers: optional(list(z.object({ key: filledText(), value: text() }), 20)).meta({
     description: 'Take the place of all of them. Values are never shown',
   }),
@@ -255,8 +251,7 @@ const previewHook = (deps: WebhookDependencies) =>
     replies: { 200: previewShape },
     input: z.object({
       trigger: z.enum(Object.keys(eventFlags) as [EventFlag]),
-      custom_webhook_template: optionalHookParameters.custom_webhook_template,
-      message_format: optionalHookParameters.message_format,
+      ...bodyParameters,
     }),
     async handle({ trigger, ...given }, access: ProjectCall<Caller>, call) {
       const choice = {
@@ -279,8 +274,8 @@ const listDeliveries = (database: Database) =>
       ...hookId,
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
-    async handle({ hook_id: hookId, state, ...page }, access: ProjectCall, call) {
-      const found = await hooks.listHookDeliveries(database, access, { hookId, state }, rowsOf(page))
+    async handle({ hook_id: webhookId, state, ...page }, access: ProjectCall, call) {
+      const found = await hooks.listHookDeliveries(database, access, { webhookId, state }, rowsOf(page))
       return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
     },
   })

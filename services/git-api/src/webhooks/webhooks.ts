@@ -1,9 +1,7 @@
 import {
   type AuditAuthor,
   type Database,
-  getDelivery,
   getWebhook,
-  listDeliveries,
   listWebhooks,
   type Project,
   type Rows,
@@ -19,7 +17,9 @@ import {
   type CustomHeader,
   changeWebhook,
   changeWebhookHeader,
+  getWebhookDelivery,
   type HookRules,
+  listWebhookDeliveries,
   type ProjectWebhookEvent,
   projectWebhookEvents,
   redeliverWebhook,
@@ -152,32 +152,21 @@ export async function removeHook(
   )
 }
 
-/**
- * One page of the deliveries of a webhook, the newest first.
- *
- * @param state `pending`, `succeeded` or `failed`. Unset: all
- * @throws DomainError not-found
- */
-export async function listHookDeliveries(
+/** One page of the deliveries of a webhook, the newest first. @throws DomainError not-found */
+export const listHookDeliveries = (
   database: Database,
   { project }: ProjectCall,
-  { hookId, state }: { hookId: number; state?: string | undefined },
+  wanted: Parameters<typeof listWebhookDeliveries>[2],
   rows: Rows,
-) {
-  const { id } = await getWebhook(database, ownerOf(project), hookId)
-  return listDeliveries(database, { webhookId: id, state }, rows)
-}
+) => listWebhookDeliveries(database, ownerOf(project), wanted, rows)
 
 /** @throws DomainError not-found for the webhook or the delivery */
-export async function getHookDelivery(
+export const getHookDelivery = (
   database: Database,
   { project }: ProjectCall,
   hookId: number,
   deliveryId: string,
-): Promise<WebhookDelivery> {
-  const { id } = await getWebhook(database, ownerOf(project), hookId)
-  return getDelivery(database, id, deliveryId)
-}
+): Promise<WebhookDelivery> => getWebhookDelivery(database, ownerOf(project), hookId, deliveryId)
 
 /** Sends a delivery again soon, under the same id. @throws DomainError not-found; conflict for a disabled webhook */
 export const redeliverHook = (

@@ -1,7 +1,7 @@
 import type { Webhook } from '@switchyard/db'
 import { messageFormats } from '@switchyard/domain'
 import { oneOf } from '@switchyard/service-kit/http'
-import { sagaWebhookEvents } from '@switchyard/webhooks'
+import { presentWebhookState, sagaWebhookEvents, webhookStateShape } from '@switchyard/webhooks'
 import { z } from 'zod'
 
 export const webhookShape = z
@@ -13,13 +13,7 @@ export const webhookShape = z
     service_name: z.string().nullable(),
     custom_webhook_template: z.string().nullable(),
     message_format: oneOf(messageFormats).nullable(),
-    enabled: z.boolean(),
-    disabled_reason: z.string().nullable(),
-    disabled_at: z.date().nullable(),
-    failing_since: z.date().nullable(),
-    consecutive_failures: z.int(),
-    created_at: z.date(),
-    updated_at: z.date(),
+    ...webhookStateShape,
   })
   .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
 
@@ -32,11 +26,5 @@ export const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> 
   service_name: webhook.serviceName,
   custom_webhook_template: webhook.bodyTemplate,
   message_format: webhook.messageFormat,
-  enabled: webhook.enabled,
-  disabled_reason: webhook.disabledReason,
-  disabled_at: webhook.disabledAt,
-  failing_since: webhook.failingSince,
-  consecutive_failures: webhook.consecutiveFailures,
-  created_at: webhook.createdAt,
-  updated_at: webhook.updatedAt,
+  ...presentWebhookState(webhook),
 })

@@ -21,8 +21,11 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import {
+  bodyParameters,
   deliveryShape,
+  getWebhookDelivery,
   listedDeliveryShape,
+  listWebhookDeliveries,
   presentDelivery,
   presentListedDelivery,
   previewBody,
@@ -72,22 +75,14 @@ const optionalWebhookParameters = {
   events: events().optional(),
   service_name: serviceName().optional(),
   enabled: flag().optional(),
-  custom_webhook_template: text()
-    .nullish()
-    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
-  message_format: text()
-    .nullish()
-    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
+  ...bodyParameters,
 }
 
 /** How the body is written, by the names of the rows. Null and the empty text stand for none; what is not given stays out. */
 const bodyFields = ({
   custom_webhook_template: template,
   message_format: format,
-}: {
-  custom_webhook_template?: string | null | undefined
-  message_format?: string | null | undefined
-}) => ({
+}: z.output<z.ZodObject<typeof bodyParameters>>) => ({
   ...(template === undefined ? {} : { bodyTemplate: template || null }),
   ...(format === undefined ? {} : { messageFormat: format || null }),
 })
@@ -145,8 +140,7 @@ const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
     input: z.object({
       ...tenantParameter,
       event: z.enum(sagaWebhookEvents),
-      custom_webhook_template: optionalWebhookParameters.custom_webhook_template,
-      message_format: optionalWebhookParameters.message_format,
+      ...bodyParameters,
     }),
     async handle({ event, tenant, ...given }) {
       const choice = { bodyTemplate: null, messageFormat: null, ...bodyFields(given) }
@@ -220,13 +214,9 @@ const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
     async handle({ id, tenant, state, ...page }, caller: Caller, call) {
+      const owner = hooks.webhooksFor(caller, tenant)
       const wanted = { webhookId: id, state }
-      const { deliveries, total } = await hooks.pageDeliveries(
-        database,
-        hooks.webhooksFor(caller, tenant),
-        wanted,
-        rowsOf(page),
-      )
+      const { deliveries, total } = await listWebhookDeliveries(database, owner, wanted, rowsOf(page))
       return pageReply(deliveries.map(presentListedDelivery), page, total, call)
     },
   })
@@ -237,9 +227,8 @@ const getDelivery = ({ database }: hooks.WebhookDependencies) =>
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
-      const wanted = { webhookId: id, deliveryId }
-      const delivery = await hooks.getDelivery(database, hooks.webhooksFor(caller, tenant), wanted)
-      return ok(presentDelivery(delivery))
+      const owner = hooks.webhooksFor(caller, tenant)
+      return ok(presentDelivery(await getWebhookDelivery(database, owner, id, deliveryId)))
     },
   })
 

@@ -1,12 +1,4 @@
-import {
-  type AuditAuthor,
-  type Database,
-  listDeliveries as findDeliveries,
-  getDelivery as findDelivery,
-  getWebhook,
-  type Webhook,
-  type WebhookOwner,
-} from '@switchyard/db'
+import type { AuditAuthor, Database, Webhook, WebhookOwner } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import {
@@ -77,35 +69,6 @@ export const deleteWebhook = (
   auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
     removeWebhook(transaction, owner, id, precondition),
   )
-
-/**
- * One delivery of an owner's webhook.
- *
- * @throws DomainError not-found
- */
-export async function getDelivery(
-  database: Database,
-  owner: WebhookOwner,
-  { webhookId, deliveryId }: { webhookId: number; deliveryId: string },
-) {
-  await getWebhook(database, owner, webhookId)
-  return findDelivery(database, webhookId, deliveryId)
-}
-
-/**
- * A page of the deliveries of an owner's webhook, the newest first, and how many there are.
- *
- * @throws DomainError not-found
- */
-export async function pageDeliveries(
-  database: Database,
-  owner: WebhookOwner,
-  wanted: Parameters<typeof findDeliveries>[1],
-  rows: Parameters<typeof findDeliveries>[2],
-) {
-  await getWebhook(database, owner, wanted.webhookId)
-  return findDeliveries(database, wanted, rows)
-}
 
 /** The payload of an event, about a saga that is made up. */
 export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: string) {

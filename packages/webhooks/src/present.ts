@@ -1,5 +1,37 @@
-import type { ListedDelivery, WebhookDelivery } from '@switchyard/db'
+import type { ListedDelivery, Webhook, WebhookDelivery } from '@switchyard/db'
+import { text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+
+/** How the body of a request is written: parameters of every kind of webhook. */
+export const bodyParameters = {
+  custom_webhook_template: text()
+    .nullish()
+    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
+  message_format: text()
+    .nullish()
+    .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
+}
+
+/** Whether a webhook is called, and how its deliveries have been going: fields of every kind of webhook. */
+export const webhookStateShape = {
+  enabled: z.boolean(),
+  disabled_reason: z.string().nullable(),
+  disabled_at: z.date().nullable(),
+  failing_since: z.date().nullable(),
+  consecutive_failures: z.int(),
+  created_at: z.date(),
+  updated_at: z.date(),
+}
+
+export const presentWebhookState = (webhook: Webhook): z.output<z.ZodObject<typeof webhookStateShape>> => ({
+  enabled: webhook.enabled,
+  disabled_reason: webhook.disabledReason,
+  disabled_at: webhook.disabledAt,
+  failing_since: webhook.failingSince,
+  consecutive_failures: webhook.consecutiveFailures,
+  created_at: webhook.createdAt,
+  updated_at: webhook.updatedAt,
+})
 
 export const listedDeliveryShape = z
   .object({
