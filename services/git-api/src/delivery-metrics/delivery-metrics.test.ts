@@ -24,28 +24,28 @@ describe('the days of a question', () => {
 
 describe('the points of a metric', () => {
   const span = { from: day('2026-02-01'), to: day('2026-02-11') }
-  const figures = new Map([
+  const values = new Map([
     ['2026-02-02', 3],
     ['all', 5],
   ])
 
   it('are one for each day, week by its Monday, and month', () => {
     const dates = (interval: 'daily' | 'weekly' | 'monthly') =>
-      pointsOf(figures, 'deployment_frequency', interval, span).map(({ date }) => date)
+      pointsOf(values, 'deployment_frequency', interval, span).map(({ date }) => date)
     expect(dates('daily')).toHaveLength(10)
     expect(dates('weekly')).toEqual(['2026-01-26', '2026-02-02', '2026-02-09'])
     expect(dates('monthly')).toEqual(['2026-02-01'])
   })
 
   it('have 0 where nothing was deployed, and null where there is nothing to find another figure from', () => {
-    const values = (metric: 'deployment_frequency' | 'change_failure_rate') =>
-      pointsOf(figures, metric, 'weekly', span).map(({ value }) => value)
-    expect(values('deployment_frequency')).toEqual([0, 3, 0])
-    expect(values('change_failure_rate')).toEqual([null, 3, null])
+    const valuesFor = (metric: 'deployment_frequency' | 'change_failure_rate') =>
+      pointsOf(values, metric, 'weekly', span).map(({ value }) => value)
+    expect(valuesFor('deployment_frequency')).toEqual([0, 3, 0])
+    expect(valuesFor('change_failure_rate')).toEqual([null, 3, null])
   })
 
   it('are a single one without a date for all of the days', () => {
-    expect(pointsOf(figures, 'deployment_frequency', 'all', span)).toEqual([{ date: null, value: 5 }])
+    expect(pointsOf(values, 'deployment_frequency', 'all', span)).toEqual([{ date: null, value: 5 }])
     expect(pointsOf(new Map(), 'lead_time_for_changes', 'all', span)).toEqual([{ date: null, value: null }])
   })
 })

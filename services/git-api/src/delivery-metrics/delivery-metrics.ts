@@ -4,7 +4,6 @@ import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { ProjectCall } from '../guards.js'
 import {
   countDeployments,
-  type Figures,
   findFailureRates,
   findLeadTimes,
   findRestoreTimes,
@@ -12,6 +11,7 @@ import {
   listBusiestProjects,
   listDeployedProjects,
   type MetricScope,
+  type MetricValues,
 } from './store.js'
 
 const queries = {
@@ -19,7 +19,10 @@ const queries = {
   lead_time_for_changes: findLeadTimes,
   time_to_restore_service: findRestoreTimes,
   change_failure_rate: findFailureRates,
-} satisfies Record<string, (database: Database, scope: MetricScope, grouping: Grouping) => Promise<Figures>>
+} satisfies Record<
+  string,
+  (database: Database, scope: MetricScope, grouping: Grouping) => Promise<MetricValues>
+>
 
 export type Metric = keyof typeof queries
 export const metrics = Object.keys(queries) as [Metric, ...Metric[]]
@@ -82,12 +85,12 @@ export interface MetricPoint {
 
 /** A figure for every interval, also for those without deployments. */
 export function pointsOf(
-  figures: Figures,
+  values: MetricValues,
   metric: Metric,
   interval: Interval,
   { from, to }: Pick<MetricScope, 'from' | 'to'>,
 ): MetricPoint[] {
-  const valueAt = (key: string) => figures.get(key) ?? (metric === 'deployment_frequency' ? 0 : null)
+  const valueAt = (key: string) => values.get(key) ?? (metric === 'deployment_frequency' ? 0 : null)
   if (interval === 'all') return [{ date: null, value: valueAt('all') }]
   const dates = new Set<string>()
   for (let day = from; day < to; day = new Date(day.getTime() + dayMs)) dates.add(keyOf[interval](day))
@@ -167,9 +170,9 @@ export async function readLatestOfProjects(
     return { ...span, tiers, projectIds, environment: null, tenants: null }
   }
   const [named, others] = [projects.slice(0, namedMax), projects.slice(namedMax)]
-  const figures = await readAll(database, scopeOf(named), 'project')
+  const values = await readAll(database, scopeOf(named), 'project')
   const found = new Map(
-    named.map(({ id, pathWithNamespace }) => [pathWithNamespace, valuesAt(figures, String(id))]),
+    named.map(({ id, pathWithNamespace }) => [pathWithNamespace, valuesAt(values, String(id))]),
   )
   if (others.length > 0) found.set('other', valuesAt(await readAll(database, scopeOf(others), 'all'), 'all'))
   return found
@@ -196,24 +199,24 @@ export async function listProjectMetrics(
   const { projects, total } = await listDeployedProjects(database, caller, { ...span, tiers }, rows)
   const projectIds = projects.map(({ id }) => id)
   const scope = { ...span, projectIds, tiers, environment: null, tenants: boundTenantsOf(caller) }
-  const figures = await readAll(database, scope, 'project')
+  const values = await readAll(database, scope, 'project')
   return {
-    projects: projects.map((project) => ({ project, values: valuesAt(figures, String(project.id)) })),
+    projects: projects.map((project) => ({ project, values: valuesAt(values, String(project.id)) })),
     total,
   }
 }
 
-type AllFigures = Record<Metric, Figures>
+type AllValues = Record<Metric, MetricValues>
 
 /** One query after the other, so that it takes one connection. */
-async function readAll(database: Database, scope: MetricScope, grouping: Grouping): Promise<AllFigures> {
-  const read: [Metric, Figures][] = []
+async function readAll(database: Database, scope: MetricScope, grouping: Grouping): Promise<AllValues> {
+  const read: [Metric, MetricValues][] = []
   for (const metric of metrics) read.push([metric, await queries[metric](database, scope, grouping)])
-  return Object.fromEntries(read) as AllFigures
+  return Object.fromEntries(read) as AllValues
 }
 
-const valuesAt = (figures: AllFigures, key: string) =>
-  Object.fromEntries(metrics.map((metric) => [metric, figures[metric].get(key) ?? null])) as Record<
+const valuesAt = (values: AllValues, key: string) =>
+  Object.fromEntries(metrics.map((metric) => [metric, values[metric].get(key) ?? null])) as Record<
     Metric,
     number | null
   >

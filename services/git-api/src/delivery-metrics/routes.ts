@@ -103,7 +103,7 @@ const badgeTexts: Record<Metric, { key: string; show: (value: number) => string 
   change_failure_rate: { key: 'change failures', show: (share) => `${(share * 100).toFixed(1)}%` },
 }
 
-const colorOfFigure = '#007ec6'
+const colorOfValue = '#007ec6'
 
 const getBadge = (database: Database) =>
   endpoint({
@@ -130,7 +130,7 @@ const getBadge = (database: Database) =>
         keyWidth: key_width,
         style,
         value: value === null ? 'unknown' : show(value),
-        color: value === null ? colorOfUnknown : colorOfFigure,
+        color: value === null ? colorOfUnknown : colorOfValue,
       })
     },
   })

@@ -16,11 +16,11 @@ export interface MetricScope {
   tenants: readonly string[] | null
 }
 
-/** What a figure is about, and its key: a day, a week by its Monday, a month by its first day, all of the time, or a project by its id. */
+/** What a value is about, and its key: a day, a week by its Monday, a month by its first day, all of the time, or a project by its id. */
 export type Grouping = 'daily' | 'weekly' | 'monthly' | 'all' | 'project'
 
-/** Figures by their keys. */
-export type Figures = ReadonlyMap<string, number>
+/** The values of a metric by their keys. */
+export type MetricValues = ReadonlyMap<string, number>
 
 const keys: Record<Grouping, (time: string) => string> = {
   daily: (time) => `(${time} AT TIME ZONE 'UTC')::date::text`,
@@ -43,17 +43,17 @@ const withEnvironment = `deployments d JOIN environments e ON e.project_id = d.p
 
 const succeeded = `d.project_id = ANY ($1) AND d.finished_at >= $2 AND d.finished_at < $3 AND d.status = 'success'`
 
-async function readFigures(
+async function readValues(
   { pool }: Pooled,
   query: { name: string; text: string; values: unknown[] },
-): Promise<Figures> {
+): Promise<MetricValues> {
   const { rows } = await pool.query<{ key: string; value: number }>(query)
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
 /** How many deployments ended with success. */
 export const countDeployments = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
-  readFigures(database, {
+  readValues(database, {
     name: `deployment-frequency-${grouping}`,
     text: `SELECT ${keys[grouping]('finished_at')} AS key, count(*)::int AS value
       FROM (SELECT d.project_id, d.finished_at FROM ${withEnvironment} WHERE ${succeeded}) deployed GROUP BY 1`,
@@ -62,7 +62,7 @@ export const countDeployments = (database: Pooled, scope: MetricScope, grouping:
 
 /** The seconds that half of the commits took at most, from their author date to the end of the deployment that brought them. */
 export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
-  readFigures(database, {
+  readValues(database, {
     name: `lead-time-${grouping}`,
     // A kept lead time stands for several commits of a deployment that has many.
     text: `WITH brought AS MATERIALIZED (
@@ -106,7 +106,7 @@ const isFailure = '(began_at IS NOT NULL OR is_said OR is_rolled_back)'
 
 /** The share of failures among the deployments that ended with success or are failures. */
 export const findFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
-  readFigures(database, {
+  readValues(database, {
     name: `change-failure-rate-${grouping}`,
     text: `WITH judged AS (${judged(
       withEnvironment,
@@ -132,7 +132,7 @@ const failuresBefore = "interval '90 days'"
 
 /** The seconds that half of the failures lasted at most, where they ended. */
 export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
-  readFigures(database, {
+  readValues(database, {
     name: `time-to-restore-${grouping}`,
     text: `WITH restored AS (${restored(
       judged(

@@ -1,5 +1,5 @@
 import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
-import { onsetMsMax, type ServiceFigures, type ServiceQueues } from '@switchyard/delivery-impact'
+import { onsetMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import { type StatementKind, statementShape } from '../deployment-statements/deployment-statements.js'
@@ -20,7 +20,7 @@ export type ImpactState = (typeof impactStates)[number]
 export interface ImpactView {
   state: ImpactState
   stored: store.StoredImpact
-  services: ServiceFigures[]
+  services: ServiceMetrics[]
   /** Null: they were not compared. */
   queues: ServiceQueues[] | null
   findings: DeploymentFinding[]
@@ -52,7 +52,7 @@ export async function getImpact(
   const stored = await store.findImpact(database, access.project.id, id)
   const bound = boundTenantsOf(access.caller)
   const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
-  const services = ((stored.impact?.services ?? []) as ServiceFigures[]).filter(isAllowed)
+  const services = ((stored.impact?.services ?? []) as ServiceMetrics[]).filter(isAllowed)
   const findings = stored.findings.filter(isAllowed)
   const known = (stored.impact?.queues ?? null) as ServiceQueues[] | null
   const queues = bound === null ? known : known && []

@@ -1,5 +1,5 @@
 import type { DeploymentFinding } from '@switchyard/db'
-import type { QueueFigures, ServiceFigures, ServiceQueues, WindowFigures } from '@switchyard/delivery-impact'
+import type { QueueMetrics, ServiceMetrics, ServiceQueues, WindowMetrics } from '@switchyard/delivery-impact'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentStatement } from '../deployment-statements/deployment-statements.js'
@@ -8,7 +8,7 @@ import { impactFindingShape, presentImpactFinding } from '../shapes/impact-findi
 import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
 import { dismissals, type ImpactView, impactStates } from './impacts.js'
 
-const figuresShape = z
+const metricsShape = z
   .object({
     sagas: z
       .int()
@@ -22,7 +22,7 @@ const figuresShape = z
   })
   .meta({ id: 'ImpactFigures', description: 'What the sagas of a service did in a window' })
 
-const queueFiguresShape = z
+const queueMetricsShape = z
   .object({
     samples: z.int().meta({ description: 'Of the latency, one a minute' }),
     latency_p50: z.number().nullable().meta({ description: 'Seconds' }),
@@ -50,8 +50,8 @@ export const impactShape = z
         service_name: z.string(),
         tenant: z.string(),
         common_cause: commonCauseShape,
-        before: figuresShape,
-        after: figuresShape,
+        before: metricsShape,
+        after: metricsShape,
         new_failures: z.array(z.object({ fingerprint: z.string(), sagas: z.int(), first_at: z.date() })),
         findings: z.array(impactFindingShape),
       }),
@@ -61,8 +61,8 @@ export const impactShape = z
         z.object({
           service_name: z.string(),
           common_cause: commonCauseShape,
-          before: queueFiguresShape,
-          after: queueFiguresShape,
+          before: queueMetricsShape,
+          after: queueMetricsShape,
           findings: z.array(impactFindingShape),
         }),
       )
@@ -79,22 +79,22 @@ export const impactShape = z
   })
   .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })
 
-const presentFigures = (figures: WindowFigures): z.output<typeof figuresShape> => ({
-  sagas: figures.sagas,
-  failed: figures.failed,
-  compensated: figures.compensated,
-  stuck: figures.stuck,
-  timed_sagas: figures.timed,
-  duration_p50: figures.durationP50,
-  duration_p95: figures.durationP95,
+const presentMetrics = (metrics: WindowMetrics): z.output<typeof metricsShape> => ({
+  sagas: metrics.sagas,
+  failed: metrics.failed,
+  compensated: metrics.compensated,
+  stuck: metrics.stuck,
+  timed_sagas: metrics.timed,
+  duration_p50: metrics.durationP50,
+  duration_p95: metrics.durationP95,
 })
 
-const presentQueueFigures = (figures: QueueFigures): z.output<typeof queueFiguresShape> => ({
-  samples: figures.samples,
-  latency_p50: figures.latencyP50,
-  latency_p95: figures.latencyP95,
-  jobs: figures.jobs,
-  failed_jobs: figures.failedJobs,
+const presentQueueMetrics = (metrics: QueueMetrics): z.output<typeof queueMetricsShape> => ({
+  samples: metrics.samples,
+  latency_p50: metrics.latencyP50,
+  latency_p95: metrics.latencyP95,
+  jobs: metrics.jobs,
+  failed_jobs: metrics.failedJobs,
 })
 
 export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeof impactShape> {
@@ -104,8 +104,8 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
     before: impact && { from: impact.windowFrom, to: impact.startedAt },
     after: impact && { from: impact.startedAt, to: impact.windowTo },
     complete: impact !== null && impact.nextLookAt === null,
-    services: view.services.map((figures) => presentService(figures, view.findings)),
-    queues: (view.queues ?? []).map((figures) => presentQueues(figures, view.findings)),
+    services: view.services.map((metrics) => presentService(metrics, view.findings)),
+    queues: (view.queues ?? []).map((metrics) => presentQueues(metrics, view.findings)),
     queues_compared: view.queues !== null,
     concurrent_deployments: view.concurrent.map((deployment) => presentDeployment(deployment, baseUrl)),
     concurrent_elsewhere: view.concurrentElsewhere,
@@ -115,14 +115,14 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
 }
 
 const presentService = (
-  { service, tenant, commonCause, before, after, newFailures }: ServiceFigures,
+  { service, tenant, commonCause, before, after, newFailures }: ServiceMetrics,
   findings: readonly DeploymentFinding[],
 ) => ({
   service_name: service,
   tenant,
   common_cause: commonCause,
-  before: presentFigures(before),
-  after: presentFigures(after),
+  before: presentMetrics(before),
+  after: presentMetrics(after),
   new_failures: newFailures.map(({ fingerprint, sagas, firstAt }) => ({
     fingerprint,
     sagas,
@@ -139,8 +139,8 @@ const presentQueues = (
 ) => ({
   service_name: service,
   common_cause: commonCause,
-  before: presentQueueFigures(before),
-  after: presentQueueFigures(after),
+  before: presentQueueMetrics(before),
+  after: presentQueueMetrics(after),
   findings: findings
     .filter((finding) => finding.serviceName === service && finding.tenant === '')
     .map(presentImpactFinding),

@@ -5,7 +5,7 @@ import {
   isCommonCause,
   type Moments,
   type QueueSample,
-  queueFiguresOf,
+  queueMetricsOf,
   type ServiceHistory,
   type ServiceQueues,
 } from '@switchyard/delivery-impact'
@@ -16,7 +16,7 @@ import { groupsOfOthers, groupsOfServices, readQueues } from './queue-history.js
 const dayMs = 24 * 3_600_000
 
 export interface ComparedQueues {
-  figures: ServiceQueues
+  metrics: ServiceQueues
   findings: Finding[]
 }
 
@@ -43,8 +43,8 @@ export async function compareQueues(
     // What a comparison before has found stays.
     const wasCommon = knownQueues.some((known) => known.service === service && known.commonCause)
     const commonCause = wasCommon || (findings.length > 0 && isCommon)
-    const figures = { service, ...queueFiguresOf(samples, moments), commonCause }
-    return { figures, findings: commonCause ? [] : findings }
+    const metrics = { service, ...queueMetricsOf(samples, moments), commonCause }
+    return { metrics, findings: commonCause ? [] : findings }
   })
 }
 

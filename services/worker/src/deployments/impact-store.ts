@@ -7,7 +7,7 @@ import {
   sqlStateOf,
 } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
-import type { Finding, Moments, ServiceFigures, ServiceQueues } from '@switchyard/delivery-impact'
+import type { Finding, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
 import { type HookFinding, impactDelivery } from '@switchyard/webhooks'
 import { applyRules, type ComparedDeployment, hookDeployment, type Occasion } from './rules.js'
 
@@ -17,7 +17,7 @@ export interface DueDeployment extends ComparedDeployment {
   finishedAt: Date
   services: string[]
   /** As the comparison before has found them. */
-  known: ServiceFigures[]
+  known: ServiceMetrics[]
   knownQueues: ServiceQueues[]
 }
 
@@ -76,7 +76,7 @@ export interface Impact {
   windowTo: Date
   /** Null: the window is full. */
   nextLookAt: Date | null
-  services: ServiceFigures[]
+  services: ServiceMetrics[]
   /** Null: the history of queues could not be read, or has nothing of this time. */
   queues: ServiceQueues[] | null
   findings: ServiceFinding[]

@@ -1,13 +1,13 @@
 import type { Database } from '@switchyard/db'
 import {
   type Finding,
-  figuresOf,
   findImpact,
   isCommonCause,
   looksWithin,
   type Moments,
+  metricsOf,
   type ObservedHistory,
-  type ServiceFigures,
+  type ServiceMetrics,
 } from '@switchyard/delivery-impact'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -123,26 +123,26 @@ export async function findDeploymentImpact(
   const worse = compared.filter(({ findings }) => findings.length > 0)
   const tenants = await listCommonCauses(
     database,
-    new Set(worse.map(({ figures }) => figures.tenant)),
+    new Set(worse.map(({ metrics }) => metrics.tenant)),
     question,
   )
-  const hasCommonCause = ({ figures, findings }: Compared) =>
-    figures.commonCause || (findings.length > 0 && tenants.has(figures.tenant))
+  const hasCommonCause = ({ metrics, findings }: Compared) =>
+    metrics.commonCause || (findings.length > 0 && tenants.has(metrics.tenant))
   const queues = await compareQueuesIfKnown(comparison, deployment, moments)
   return {
     windowFrom: new Date(moments.from),
     startedAt: new Date(moments.startedAt),
     windowTo: new Date(moments.to),
     nextLookAt: nextLook(deployment.finishedAt, settings, now),
-    services: compared.map((each) => ({ ...each.figures, commonCause: hasCommonCause(each) })),
-    queues: queues?.map(({ figures }) => figures) ?? null,
+    services: compared.map((each) => ({ ...each.metrics, commonCause: hasCommonCause(each) })),
+    queues: queues?.map(({ metrics }) => metrics) ?? null,
     findings: [
       ...worse
         .filter((each) => !hasCommonCause(each))
-        .flatMap(({ figures: { service, tenant }, findings }) =>
+        .flatMap(({ metrics: { service, tenant }, findings }) =>
           findings.map((finding) => ({ ...finding, service, tenant })),
         ),
-      ...(queues ?? []).flatMap(({ figures: { service }, findings }) =>
+      ...(queues ?? []).flatMap(({ metrics: { service }, findings }) =>
         findings.map((finding) => ({ ...finding, service, tenant: '' })),
       ),
     ],
@@ -187,7 +187,7 @@ type Question = Pick<HistoryQuestion, 'moments' | 'stuckAfterMs'>
 
 interface Compared {
   /** With the common cause that a comparison before has found. */
-  figures: ServiceFigures
+  metrics: ServiceMetrics
   findings: Finding[]
 }
 
@@ -204,7 +204,7 @@ async function compareServices(
       const before = known.find((each) => each.service === service && each.tenant === tenant)
       const commonCause = before?.commonCause ?? false
       compared.push({
-        figures: { tenant, service, ...figuresOf(history, moments), commonCause },
+        metrics: { tenant, service, ...metricsOf(history, moments), commonCause },
         findings: commonCause ? [] : findImpact(history, moments),
       })
     }

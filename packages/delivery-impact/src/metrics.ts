@@ -11,7 +11,7 @@ export interface ObservedRun extends SagaRun {
 // Types, as no interface is a value of JSON to the compiler: the database has figures as JSON.
 
 /** What the sagas of a service did in a window. Times are in seconds. */
-export type WindowFigures = {
+export type WindowMetrics = {
   /** Sagas that ended, failed or wait. */
   sagas: number
   /** Without those that were compensated. */
@@ -25,7 +25,7 @@ export type WindowFigures = {
 }
 
 /** What the queues of a service did in a window. Times are in seconds. */
-export type QueueFigures = {
+export type QueueMetrics = {
   /** Of the latency, one a minute. */
   samples: number
   latencyP50: number | null
@@ -44,11 +44,11 @@ export type NewFailure = {
 }
 
 /** What a service did before and after a deployment. */
-export type ServiceFigures = {
+export type ServiceMetrics = {
   tenant: string
   service: string
-  before: WindowFigures
-  after: WindowFigures
+  before: WindowMetrics
+  after: WindowMetrics
   /** The most frequent ones. */
   newFailures: NewFailure[]
   /** Services that were not deployed became worse at the same moment, so that nothing is blamed on the deployment. */
@@ -58,8 +58,8 @@ export type ServiceFigures = {
 /** What the queues of a service did before and after a deployment. They belong to no tenant. */
 export type ServiceQueues = {
   service: string
-  before: QueueFigures
-  after: QueueFigures
+  before: QueueMetrics
+  after: QueueMetrics
   /** Queues of services that were not deployed became worse at the same moment. */
   commonCause: boolean
 }
@@ -71,21 +71,21 @@ export interface ObservedHistory extends ServiceHistory {
 const newFailuresMax = 20
 
 /** The figures of both windows, without the common cause. */
-export function figuresOf(history: ObservedHistory, { from, startedAt, to }: Moments) {
+export function metricsOf(history: ObservedHistory, { from, startedAt, to }: Moments) {
   return {
-    before: windowFigures(history, from, startedAt),
-    after: windowFigures(history, startedAt, to),
+    before: windowMetrics(history, from, startedAt),
+    after: windowMetrics(history, startedAt, to),
     newFailures: newFailuresOf(history, startedAt, to),
   }
 }
 
 /** The figures of both windows, without the common cause. */
-export const queueFiguresOf = (samples: readonly QueueSample[], { from, startedAt, to }: Moments) => ({
-  before: queueFigures(samples, from, startedAt),
-  after: queueFigures(samples, startedAt, to),
+export const queueMetricsOf = (samples: readonly QueueSample[], { from, startedAt, to }: Moments) => ({
+  before: queueMetrics(samples, from, startedAt),
+  after: queueMetrics(samples, startedAt, to),
 })
 
-function queueFigures(samples: readonly QueueSample[], from: number, to: number): QueueFigures {
+function queueMetrics(samples: readonly QueueSample[], from: number, to: number): QueueMetrics {
   const within = samples.filter(({ at }) => at >= from && at < to)
   const latencies = within.flatMap(({ latencySeconds }) => latencySeconds ?? [])
   return {
@@ -99,7 +99,7 @@ function queueFigures(samples: readonly QueueSample[], from: number, to: number)
 
 const p95Of = (values: number[]): number | null => (values.length === 0 ? null : quantile(values, 0.95))
 
-function windowFigures({ runs }: ObservedHistory, from: number, to: number): WindowFigures {
+function windowMetrics({ runs }: ObservedHistory, from: number, to: number): WindowMetrics {
   const within = runs.filter(({ at }) => at >= from && at < to)
   const seconds = within.flatMap((run) => (run.seconds === null || run.failed ? [] : [run.seconds]))
   return {
