@@ -1,18 +1,4 @@
-/** What a webhook tells of one figure that became worse with a deployment. */
-export interface HookFinding {
-  /** Empty for queues, which belong to no tenant. */
-  tenant: string
-  serviceName: string
-  measure: string
-  /** Empty unless it is a new failure. */
-  fingerprint: string
-  before: number | null
-  after: number
-  samplesBefore: number
-  samplesAfter: number
-  chance: number
-  onsetAt: Date
-}
+import type { ImpactFinding } from '@switchyard/domain/deployment'
 
 export interface HookDeployment {
   id: number
@@ -51,7 +37,7 @@ export const deploymentPage = (
     ? null
     : `${externalUrl}/console/projects/${project.pathWithNamespace}/deployments/${id}`
 
-const findingFields = (finding: Omit<HookFinding, 'onsetAt'>) => ({
+const findingFields = (finding: ImpactFinding) => ({
   service_name: finding.serviceName,
   tenant: finding.tenant || null,
   measure: finding.measure,
@@ -71,7 +57,7 @@ const findingFields = (finding: Omit<HookFinding, 'onsetAt'>) => ({
  */
 export function impactDelivery(
   deployment: HookDeployment,
-  findings: readonly HookFinding[],
+  findings: readonly (ImpactFinding & { onsetAt: Date })[],
   externalUrl: string | undefined,
 ) {
   const findingKeys = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
@@ -97,7 +83,7 @@ export interface HookRun {
   freezes: boolean
   /** Text of the banner; null: none is shown. */
   banner: string | null
-  findings: readonly Omit<HookFinding, 'onsetAt'>[]
+  findings: readonly ImpactFinding[]
 }
 
 /**

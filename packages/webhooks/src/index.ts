@@ -13,7 +13,6 @@ export type { HookRules } from './hook-rules.js'
 export {
   deploymentPage,
   type HookDeployment,
-  type HookFinding,
   impactDelivery,
   ruleDelivery,
 } from './impact-event.js'

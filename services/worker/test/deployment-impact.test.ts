@@ -139,7 +139,7 @@ it('gives the figures before and after with their counts, and names what became 
     },
   ])
   expect(findings.map(({ measure }) => measure)).toEqual(['failures', 'new_failure'])
-  expect(findings[0]).toMatchObject({ before: 0, samplesBefore: 120, service: 'billing' })
+  expect(findings[0]).toMatchObject({ before: 0, samplesBefore: 120, serviceName: 'billing' })
   expect(findings[0]?.chance).toBeLessThan(1e-5)
 })
 
@@ -214,7 +214,7 @@ it('compares the queues of the services, of which each is named by the beginning
       commonCause: false,
     },
   ])
-  expect(findings.map(({ measure, service, tenant }) => [measure, service, tenant])).toEqual([
+  expect(findings.map(({ measure, serviceName, tenant }) => [measure, serviceName, tenant])).toEqual([
     ['queue_latency', 'billing', ''],
     ['failed_jobs', 'billing', ''],
   ])
@@ -289,7 +289,13 @@ it('two workers compare each deployment, until its window is full', async () => 
 /** Stores of the due deployments that failures of billing became more with them. @returns the rules that were applied */
 async function worse(): Promise<string[]> {
   const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
-  const about = { tenant: 'default', service: 'billing', measure: 'failures' as const, onset: now.getTime() }
+  const about = {
+    tenant: 'default',
+    serviceName: 'billing',
+    measure: 'failures',
+    fingerprint: '',
+    onsetAt: now,
+  }
   const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
   const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
   const occasion = { now, externalUrl: 'https://switchyard.example.com' }

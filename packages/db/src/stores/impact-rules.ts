@@ -9,20 +9,6 @@ export type RuleBanner = {
   dismissable: boolean
 }
 
-/** A finding that a rule was about. */
-export type RuleFinding = {
-  tenant: string
-  serviceName: string
-  measure: string
-  /** Empty unless it is a new failure. */
-  fingerprint: string
-  before: number | null
-  after: number
-  samplesBefore: number
-  samplesAfter: number
-  chance: number
-}
-
 // SQL about the run `r`, of which the project and the deployment are enough for the last two.
 
 /** Whether it has done what can end, and nobody has noted the end. */

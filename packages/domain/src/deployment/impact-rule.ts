@@ -15,21 +15,31 @@ export interface ImpactRuleCondition {
   confidenceMin: number | null
 }
 
-export interface JudgedFinding {
+/** What became worse in a service with a deployment. A type, as no interface is a value of JSON to the compiler. */
+export type ImpactFinding = {
+  /** Empty for queues, which belong to no tenant. */
+  tenant: string
   serviceName: string
   measure: string
+  /** Empty unless it is a new failure. */
+  fingerprint: string
   /** Null: there was nothing before. */
   before: number | null
   after: number
+  samplesBefore: number
+  samplesAfter: number
+  /** Probability that chance alone does this. */
   chance: number
 }
 
 /** How many times the figure before the figure after is; infinite when there was nothing before. */
-export const growthOf = ({ before, after }: Pick<JudgedFinding, 'before' | 'after'>): number =>
+export const growthOf = ({ before, after }: Pick<ImpactFinding, 'before' | 'after'>): number =>
   before ? after / before : Number.POSITIVE_INFINITY
 
 /** Those of the findings about a deployment that a rule is about. */
-export function findingsForRule<Finding extends JudgedFinding>(
+export function findingsForRule<
+  Finding extends Pick<ImpactFinding, 'serviceName' | 'measure' | 'before' | 'after' | 'chance'>,
+>(
   { services, measures, environments, tiers, ratioMin, confidenceMin }: ImpactRuleCondition,
   environment: { name: string; tier: string },
   findings: readonly Finding[],

@@ -7,9 +7,9 @@ import {
   Prisma,
   type Rows,
   type RuleBanner,
-  type RuleFinding,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
+import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
 
 /** The fields of a rule that callers write. */
@@ -110,7 +110,7 @@ export interface RunView {
   freezes: boolean
   banner: RuleBanner | null
   notifiesWebhooks: boolean
-  findings: RuleFinding[]
+  findings: ImpactFinding[]
   inForce: boolean
   appliedAt: Date
   endedAt: Date | null

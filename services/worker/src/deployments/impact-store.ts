@@ -7,8 +7,9 @@ import {
   sqlStateOf,
 } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
-import type { Finding, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
-import { type HookFinding, impactDelivery } from '@switchyard/webhooks'
+import type { Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
+import type { ImpactFinding } from '@switchyard/domain/deployment'
+import { impactDelivery } from '@switchyard/webhooks'
 import { applyRules, type ComparedDeployment, hookDeployment, type Occasion } from './rules.js'
 
 /** A deployment whose services have to be compared. */
@@ -63,12 +64,8 @@ export async function listDeployedServices({ pool }: Pooled, { from, to }: Momen
   return rows.map(({ name }) => name)
 }
 
-/** A finding, and the service that it is about. */
-export interface ServiceFinding extends Finding {
-  /** Empty for queues, which belong to no tenant. */
-  tenant: string
-  service: string
-}
+/** A finding, and when what became worse began. */
+export type DatedFinding = ImpactFinding & { onsetAt: Date }
 
 export interface Impact {
   windowFrom: Date
@@ -79,7 +76,7 @@ export interface Impact {
   services: ServiceMetrics[]
   /** Null: the history of queues could not be read, or has nothing of this time. */
   queues: ServiceQueues[] | null
-  findings: ServiceFinding[]
+  findings: DatedFinding[]
 }
 
 type ImpactRow = Omit<DeploymentImpact, 'services' | 'queues'> & Pick<Impact, 'services' | 'queues'>
@@ -136,7 +133,7 @@ const writeFindings = insertInto(
 )
 
 /** A row that was written, and whether it was not there before. */
-type StoredFinding = HookFinding & { isNew: boolean }
+type StoredFinding = DatedFinding & { isNew: boolean }
 
 /**
  * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
@@ -152,10 +149,7 @@ export async function recordImpact(
 ): Promise<string[]> {
   const { projectId, id: deploymentId } = deployment
   const { now: foundAt, externalUrl } = occasion
-  const rows = found.map(({ service, onset, fingerprint = '', ...finding }): FindingRow => {
-    const times = { onsetAt: new Date(onset), foundAt }
-    return { ...finding, ...times, projectId, deploymentId, serviceName: service, fingerprint }
-  })
+  const rows = found.map((finding): FindingRow => ({ ...finding, foundAt, projectId, deploymentId }))
   try {
     return await inPoolTransaction(pool, async (client) => {
       await client.query(queryOf(writeImpact, [{ ...impact, projectId, deploymentId }]))

@@ -17,7 +17,7 @@ import type { ImpactSettings } from '../impact-config.js'
 import { jobType } from '../job-type.js'
 import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
-import { type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
+import { type DatedFinding, type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
 import { announceBanners, endRules, type Occasion } from './rules.js'
 import {
@@ -137,17 +137,24 @@ export async function findDeploymentImpact(
     services: compared.map((each) => ({ ...each.metrics, commonCause: hasCommonCause(each) })),
     queues: queues?.map(({ metrics }) => metrics) ?? null,
     findings: [
-      ...worse
-        .filter((each) => !hasCommonCause(each))
-        .flatMap(({ metrics: { service, tenant }, findings }) =>
-          findings.map((finding) => ({ ...finding, service, tenant })),
-        ),
-      ...(queues ?? []).flatMap(({ metrics: { service }, findings }) =>
-        findings.map((finding) => ({ ...finding, service, tenant: '' })),
-      ),
+      ...worse.filter((each) => !hasCommonCause(each)).flatMap(datedFindings),
+      ...(queues ?? []).flatMap(datedFindings),
     ],
   }
 }
+
+/** The findings of a comparison, with the service and the tenant that they are about. */
+const datedFindings = ({
+  metrics: { service, tenant = '' },
+  findings,
+}: {
+  metrics: { service: string; tenant?: string }
+  findings: readonly Finding[]
+}): DatedFinding[] =>
+  findings.map(({ onset, fingerprint = '', ...finding }) => ({
+    ...finding,
+    ...{ tenant, serviceName: service, fingerprint, onsetAt: new Date(onset) },
+  }))
 
 /** Null while Redis does not answer, too: sagas are compared all the same. */
 async function compareQueuesIfKnown(

@@ -9,12 +9,12 @@ import {
   type PoolClient,
   type Pooled,
   type RuleBanner,
-  type RuleFinding,
   recordAuditEvents,
 } from '@switchyard/db'
 import {
   bannerMessage,
   findingsForRule,
+  type ImpactFinding,
   type ImpactRuleCondition,
   projectPagesTarget,
 } from '@switchyard/domain/deployment'
@@ -72,7 +72,7 @@ export interface Occasion {
 export async function applyRules(
   client: PoolClient,
   deployment: ComparedDeployment,
-  findings: readonly RuleFinding[],
+  findings: readonly ImpactFinding[],
   occasion: Occasion,
 ): Promise<string[]> {
   const applied: string[] = []
@@ -100,7 +100,7 @@ async function listRules(client: PoolClient, { projectId, id }: ComparedDeployme
 interface Application {
   deployment: ComparedDeployment
   /** Those that the rule is about. */
-  findings: RuleFinding[]
+  findings: ImpactFinding[]
   occasion: Occasion
 }
 
