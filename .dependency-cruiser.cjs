@@ -107,6 +107,13 @@ module.exports = {
       to: { path: '^(packages|services)/', pathNot: '^packages/saga-client/' },
     },
     {
+      name: 'stores-know-no-requests',
+      severity: 'error',
+      comment: 'Rows are read and written below guards and routes.',
+      from: { path: '^services/[^/]+/src/.*store\\.ts$' },
+      to: { path: '^services/[^/]+/src/(.*routes|guards)\\.ts$' },
+    },
+    {
       name: 'services-stand-alone',
       severity: 'error',
       comment: 'A service never imports a service.',

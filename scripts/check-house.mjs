@@ -1,6 +1,7 @@
 // `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It fails when a file
-// is too long, when a folder is named after a layer, when the sources have more or smaller files than the limits below say, and
-// when a store stands in packages/db although one service alone uses it.
+// is too long, when a folder is named after a layer, when an endpoint stands outside of a file of routes, whose imports
+// .dependency-cruiser.cjs judges by its name, when the sources have more or smaller files than the limits below say, and when a
+// store stands in packages/db although one service alone uses it.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
@@ -68,6 +69,10 @@ function storesOfOne() {
     .map(({ path }) => path)
 }
 
+const withEndpoint = files.filter(
+  ({ path, text }) => path.startsWith('services/') && /\bendpoint\(/.test(text),
+)
+
 const lines = files.map((file) => file.lines).toSorted((a, b) => a - b)
 const median = lines[Math.floor(lines.length / 2)] ?? 0
 const total = lines.reduce((sum, each) => sum + each, 0)
@@ -79,7 +84,11 @@ const problems = [
   ...[...new Set(paths.map(dirname))]
     .filter((folder) => layers.has(basename(folder)))
     .map((folder) => `${folder} is named after a layer`),
+  ...withEndpoint
+    .filter(({ path }) => !/\/[a-z-]*routes\.ts$/.test(path))
+    .map(({ path }) => `${path} has an endpoint, which belongs to a file of routes`),
 ]
+if (withEndpoint.length < 50) problems.push(`only ${withEndpoint.length} files with endpoints were seen`)
 if (files.length > limits.filesMax) problems.push(`${files.length} source files, over ${limits.filesMax}`)
 if (total > limits.linesMax) problems.push(`${total} source lines, over ${limits.linesMax}`)
 if (median < limits.medianLinesMin)

@@ -1,11 +1,4 @@
-import {
-  type Database,
-  findProjectForUser,
-  type Prisma,
-  type Project,
-  type ProjectForUser,
-  unendedMembership,
-} from '@switchyard/db'
+import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
 import { DomainError, forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
   accessLevels,
@@ -159,15 +152,6 @@ export function createGuards(database: Database, git: Git, storage: string) {
     deploy: closed('deploy'),
     maintain: closed('maintain'),
     own: closed('own'),
-  }
-}
-
-/** Projects whose deployments a caller may read, as the guard `readDeployments` of one project decides it; without a condition: all. */
-export function projectsWithReadableDeployments({ user, token }: Caller): Prisma.ProjectWhereInput {
-  const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
-  return {
-    ...(token.projectId == null ? {} : { id: token.projectId }),
-    ...(user.admin ? {} : { OR: [{ ownerId: user.id }, { members: { some: member } }] }),
   }
 }
 

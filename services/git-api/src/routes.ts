@@ -12,6 +12,7 @@ import { commitRoutes } from './commits/routes.js'
 import { compareRoutes } from './compare/routes.js'
 import { deliveryMetricRoutes } from './delivery-metrics/routes.js'
 import { deployedServiceRoutes } from './deployed-services/routes.js'
+import { deploymentStatementRoutes } from './deployment-statements/routes.js'
 import { deploymentRoutes } from './deployments/routes.js'
 import { deviceAuthorizationRoutes } from './device-authorization/routes.js'
 import { environmentRoutes } from './environments/routes.js'
@@ -50,8 +51,7 @@ import { exchangeRoutes } from './trusted-issuers/exchange-routes.js'
 import { trustedIssuerRoutes } from './trusted-issuers/routes.js'
 import { uploadRoutes } from './uploads/routes.js'
 import { userRoutes } from './users/routes.js'
-import { consolePageRoutes } from './web/console-pages.js'
-import { goGetRoutes } from './web/routes.js'
+import { consolePageRoutes, goGetRoutes } from './web/routes.js'
 import { hookRoutes } from './webhooks/routes.js'
 
 /** The routes of each subject, as a function of the parts that the subject asks for. */
@@ -99,6 +99,7 @@ const subjects = [
   deploymentRoutes,
   impactRoutes,
   changeFailureRoutes,
+  deploymentStatementRoutes,
   deliveryMetricRoutes,
   deployedServiceRoutes,
   impactRuleRoutes,

@@ -2,7 +2,7 @@ import type { Database } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { findJudgement } from '../delivery-metrics/store.js'
-import { type StatementKind, statementShape } from '../deployment-statements/deployment-statements.js'
+import type { StatementKind } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { ProjectCall } from '../guards.js'
 import * as store from './store.js'
@@ -48,16 +48,7 @@ export async function getChangeFailure(
 
 /** That a deployment was a failure. It is said of one that ended with success or failure. */
 export const failureReports: StatementKind = {
-  summaries: {
-    say: 'Say that a deployment was a failed change',
-    takeBack: 'Take back that a deployment was a failed change',
-  },
   events: { said: 'change_failure_reported', takenBack: 'change_failure_withdrawn' },
-  shape: statementShape({
-    id: 'ChangeFailureReport',
-    description: 'What a person says who calls a deployment a failure',
-  }),
-  refusals: [],
   check: async (_transaction, { status }) => {
     if (!['success', 'failed'].includes(status))
       throw invalid(`A deployment that is ${status} cannot be a failed change`)

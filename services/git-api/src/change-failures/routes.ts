@@ -2,15 +2,18 @@ import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { endpoint, ok, oneOf, type Route, route, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentStatement, statementRoutes } from '../deployment-statements/deployment-statements.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { changeFailureReportShape, presentStatement } from '../shapes/deployment-statement.js'
 import * as changeFailures from './change-failures.js'
 
 export function changeFailureRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
-  const path = '/projects/:id/deployments/:deployment_id/change_failure'
   return [
-    route('GET', path, guards.readDeployments, getChangeFailure(database)),
-    ...statementRoutes(database, guards, path, changeFailures.failureReports),
+    route(
+      'GET',
+      '/projects/:id/deployments/:deployment_id/change_failure',
+      guards.readDeployments,
+      getChangeFailure(database),
+    ),
   ]
 }
 
@@ -26,7 +29,7 @@ const changeFailureShape = z
       description:
         'When the figures were back, or the next successful deployment to the same environment ended it; null: it lasts',
     }),
-    report: changeFailures.failureReports.shape.nullable(),
+    report: changeFailureReportShape.nullable(),
   })
   .meta({ id: 'ChangeFailure', description: 'Whether a deployment counts in the change failure rate' })
 

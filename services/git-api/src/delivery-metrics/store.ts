@@ -1,6 +1,6 @@
 import type { DatabaseOrTransaction, Pooled, Project, Rows } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 
 /** Deployments match when they meet every condition. */
 export interface MetricScope {

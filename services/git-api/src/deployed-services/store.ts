@@ -3,7 +3,7 @@ import { likeText } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import type { DeploymentView } from '../deployments/store.js'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 
 export type DeploymentInProject = DeploymentView & { project: Project }
 

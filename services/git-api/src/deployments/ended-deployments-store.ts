@@ -1,6 +1,6 @@
 import type { Database, DeploymentFinding, Prisma, Project, Rows } from '@switchyard/db'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 import type { DeploymentView } from './store.js'
 
 /** A deployment of any project that has ended, with what became worse with it. */

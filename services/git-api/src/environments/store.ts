@@ -1,5 +1,10 @@
-import type { PoolClient, Pooled, Rows } from '@switchyard/db'
-import { type DatabaseOrTransaction, type Environment, inPoolTransaction } from '@switchyard/db'
+import type { PoolClient, Pooled, Prisma, Rows } from '@switchyard/db'
+import {
+  type DatabaseOrTransaction,
+  type Environment,
+  inPoolTransaction,
+  unendedMembership,
+} from '@switchyard/db'
 import {
   insertInto,
   integer,
@@ -13,6 +18,7 @@ import {
   time,
 } from '@switchyard/db/sql'
 import { invalid, type Precondition } from '@switchyard/domain'
+import { accessLevels, type Caller } from '@switchyard/domain/access'
 import {
   type EnvironmentTier,
   environmentSlug,
@@ -44,6 +50,18 @@ const insertEnvironmentRow = insertInto(
   `WHERE (SELECT count(*) FROM environments WHERE project_id = given.project_id) < ${environmentsPerProjectMax}
     RETURNING ${environmentColumns}`,
 )
+
+/**
+ * Projects whose environments and deployments a caller may read, as the guard `readDeployments` of one project decides it; without a
+ * condition: all.
+ */
+export function projectsWithReadableDeployments({ user, token }: Caller): Prisma.ProjectWhereInput {
+  const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
+  return {
+    ...(token.projectId == null ? {} : { id: token.projectId }),
+    ...(user.admin ? {} : { OR: [{ ownerId: user.id }, { members: { some: member } }] }),
+  }
+}
 
 /** An environment to add. */
 export interface NewEnvironment {

@@ -9,7 +9,7 @@ import type {
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 
 /** The fields of a freeze period that callers write. */
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>

@@ -2,7 +2,7 @@ import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
 import { onsetMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
-import { type StatementKind, statementShape } from '../deployment-statements/deployment-statements.js'
+import type { StatementKind } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
@@ -86,16 +86,7 @@ async function listSharers(database: Database, deployment: DeploymentView) {
 
 /** That a deployment is not the reason of what was found. It keeps rules from acting, so it is not said before something is found. */
 export const dismissals: StatementKind = {
-  summaries: {
-    say: 'Say that a deployment is not the reason of what became worse',
-    takeBack: 'Take back that a deployment is not the reason',
-  },
   events: { said: 'deployment_impact_dismissed', takenBack: 'deployment_impact_restored' },
-  shape: statementShape({
-    id: 'ImpactDismissal',
-    description: 'What a person says who does not blame the deployment',
-  }),
-  refusals: [409],
   check: async (transaction, { projectId, id: deploymentId }) => {
     if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
       throw conflict('There is nothing to dismiss: nothing was found about the deployment')

@@ -2,11 +2,11 @@ import type { DeploymentFinding } from '@switchyard/db'
 import type { QueueMetrics, ServiceMetrics, ServiceQueues, WindowMetrics } from '@switchyard/delivery-impact'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentStatement } from '../deployment-statements/deployment-statements.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
+import { impactDismissalShape, presentStatement } from '../shapes/deployment-statement.js'
 import { impactFindingShape, presentImpactFinding } from '../shapes/impact-finding.js'
 import { presentRun, ruleRunShape } from '../shapes/rule-run.js'
-import { dismissals, type ImpactView, impactStates } from './impacts.js'
+import { type ImpactView, impactStates } from './impacts.js'
 
 const metricsShape = z
   .object({
@@ -74,7 +74,7 @@ export const impactShape = z
       description: 'Deployments of the same services at about the same time, which share what follows',
     }),
     concurrent_elsewhere: z.int().meta({ description: 'How many of them are in other projects' }),
-    dismissal: dismissals.shape.nullable(),
+    dismissal: impactDismissalShape.nullable(),
     rule_runs: z.array(ruleRunShape).meta({ description: 'What rules of the project did, the newest first' }),
   })
   .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })

@@ -15,7 +15,6 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { statementRoutes } from '../deployment-statements/deployment-statements.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { foundImpactShape, presentFoundImpact } from '../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../shapes/parameters.js'
@@ -23,11 +22,14 @@ import * as impacts from './impacts.js'
 import { impactShape, presentImpact } from './present.js'
 
 export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
-  const path = '/projects/:id/deployments/:deployment_id/impact'
   return [
     route('GET', '/deployment_impacts', signedIn, listFindings(database), { refusesUnknown: true }),
-    route('GET', path, guards.readDeployments, getImpact(database)),
-    ...statementRoutes(database, guards, `${path}/dismissal`, impacts.dismissals),
+    route(
+      'GET',
+      '/projects/:id/deployments/:deployment_id/impact',
+      guards.readDeployments,
+      getImpact(database),
+    ),
   ]
 }
 

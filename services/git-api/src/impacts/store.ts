@@ -10,7 +10,7 @@ import type {
 } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import type { DeploymentUser, DeploymentView } from '../deployments/store.js'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 
 export type DismissalView = DeploymentDismissal & { user: DeploymentUser | null }
 

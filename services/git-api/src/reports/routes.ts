@@ -28,7 +28,7 @@ import {
 } from './present.js'
 import type { ReportDependencies } from './reports.js'
 import * as reports from './reports.js'
-import { getTestReport, getTestReportSummary } from './test-report.js'
+import { getTestReport, getTestReportSummary } from './test-report-routes.js'
 
 const bodyBytesMax = 10 * 1024 * 1024
 const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'application/json']

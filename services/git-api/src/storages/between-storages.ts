@@ -7,101 +7,7 @@ import type { Git } from '@switchyard/git-storage/git'
 import { findLfsObject, listLfsObjects, writeLfsObject } from '@switchyard/git-storage/lfs-objects'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { advertiseRefs, serveFetch } from '@switchyard/git-storage/smart-http'
-import {
-  endpoint,
-  type Guard,
-  list,
-  ok,
-  type Route,
-  route,
-  rowId,
-  streamed,
-  text,
-} from '@switchyard/service-kit/http'
-import { z } from 'zod'
-import { requestBody } from '../shapes/bodies.js'
-import { type Storages, secretHeader } from './storages.js'
-
-/** The internal API between the git-api processes of several storages: reads repositories to copy, and finds empty ones. */
-export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
-  const guard: Guard<void> = ({ raw }) => {
-    if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()
-  }
-  const path = '/-/storages'
-  const repository = `${path}/projects/:id/repository.git`
-  const objects = `${path}/projects/:id/lfs_objects`
-  const options = { outsideApi: true, internal: true }
-  return [
-    route('POST', `${path}/empty_repositories`, guard, findEmpty(deps), options),
-    route('GET', `${repository}/info/refs`, guard, infoRefs(deps), options),
-    route('POST', `${repository}/git-upload-pack`, guard, uploadPack(deps), {
-      ...options,
-      streamsBody: true,
-    }),
-    route('GET', objects, guard, listObjects(deps), options),
-    route('GET', `${objects}/:oid`, guard, sendObject(deps), options),
-  ]
-}
-
-const project = { id: rowId() }
-
-/** A page of projects has 100 at most. */
-const findEmpty = (deps: StorageDependencies) =>
-  endpoint({
-    input: z.object({ ids: list(rowId(), 100) }),
-    handle: async ({ ids }) => ok({ empty: await findEmptyRepositories(deps, ids) }),
-  })
-
-const infoRefs = (deps: StorageDependencies) =>
-  endpoint({
-    input: z.object({ ...project, service: z.literal('git-upload-pack') }),
-    async handle({ id, service }, _access, { raw: { request, response }, signal }) {
-      const type = `application/x-${service}-advertisement`
-      response.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' })
-      await advertiseAll(deps, id, {
-        protocol: request.get('Git-Protocol'),
-        signal,
-        output: response,
-      })
-      return streamed
-    },
-  })
-
-const uploadPack = (deps: StorageDependencies) =>
-  endpoint({
-    input: z.object(project),
-    async handle({ id }, _access, { raw, signal }) {
-      const { request, response } = raw
-      const input = requestBody(raw, 'git-upload-pack')
-      response.set({ 'Content-Type': 'application/x-git-upload-pack-result', 'Cache-Control': 'no-cache' })
-      await serveAll(deps, id, {
-        protocol: request.get('Git-Protocol'),
-        signal,
-        input,
-        output: response,
-      })
-      response.end()
-      return streamed
-    },
-  })
-
-const listObjects = (deps: StorageDependencies) =>
-  endpoint({
-    input: z.object(project),
-    handle: async ({ id }) => ok(await listAllLfsObjects(deps, id)),
-  })
-
-const sendObject = (deps: StorageDependencies) =>
-  endpoint({
-    input: z.object({ ...project, oid: text() }),
-    async handle({ id, oid }, _access, { raw: { response }, signal }) {
-      const { size, write } = await openLfsObject(deps, id, oid, signal)
-      response.type('application/octet-stream').set('Content-Length', String(size))
-      await write(response)
-      response.end()
-      return streamed
-    },
-  })
+import type { Storages } from './storages.js'
 
 export interface StorageDependencies {
   database: Database
@@ -130,7 +36,7 @@ async function openOwn(
 }
 
 /** Lists every reference, hidden ones included. */
-async function advertiseAll(
+export async function advertiseAll(
   deps: StorageDependencies,
   projectId: number,
   connection: Connection,
@@ -140,7 +46,7 @@ async function advertiseAll(
 }
 
 /** Serves a fetch of any reference. The caller ends the output. */
-async function serveAll(
+export async function serveAll(
   deps: StorageDependencies,
   projectId: number,
   connection: Connection & { input: Readable },
@@ -157,11 +63,11 @@ const sessionOf = (transferIdleMs: number, path: string, { protocol, signal }: C
   seesAll: true,
 })
 
-const listAllLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
+export const listAllLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
   listLfsObjects(await openOwn(deps, projectId))
 
 /** The size of an object, and a function that writes its bytes; the caller ends the output. @throws DomainError not-found */
-async function openLfsObject(
+export async function openLfsObject(
   deps: StorageDependencies,
   projectId: number,
   oid: string,
@@ -175,7 +81,7 @@ async function openLfsObject(
 }
 
 /** Those of the given projects whose repository is in this storage and has no branch yet. */
-async function findEmptyRepositories(
+export async function findEmptyRepositories(
   deps: StorageDependencies,
   projectIds: readonly number[],
 ): Promise<number[]> {

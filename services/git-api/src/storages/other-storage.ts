@@ -8,7 +8,7 @@ const answerMsMax = 15_000
 const objects = z.array(z.object({ oid: z.string(), size: z.int() }))
 const emptiness = z.object({ empty: z.array(z.int()) })
 
-/** Requests to the git-api of another storage about its repositories; see between-storages.ts. */
+/** Requests to the git-api of another storage about its repositories; see between-storages-routes.ts. */
 export interface OtherStorage {
   /** Where git fetches a repository from. @returns the header has the form `Name: value` */
   originalOf(projectId: number): { url: string; header: string }

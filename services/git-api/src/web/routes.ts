@@ -1,8 +1,19 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
-import { anyone, endpoint, type Route, requestedUrl, route, streamed } from '@switchyard/service-kit/http'
+import {
+  anyone,
+  endpoint,
+  prefersHtml,
+  type Reply,
+  type Route,
+  requestedUrl,
+  route,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { projectPathOf } from '../guards.js'
+import { consolePageOf, consolePageOfUser } from './console-pages.js'
 import { projectPage } from './web.js'
 
 /** Answers `go get`, which asks at the address of a project or of a folder in it. */
@@ -39,3 +50,51 @@ const goGet = endpoint({
     return streamed
   },
 })
+
+/**
+ * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every caller, so nobody
+ * learns from them whether a project exists.
+ */
+export const consolePageRoutes = (): Route[] => [
+  route('GET', '/', anyone, toOverview, browserOptions),
+  route('GET', '/:namespace', anyone, toProjectsOfUser, browserOptions),
+  route('GET', projectPage, anyone, toProject, browserOptions),
+  route('GET', `${projectPage}/-/*rest`, anyone, toPageOfProject, browserOptions),
+]
+
+const browserOptions = { outsideApi: true, only: prefersHtml }
+
+const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, Vary: 'Accept' } })
+
+const toOverview = endpoint({
+  input: z.object({}),
+  handle: async () => redirect('/console/'),
+})
+
+const toProjectsOfUser = endpoint({
+  input: z.object({ namespace: text() }),
+  handle: async ({ namespace }) => redirect(consolePageOfUser(usernameOf(namespace))),
+})
+
+const projectInput = { namespace: text(), project: text() }
+
+const toProject = endpoint({
+  input: z.object(projectInput),
+  handle: async (given) => redirect(consolePageOf(consolePathOf(given))),
+})
+
+const toPageOfProject = endpoint({
+  input: z.object({ ...projectInput, rest: z.array(text()) }),
+  handle: async ({ rest, ...given }) => redirect(consolePageOf(consolePathOf(given), rest)),
+})
+
+const consolePathOf = ({ namespace, project }: { namespace: string; project: string }) => [
+  usernameOf(namespace),
+  project.replace(/\.git$/, ''),
+]
+
+/** @throws DomainError not-found for a first part of an address that no user can have, such as `api` */
+function usernameOf(namespace: string): string {
+  if (!mayBeUsername(namespace)) throw notFound()
+  return namespace
+}

@@ -27,6 +27,7 @@ import {
   type SagaView,
   type StoredPayload,
   searchSagas,
+  walkSagas,
 } from '@switchyard/saga-store'
 
 export interface SagaKey {
@@ -144,6 +145,23 @@ export async function pageSagas(database: Readable, request: SagaListRequest): P
     withCounts ? countStatuses(database, search) : undefined,
   ])
   return { sagas, next, counts }
+}
+
+/**
+ * Every saga of a search in batches, the newest first. The first batch is read before the promise resolves, so that an answer can
+ * still be a refusal when the database is unavailable.
+ */
+export async function readAllSagas(
+  database: Readable,
+  search: SagaSearch,
+): Promise<AsyncGenerator<SagaView[], void>> {
+  const batches = walkSagas(database, search)
+  const first = await batches.next()
+  return (async function* () {
+    if (first.done) return
+    yield first.value
+    yield* batches
+  })()
 }
 
 async function countStatuses(database: Readable, search: SagaSearch): Promise<StatusCounts | null> {

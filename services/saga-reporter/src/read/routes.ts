@@ -23,12 +23,11 @@ import {
 } from '../shapes/parameters.js'
 import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../shapes/saga.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import { listSagaEvents } from './events.js'
-import { exportSagas } from './export.js'
-import { failureHistory } from './failure-history.js'
-import { getPayload } from './payloads.js'
+import { listSagaEvents } from './event-routes.js'
+import { exportSagas } from './export-routes.js'
+import { getPayload } from './payload-routes.js'
 import { getSagaDetail, pageParkedActivities, pageSagas, type StatusCounts } from './read.js'
-import { sagaStats } from './stats.js'
+import { getFailureHistory, getStats } from './stats-routes.js'
 
 export interface ReadDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
@@ -44,8 +43,8 @@ const reader = administratorOrScope('read_sagas')
 export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => [
   tenantRoute('GET', '/sagas', reader, listSagas(database)),
   tenantRoute('GET', '/sagas/parked_activities', reader, listParkedActivities(database)),
-  tenantRoute('GET', '/sagas/stats', reader, sagaStats(database, clock)),
-  tenantRoute('GET', '/sagas/failure_history', reader, failureHistory(database, clock)),
+  tenantRoute('GET', '/sagas/stats', reader, getStats(database, clock)),
+  tenantRoute('GET', '/sagas/failure_history', reader, getFailureHistory(database, clock)),
   tenantRoute('GET', '/sagas/export', reader, exportSagas(database), { longLived: true }),
 ]
 

@@ -1,6 +1,7 @@
-import type { Clock } from '@switchyard/domain'
 import {
+  countFailures,
   countSagasByKind,
+  type FailureCount,
   type FailureGroup,
   groupFailures,
   measureSagaDurations,
@@ -9,33 +10,8 @@ import {
   type SagaKindCount,
   type StatsRange,
 } from '@switchyard/saga-store'
-import { endpoint, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
-import { z } from 'zod'
-import { tenantParameter } from '../shapes/parameters.js'
 
-const dayMs = 24 * 60 * 60 * 1000
-
-/** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
-export const sagaStats = (database: Readable, clock: Clock) =>
-  endpoint({
-    summary: 'Metrics of the sagas that were created in a time',
-    replies: { 200: statsShape },
-    input: z.object({
-      ...tenantParameter,
-      service_name: text().optional(),
-      created_after: time().optional(),
-      created_before: time().optional(),
-    }),
-    handle: async ({ tenant, service_name, created_after, created_before }) => {
-      const to = created_before ?? clock()
-      const from = created_after ?? new Date(to.getTime() - dayMs)
-      if (from > to) throw parameterProblem('created_after', 'is after created_before')
-      const range = { tenant, from, to, serviceName: service_name }
-      return ok(presentStats(range, await measureSagas(database, range)))
-    },
-  })
-
-interface SagaStats {
+export interface SagaStats {
   counts: SagaKindCount[]
   durations: SagaDurations[]
   failures: FailureGroup[]
@@ -45,7 +21,7 @@ interface SagaStats {
 const failureGroupsMax = 50
 
 /** Counts, durations and failures of the sagas that were created in a range of time. */
-async function measureSagas(database: Readable, range: StatsRange): Promise<SagaStats> {
+export async function measureSagas(database: Readable, range: StatsRange): Promise<SagaStats> {
   const [counts, durations, failures] = await Promise.all([
     countSagasByKind(database, range),
     measureSagaDurations(database, range),
@@ -54,76 +30,48 @@ async function measureSagas(database: Readable, range: StatsRange): Promise<Saga
   return { counts, durations, failures }
 }
 
-const count = z.int()
-const kind = { service_name: z.string().nullable(), outcome: z.string().nullable(), count }
+/** A time in parts of the same length. */
+export interface BucketRange {
+  from: Date
+  to: Date
+  bucketSeconds: number
+  buckets: number
+}
 
-const statsShape = z
-  .object({
-    from: z.date(),
-    to: z.date(),
-    total: count,
-    by_status: z.record(z.string(), count),
-    by_outcome: z.record(z.string(), count),
-    by_service: z.record(z.string(), count),
-    counts: z.array(z.object({ ...kind, status: z.string() })),
-    durations: z.array(z.object({ ...kind, p50_ms: z.number(), p90_ms: z.number(), p99_ms: z.number() })),
-    failures: z.array(
-      z.object({
-        fingerprint: z.string(),
-        count,
-        sample: z.string(),
-        first_seen_at: z.date(),
-        last_seen_at: z.date(),
-        saga_ids: z.array(z.string()),
-      }),
-    ),
-  })
-  .meta({ id: 'SagaStats', description: 'Metrics of the sagas that were created in a time' })
+/** Failures of each bucket, the first bucket first, and their sum. */
+export interface FailureCounts {
+  count: number
+  counts: number[]
+}
 
-/** Metrics of the sagas that were created in a time. */
-const presentStats = (
-  { from, to }: StatsRange,
-  { counts, durations, failures }: SagaStats,
-): z.output<typeof statsShape> => ({
-  from,
-  to,
-  total: counts.reduce((sum, { count }) => sum + count, 0),
-  by_status: totals(counts, ({ status }) => status),
-  by_outcome: totals(counts, ({ outcome }) => outcome),
-  by_service: totals(counts, ({ serviceName }) => serviceName),
-  counts: counts.map(({ serviceName, status, outcome, count }) => ({
-    service_name: serviceName,
-    status,
-    outcome,
-    count,
-  })),
-  durations: durations.map(({ serviceName, outcome, count, p50, p90, p99 }) => ({
-    service_name: serviceName,
-    outcome,
-    count,
-    p50_ms: p50,
-    p90_ms: p90,
-    p99_ms: p99,
-  })),
-  failures: failures.map(({ fingerprint, count, sample, firstSeenAt, lastSeenAt, sagaIds }) => ({
-    fingerprint,
-    count,
-    sample,
-    first_seen_at: firstSeenAt,
-    last_seen_at: lastSeenAt,
-    saga_ids: sagaIds,
-  })),
-})
+export interface FailureHistory {
+  /** The most frequent ones, the most frequent one first. */
+  causes: (FailureCounts & { fingerprint: string; sample: string })[]
+  /** All other causes together. */
+  other: FailureCounts
+}
 
-/** The sums of the counts by a key. Counts without the key are left out. */
-function totals(
-  counts: SagaKindCount[],
-  keyOf: (count: SagaKindCount) => string | null,
-): Record<string, number> {
-  const sums = new Map<string, number>()
-  for (const row of counts) {
-    const key = keyOf(row)
-    if (key !== null) sums.set(key, (sums.get(key) ?? 0) + row.count)
+/** Causes that are told apart. */
+export const causesMax = 5
+
+/** How many activities of a tenant failed in each bucket, by cause. */
+export async function measureFailureHistory(
+  database: Readable,
+  tenant: string,
+  { buckets, ...range }: BucketRange,
+): Promise<FailureHistory> {
+  return historyOf(await countFailures(database, { tenant, ...range, causesMax }), buckets)
+}
+
+function historyOf(rows: readonly FailureCount[], buckets: number): FailureHistory {
+  const countsOf = (cause: string | null) => {
+    const counts = Array.from({ length: buckets }, () => 0)
+    for (const { fingerprint, bucket, count } of rows) if (fingerprint === cause) counts[bucket] = count
+    return { count: counts.reduce((sum, count) => sum + count, 0), counts }
   }
-  return Object.fromEntries(sums)
+  const samples = new Map(rows.map(({ fingerprint, sample }) => [fingerprint, sample ?? '']))
+  const causes = [...samples].flatMap(([fingerprint, sample]) =>
+    fingerprint === null ? [] : [{ fingerprint, sample, ...countsOf(fingerprint) }],
+  )
+  return { causes: causes.sort((a, b) => b.count - a.count), other: countsOf(null) }
 }

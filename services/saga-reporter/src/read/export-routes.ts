@@ -1,10 +1,11 @@
 import { Readable as Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Readable, type SagaView, walkSagas } from '@switchyard/saga-store'
+import type { Readable, SagaView } from '@switchyard/saga-store'
 import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
 import { presentSaga } from '../shapes/saga.js'
+import { readAllSagas } from './read.js'
 
 /** The first characters of formulas in spreadsheets, also in their full-width forms. */
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
@@ -98,24 +99,19 @@ export const exportSagas = (database: Readable) =>
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv'), ...bomParameter }),
     handle: async ({ format, bom, ...given }, _caller, call) => {
       if (bom && format !== 'csv') throw parameterProblem('bom', 'is for CSV alone')
-      const batches = walkSagas(database, toSearch(given))
-      // Before the first byte is sent, the answer can still be 503 when the database is unavailable.
-      const first = await batches.next()
+      const batches = await readAllSagas(database, toSearch(given))
       const { head, ...written } = sagaFormats[format]
       const file = { ...written, head: bom ? `${byteOrderMark}${head}` : head }
-      await send(call, file, `sagas.${format}`, textsOf(file, first, batches))
+      await send(call, file, `sagas.${format}`, textsOf(file, batches))
       return streamed
     },
   })
 
 async function* textsOf(
   { head, write }: SagaFormat,
-  first: IteratorResult<SagaView[], void>,
   batches: AsyncGenerator<SagaView[], void>,
 ): AsyncGenerator<string> {
   if (head !== '') yield head
-  if (first.done) return
-  yield write(first.value)
   for await (const sagas of batches) yield write(sagas)
 }
 

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import type { Statement } from '../deployment-statements/deployment-statements.js'
+import { presentUser, userShape } from './user.js'
+
+const statementShape = (meta: { id: string; description: string }) =>
+  z.object({ reason: z.string(), user: userShape.nullable(), created_at: z.date() }).meta(meta)
+
+export const changeFailureReportShape = statementShape({
+  id: 'ChangeFailureReport',
+  description: 'What a person says who calls a deployment a failure',
+})
+
+export const impactDismissalShape = statementShape({
+  id: 'ImpactDismissal',
+  description: 'What a person says who does not blame the deployment',
+})
+
+export const presentStatement = (
+  { reason, user, createdAt }: Statement,
+  baseUrl: string,
+): z.output<ReturnType<typeof statementShape>> => ({
+  reason,
+  user: user && presentUser(user, baseUrl),
+  created_at: createdAt,
+})
