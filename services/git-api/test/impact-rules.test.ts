@@ -206,6 +206,7 @@ describe('what a rule did', () => {
 
 describe('a freeze by a rule', () => {
   const enforced = (fields: object = {}) => deploy({ status: 'running', enforce: true, ...fields })
+  const inAMinute = () => new Date(Date.now() + 60_000).toISOString()
 
   it('holds for its environment as a freeze period does, and lets an earlier commit through', async () => {
     expect((await deploy({ sha: shas.first })).status).toBe(201)
@@ -241,6 +242,10 @@ describe('a freeze by a rule', () => {
     if (how === 'revert') await ask('POST', `${runs}/${run.id}/revert`)
     expect((await enforced()).body.frozen).toBe(false)
     expect((await ask('GET', runs)).body[0].in_force).toBe(false)
+    const listed = (await harness.ask('reporter', 'GET', '/freezes')).body
+    expect(listed).toMatchObject(how === 'dry run' ? [] : [{ ends_at: expect.any(String) }])
+    const { body: earlier } = await harness.ask('reporter', 'GET', `/freezes?ends_after=${inAMinute()}`)
+    expect(earlier).toEqual([])
   })
 
   it('refuses what begins in a protected environment', async () => {

@@ -9,20 +9,30 @@ export type RuleBanner = {
   dismissable: boolean
 }
 
-// SQL about the run `r`, of which the project and the deployment are enough for the last two.
+// SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and `isRunFollowed`.
+
+const hasDoneWhatEnds = 'NOT r.dry_run AND (r.freezes OR r.banner IS NOT NULL)'
 
 /** Whether it has done what can end, and nobody has noted the end. */
-export const isRunOpen = '(r.ended_at IS NULL AND NOT r.dry_run AND (r.freezes OR r.banner IS NOT NULL))'
+export const isRunOpen = `(r.ended_at IS NULL AND ${hasDoneWhatEnds})`
 
-/** Whether the findings about its deployment are dismissed. */
-export const isRunDismissed = `EXISTS (SELECT FROM deployment_dismissals d
-  WHERE d.project_id = r.project_id AND d.deployment_id = r.deployment_id)`
+const dismissals = `deployment_dismissals d
+  WHERE d.project_id = r.project_id AND d.deployment_id = r.deployment_id`
 
-/** Whether the environment has got another deployment since. */
-export const isRunFollowed = `EXISTS (SELECT FROM deployments blamed JOIN deployments later
+const followers = `deployments blamed JOIN deployments later
   ON later.project_id = blamed.project_id AND later.environment_id = blamed.environment_id
     AND later.status = 'success' AND later.finished_at > blamed.finished_at
-  WHERE blamed.project_id = r.project_id AND blamed.id = r.deployment_id)`
+  WHERE blamed.project_id = r.project_id AND blamed.id = r.deployment_id`
 
-/** Whether what it did holds, also while nobody has noted the end. */
-export const isRunInForce = `(${isRunOpen} AND NOT ${isRunDismissed} AND NOT ${isRunFollowed})`
+/** Whether the findings about its deployment are dismissed. */
+export const isRunDismissed = `EXISTS (SELECT FROM ${dismissals})`
+
+/** Whether the environment has got another deployment since. */
+export const isRunFollowed = `EXISTS (SELECT FROM ${followers})`
+
+/** When what it did ended, also while nobody has noted the end; null while it holds. */
+export const runEnd = `COALESCE(r.ended_at,
+  LEAST((SELECT d.created_at FROM ${dismissals}), (SELECT min(later.finished_at) FROM ${followers})))`
+
+/** Whether what it did holds. */
+export const isRunInForce = `(${hasDoneWhatEnds} AND ${runEnd} IS NULL)`

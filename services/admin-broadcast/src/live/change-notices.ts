@@ -11,6 +11,7 @@ import type { BroadcastMessage } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { boundariesBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
+import { listenForNotices } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
@@ -46,7 +47,7 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
     connection: publisher,
     onError: report.disconnected,
   })
-  const stopListening = listenForNotices(redisUrl, board, logger)
+  const stopListening = listen(redisUrl, board, logger)
 
   async function plan(message: BroadcastMessage): Promise<void> {
     const now = clock()
@@ -74,32 +75,24 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
 }
 
 /** Passes notices on to the board, and tells the board whether it receives notices. */
-function listenForNotices(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
-  const report = reportRedis(
-    logger,
-    'no connection to Redis: this replica finds the changes of others up to a second late',
-  )
-  const subscriber = createRedis({ url: redisUrl, onError: report.disconnected, autoResubscribe: false })
+function listen(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
   const refresh = () => board.refresh().catch(() => board.setSubscribed(false))
-  subscriber.on('ready', async () => {
-    report.connected()
-    try {
-      await subscriber.subscribe(broadcastChannel)
+  return listenForNotices({
+    redisUrl,
+    channel: broadcastChannel,
+    logger,
+    outageMessage: 'no connection to Redis: this replica finds the changes of others up to a second late',
+    onSubscribed() {
       board.setSubscribed(true)
-      await refresh()
-    } catch (error) {
-      report.commandFailed(error)
-      // Without the subscription the connection is of no use; a new one tries again.
-      subscriber.disconnect(true)
-    }
+      void refresh()
+    },
+    onUnsubscribed: () => board.setSubscribed(false),
+    onNotice(text) {
+      const notice = readNotice(text)
+      if (notice?.at === undefined) void refresh()
+      else board.reachBoundary(new Date(notice.at))
+    },
   })
-  subscriber.on('close', () => board.setSubscribed(false))
-  subscriber.on('message', (_channel, text) => {
-    const notice = readNotice(text)
-    if (notice?.at === undefined) void refresh()
-    else board.reachBoundary(new Date(notice.at))
-  })
-  return () => subscriber.disconnect()
 }
 
 function readNotice(text: string): BroadcastNotice | undefined {

@@ -27,7 +27,7 @@ import { getCommit } from '../commits/commits.js'
 import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods } from '../freeze-periods/store.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { findRuleFreeze, type RuleFreeze } from '../impact-rules/store.js'
+import { type FreezingRun, findFreezingRun } from '../impact-rules/store.js'
 import type { Jobs } from '../jobs.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import { deploymentHook } from '../shapes/hooks.js'
@@ -136,7 +136,7 @@ export async function addDeployment(
 }
 
 /** The end of a freeze period, or a freeze by a rule, which has none. */
-type Freeze = { end: Date } | { rule: RuleFreeze }
+type Freeze = { end: Date } | { rule: FreezingRun }
 
 async function findFreeze(
   { database, freezeCalendar }: DeploymentDependencies,
@@ -146,7 +146,7 @@ async function findFreeze(
 ): Promise<Freeze | null> {
   const end = await freezeCalendar.findEnd(await listFreezePeriods(database, projectId), now)
   if (end) return { end }
-  const rule = await findRuleFreeze(database, { projectId, ...deployed })
+  const rule = await findFreezingRun(database, { projectId, ...deployed })
   return rule && { rule }
 }
 

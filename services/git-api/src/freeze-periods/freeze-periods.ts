@@ -11,6 +11,7 @@ import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall } from '../guards.js'
+import { listReadableRuleFreezes, type RuleFreeze } from '../impact-rules/store.js'
 import { type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
 import {
   createFreezePeriod,
@@ -18,15 +19,13 @@ import {
   type FreezePeriodFields,
   findFreezePeriod,
   listReadableFreezePeriods,
-  listReadableRuleFreezes,
   listFreezePeriods as listStoredPeriods,
   lockAndCountFreezePeriods,
-  type RuleFreeze,
   updateFreezePeriod,
 } from './store.js'
 
+export type { RuleFreeze } from '../impact-rules/store.js'
 export { type FreezeCalendar, listedMs } from './freeze-calendar.js'
-export type { RuleFreeze } from './store.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
@@ -69,7 +68,7 @@ export async function listFreezes(
     freezes.push({
       project: run.deployment.project,
       startsAt: run.appliedAt,
-      endsAt: run.endedAt,
+      endsAt: run.endsAt,
       by: { run },
     })
   freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())

@@ -1,12 +1,4 @@
-import type {
-  DatabaseOrTransaction,
-  Deployment,
-  Environment,
-  FreezePeriod,
-  ImpactRule,
-  ImpactRuleRun,
-  Project,
-} from '@switchyard/db'
+import type { DatabaseOrTransaction, FreezePeriod, Project } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { projectsWithReadableDeployments } from '../environments/store.js'
@@ -49,35 +41,6 @@ export const listReadableFreezePeriods = (
     where: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
     include: { project: true },
     orderBy: [{ project: { lastActivityAt: 'desc' } }, { projectId: 'asc' }, { id: 'asc' }],
-    take,
-  })
-
-/** A freeze that a rule has made, with what tells where it is from. */
-export type RuleFreeze = ImpactRuleRun & {
-  rule: Pick<ImpactRule, 'name'>
-  deployment: Deployment & { project: Project; environment: Pick<Environment, 'name'> }
-}
-
-/** Freezes by rules, in a time, of projects whose deployments the caller may read; the last one first. */
-export const listReadableRuleFreezes = (
-  { prisma }: DatabaseOrTransaction,
-  caller: Caller,
-  { endsAfter, startsBefore }: { endsAfter: Date; startsBefore: Date },
-  take: number,
-): Promise<RuleFreeze[]> =>
-  prisma.impactRuleRun.findMany({
-    where: {
-      freezes: true,
-      dryRun: false,
-      appliedAt: { lte: startsBefore },
-      OR: [{ endedAt: null }, { endedAt: { gte: endsAfter } }],
-      deployment: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
-    },
-    include: {
-      rule: { select: { name: true } },
-      deployment: { include: { project: true, environment: { select: { name: true } } } },
-    },
-    orderBy: [{ appliedAt: 'desc' }, { projectId: 'asc' }, { id: 'asc' }],
     take,
   })
 

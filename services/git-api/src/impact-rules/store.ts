@@ -1,16 +1,23 @@
 import {
   type DatabaseOrTransaction,
+  type Deployment,
+  type Environment,
   type ImpactRule,
+  type ImpactRuleRun,
   isRunInForce,
   isRunOpen,
   type Pooled,
   Prisma,
+  type Project,
   type Rows,
   type RuleBanner,
+  runEnd,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
+import type { Caller } from '@switchyard/domain/access'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
+import { projectsWithReadableDeployments } from '../guards.js'
 
 /** The fields of a rule that callers write. */
 export interface RuleFields
@@ -182,21 +189,21 @@ export const endRun = (
   SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
   WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunOpen)}`
 
-/** A freeze that a rule has made. */
-export interface RuleFreeze {
+/** A run that has frozen an environment. */
+export interface FreezingRun {
   runId: number
   ruleName: string
 }
 
 /**
- * A freeze of an environment by a rule; null when there is none. A commit that the environment has had before the deployment that
+ * A run that freezes an environment; null when there is none. A commit that the environment has had before the deployment that
  * the rule is about is let through: going back to it ends what the rule is about.
  */
-export async function findRuleFreeze(
+export async function findFreezingRun(
   { pool }: Pooled,
   { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
-): Promise<RuleFreeze | null> {
-  const { rows } = await pool.query<RuleFreeze>({
+): Promise<FreezingRun | null> {
+  const { rows } = await pool.query<FreezingRun>({
     name: 'impact-rule-freeze',
     text: `SELECT r.id AS "runId", rule.name AS "ruleName" FROM environments e
       JOIN impact_rule_runs r ON r.project_id = e.project_id AND r.environment_id = e.id
@@ -210,4 +217,51 @@ export async function findRuleFreeze(
     values: [projectId, environment, sha],
   })
   return rows[0] ?? null
+}
+
+/** A freeze that a rule has made, with what tells where it is from. */
+export type RuleFreeze = ImpactRuleRun & {
+  rule: Pick<ImpactRule, 'name'>
+  deployment: Deployment & { project: Project; environment: Pick<Environment, 'name'> }
+  /** Null while it is in force. */
+  endsAt: Date | null
+}
+
+/** Freezes by rules, in a time, of projects whose deployments the caller may read; the last one first. */
+export async function listReadableRuleFreezes(
+  database: DatabaseOrTransaction,
+  caller: Caller,
+  { endsAfter, startsBefore }: { endsAfter: Date; startsBefore: Date },
+  take: number,
+): Promise<RuleFreeze[]> {
+  const runs = await database.prisma.impactRuleRun.findMany({
+    where: {
+      freezes: true,
+      dryRun: false,
+      appliedAt: { lte: startsBefore },
+      OR: [{ endedAt: null }, { endedAt: { gte: endsAfter } }],
+      deployment: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
+    },
+    include: {
+      rule: { select: { name: true } },
+      deployment: { include: { project: true, environment: { select: { name: true } } } },
+    },
+    orderBy: [{ appliedAt: 'desc' }, { projectId: 'asc' }, { id: 'asc' }],
+    take,
+  })
+  const ends = await findEnds(database, runs)
+  return runs
+    .map((run) => ({ ...run, endsAt: ends.get(run.id) ?? null }))
+    .filter(({ endsAt }) => endsAt === null || endsAt >= endsAfter)
+}
+
+/** By the id of the run; null while it is in force. */
+async function findEnds({ prisma }: DatabaseOrTransaction, runs: ImpactRuleRun[]) {
+  const projectIds = runs.map(({ projectId }) => projectId)
+  const ids = runs.map(({ id }) => id)
+  const rows = await prisma.$queryRaw<{ id: number; end: Date | null }[]>`
+    SELECT r.id, ${Prisma.raw(runEnd)} AS "end" FROM impact_rule_runs r
+    JOIN unnest(${projectIds}::integer[], ${ids}::integer[]) AS asked (project_id, id)
+      ON r.project_id = asked.project_id AND r.id = asked.id`
+  return new Map(rows.map(({ id, end }) => [id, end]))
 }

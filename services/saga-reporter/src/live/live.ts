@@ -8,6 +8,7 @@ import {
   readLogTail,
   readLogWriters,
 } from '@switchyard/saga-store'
+import { listenForNotices } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { SagaFeed } from './feed.js'
@@ -140,32 +141,28 @@ export interface NoticesOptions {
 }
 
 export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): Notices {
-  const publishing = reportRedis(
+  const report = reportRedis(
     logger,
     'no connection to Redis: other replicas find the saga events of this one up to a second late',
   )
-  const publisher = createRedis({ url: redisUrl, onError: publishing.disconnected })
-  publisher.on('ready', publishing.connected)
-  const listening = reportRedis(
+  const publisher = createRedis({ url: redisUrl, onError: report.disconnected })
+  publisher.on('ready', report.connected)
+  const stopListening = listenForNotices({
+    redisUrl,
+    channel: sagaEventsChannel,
     logger,
-    'no connection to Redis: this replica finds the saga events of others up to a second late',
-  )
-  const subscriber = createRedis({ url: redisUrl, onError: listening.disconnected, autoResubscribe: false })
-  subscriber.on('ready', () => {
-    listening.connected()
-    subscriber.subscribe(sagaEventsChannel).catch(listening.commandFailed)
-    // Notices from before the subscription are lost.
-    onNotice()
+    outageMessage: 'no connection to Redis: this replica finds the saga events of others up to a second late',
+    onSubscribed: onNotice,
+    onNotice,
   })
-  subscriber.on('message', onNotice)
   return {
     publish(batch) {
       if (publisher.status !== 'ready') return
-      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(publishing.commandFailed)
+      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(report.commandFailed)
     },
     close() {
       publisher.disconnect()
-      subscriber.disconnect()
+      stopListening()
     },
   }
 }

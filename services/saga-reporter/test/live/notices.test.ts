@@ -12,6 +12,32 @@ beforeAll(async () => {
 })
 afterAll(() => redis?.stop())
 
+it('receives notices once Redis lets it subscribe', async () => {
+  const lines: { msg: string }[] = []
+  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
+  const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
+  await administrator.acl('SETUSER', redisUserOf('saga-reporter'), '-subscribe')
+  let received = 0
+  const onNotice = () => {
+    received += 1
+  }
+  const notices = createNotices({ redisUrl: redis.urlOf('saga-reporter'), onNotice, logger })
+  await waitFor(() => lines.length > 0, { what: 'a log line' })
+  expect(lines[0]?.msg).toBe('a Redis command failed')
+
+  await administrator.acl('SETUSER', redisUserOf('saga-reporter'), '+subscribe')
+  administrator.disconnect()
+  const before = received
+  await waitFor(
+    () => {
+      notices.publish({ tenants: ['default'], to: '1' })
+      return received > before + 1
+    },
+    { what: 'a notice' },
+  )
+  notices.close()
+})
+
 it('says why Redis refuses a notice, and reports an outage after that', async () => {
   const lines: { msg: string; err?: { message: string } }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })

@@ -1,16 +1,8 @@
-import {
-  type DeploymentFinding,
-  type DeploymentImpact,
-  enqueueForProject,
-  inPoolTransaction,
-  type Pooled,
-  sqlStateOf,
-} from '@switchyard/db'
+import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
-import { impactDelivery } from '@switchyard/webhooks'
-import { applyRules, type ComparedDeployment, hookDeployment, type Occasion } from './rules.js'
+import type { ComparedDeployment } from './rules.js'
 
 /** A deployment whose services have to be compared. */
 export interface DueDeployment extends ComparedDeployment {
@@ -92,7 +84,7 @@ const impacts = rowColumns<ImpactRow>({
   queues: json('queues'),
 })
 
-const writeImpact = insertInto(
+const insertImpact = insertInto(
   'impact-write',
   'deployment_impacts',
   impacts,
@@ -120,7 +112,7 @@ const findings = rowColumns<FindingRow>({
 })
 
 /** A finding stays, also when a later comparison does not make it again: what began it may have ended. */
-const writeFindings = insertInto(
+const insertFindings = insertInto(
   'impact-write-findings',
   'deployment_findings',
   findings,
@@ -133,41 +125,59 @@ const writeFindings = insertInto(
 )
 
 /** A row that was written, and whether it was not there before. */
-type StoredFinding = DatedFinding & { isNew: boolean }
+export type StoredFinding = DatedFinding & { isNew: boolean }
 
-/**
- * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
- * nothing when the deployment, or a rule about it, was deleted meanwhile.
- *
- * @returns the names of the rules that were applied
- */
-export async function recordImpact(
-  { pool }: Pooled,
-  deployment: DueDeployment,
+/** @returns the findings, also those that a comparison before has stored */
+export async function writeImpact(
+  client: PoolClient,
+  { projectId, id: deploymentId }: Pick<DueDeployment, 'projectId' | 'id'>,
   { findings: found, ...impact }: Impact,
-  occasion: Occasion,
-): Promise<string[]> {
-  const { projectId, id: deploymentId } = deployment
-  const { now: foundAt, externalUrl } = occasion
+  foundAt: Date,
+): Promise<StoredFinding[]> {
   const rows = found.map((finding): FindingRow => ({ ...finding, foundAt, projectId, deploymentId }))
-  try {
-    return await inPoolTransaction(pool, async (client) => {
-      await client.query(queryOf(writeImpact, [{ ...impact, projectId, deploymentId }]))
-      const { rows: stored } = await client.query<StoredFinding>(queryOf(writeFindings, rows))
-      const added = stored.filter(({ isNew }) => isNew)
-      if (added.length > 0) {
-        await enqueueForProject(client, projectId, 'deployment_impact', () =>
-          impactDelivery(hookDeployment(deployment), added, externalUrl),
-        )
-      }
-      if (stored.length === 0) return []
-      const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
-      return applyRules(client, deployment, findings, occasion)
-    })
-  } catch (error) {
-    if (sqlStateOf(error) !== foreignKeyViolation) throw error
-    return []
-  }
+  await client.query(queryOf(insertImpact, [{ ...impact, projectId, deploymentId }]))
+  const { rows: stored } = await client.query<StoredFinding>(queryOf(insertFindings, rows))
+  return stored
 }
 
-const foreignKeyViolation = '23503'
+/** Time between two looks at a finding that lasts. */
+const againInMs = 5 * 60_000
+/** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
+const lastingMsMax = 7 * 24 * 60 * 60_000
+/** Findings that one run looks at. */
+const claimedMax = 50
+
+/** A finding whose figure is not back, as far as is known. */
+export interface OpenFinding extends Pick<Finding, 'measure' | 'before' | 'after'> {
+  projectId: number
+  id: string
+  tenant: string
+  service: string
+  fingerprint: string
+  onsetAt: Date
+}
+
+/** Findings that nobody has looked at for a while, so that one process at a time does. */
+export async function claimOpenFindings({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
+  const { rows } = await pool.query<OpenFinding>({
+    name: 'claim-open-findings',
+    text: `UPDATE deployment_findings f SET look_at = $1::timestamptz + $2 * interval '1 ms'
+      WHERE (f.project_id, f.id) IN (
+        SELECT project_id, id FROM deployment_findings
+        WHERE recovered_at IS NULL AND onset_at > $1::timestamptz - $3 * interval '1 ms'
+          AND (look_at IS NULL OR look_at <= $1)
+        ORDER BY look_at NULLS FIRST, onset_at LIMIT $4)
+      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS service, f.measure, f.fingerprint,
+        f.before, f.after, f.onset_at AS "onsetAt"`,
+    values: [now, againInMs, lastingMsMax, claimedMax],
+  })
+  return rows
+}
+
+/** Notes since when the figure of a finding was back. */
+export const recordRecovery = ({ pool }: Pooled, { projectId, id }: OpenFinding, recoveredAt: Date) =>
+  pool.query({
+    name: 'record-recovery',
+    text: 'UPDATE deployment_findings SET recovered_at = $3 WHERE project_id = $1 AND id = $2',
+    values: [projectId, id, recoveredAt],
+  })

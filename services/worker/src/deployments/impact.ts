@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import { type Database, enqueueForProject, inPoolTransaction, type Pooled, sqlStateOf } from '@switchyard/db'
 import {
   type Finding,
   findImpact,
@@ -11,22 +11,23 @@ import {
 } from '@switchyard/delivery-impact'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { impactDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
 import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { jobType } from '../job-type.js'
 import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
-import { type DatedFinding, type DueDeployment, type Impact, listDue, recordImpact } from './impact-store.js'
+import { type DatedFinding, type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
-import { announceBanners, endRules, type Occasion } from './rules.js'
+import { announceBanners, applyRules, endRules, hookDeployment, type Occasion } from './rules.js'
 import {
   type HistoryQuestion,
   listOthers,
   listTenants,
   readBriefHistory,
   readHistory,
-} from './saga-history.js'
+} from './saga-history-store.js'
 
 const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
@@ -109,6 +110,39 @@ async function compareDeployment(
     return false
   }
 }
+
+/**
+ * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
+ * nothing when the deployment, or a rule about it, was deleted meanwhile.
+ *
+ * @returns the names of the rules that were applied
+ */
+export async function recordImpact(
+  { pool }: Pooled,
+  deployment: DueDeployment,
+  impact: Impact,
+  occasion: Occasion,
+): Promise<string[]> {
+  try {
+    return await inPoolTransaction(pool, async (client) => {
+      const stored = await writeImpact(client, deployment, impact, occasion.now)
+      const added = stored.filter(({ isNew }) => isNew)
+      if (added.length > 0) {
+        await enqueueForProject(client, deployment.projectId, 'deployment_impact', () =>
+          impactDelivery(hookDeployment(deployment), added, occasion.externalUrl),
+        )
+      }
+      if (stored.length === 0) return []
+      const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
+      return applyRules(client, deployment, findings, occasion)
+    })
+  } catch (error) {
+    if (sqlStateOf(error) !== foreignKeyViolation) throw error
+    return []
+  }
+}
+
+const foreignKeyViolation = '23503'
 
 /** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
 export async function findDeploymentImpact(

@@ -1,45 +1,14 @@
-import type { Database, Pooled } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { type Finding, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
+import { claimOpenFindings, type OpenFinding, recordRecovery } from './impact-store.js'
 import { groupsOfServices, readQueues } from './queue-history.js'
-import { readBriefHistory } from './saga-history.js'
+import { readBriefHistory } from './saga-history-store.js'
 
 const minuteMs = 60_000
-/** Time between two looks at a finding that lasts. */
-const againInMs = 5 * minuteMs
-/** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
-const lastingMsMax = 7 * 24 * 60 * minuteMs
-/** Findings that one run looks at. */
-const rowsMax = 50
 /** Sagas that ended earlier, and earlier samples of queues, are not read. */
 const historyMs = 120 * minuteMs
-
-/** A finding whose figure is not back, as far as is known. */
-interface OpenFinding extends Pick<Finding, 'measure' | 'before' | 'after'> {
-  projectId: number
-  id: string
-  tenant: string
-  service: string
-  fingerprint: string
-  onsetAt: Date
-}
-
-async function claimOpen({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
-  const { rows } = await pool.query<OpenFinding>({
-    name: 'claim-open-findings',
-    text: `UPDATE deployment_findings f SET look_at = $1::timestamptz + $2 * interval '1 ms'
-      WHERE (f.project_id, f.id) IN (
-        SELECT project_id, id FROM deployment_findings
-        WHERE recovered_at IS NULL AND onset_at > $1::timestamptz - $3 * interval '1 ms'
-          AND (look_at IS NULL OR look_at <= $1)
-        ORDER BY look_at NULLS FIRST, onset_at LIMIT $4)
-      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS service, f.measure, f.fingerprint,
-        f.before, f.after, f.onset_at AS "onsetAt"`,
-    values: [now, againInMs, lastingMsMax, rowsMax],
-  })
-  return rows
-}
 
 type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
@@ -63,7 +32,7 @@ export async function noteRecoveries(
   }
   // A service often has several findings.
   const known = new Map<string, Known>()
-  for (const finding of await claimOpen(database, now)) {
+  for (const finding of await claimOpenFindings(database, now)) {
     if (signal.aborted) return
     const key = JSON.stringify([finding.tenant, finding.service])
     const history = known.get(key) ?? (await readHistory(finding))
@@ -75,10 +44,3 @@ export async function noteRecoveries(
 }
 
 const isOfQueues = (measure: Finding['measure']) => measure === 'queue_latency' || measure === 'failed_jobs'
-
-const recordRecovery = ({ pool }: Pooled, { projectId, id }: OpenFinding, recoveredAt: Date) =>
-  pool.query({
-    name: 'record-recovery',
-    text: 'UPDATE deployment_findings SET recovered_at = $3 WHERE project_id = $1 AND id = $2',
-    values: [projectId, id, recoveredAt],
-  })

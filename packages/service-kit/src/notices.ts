@@ -1,0 +1,40 @@
+import type { Logger } from './observability/index.js'
+import { createRedis, reportRedis } from './redis.js'
+
+export interface NoticeListener {
+  redisUrl: string
+  channel: string
+  logger: Logger
+  /** Logged when an outage of Redis starts. */
+  outageMessage: string
+  onNotice: (text: string) => void
+  /** Notices arrive from now on; those from before are lost. */
+  onSubscribed: () => void
+  /** No notice arrives until `onSubscribed` is called again. */
+  onUnsubscribed?: () => void
+}
+
+/**
+ * Receives the notices of other processes. A notice may be lost, so whoever listens polls as well.
+ *
+ * @returns a function that ends it
+ */
+export function listenForNotices(listener: NoticeListener): () => void {
+  const { redisUrl, channel, logger, outageMessage, onNotice, onSubscribed, onUnsubscribed } = listener
+  const report = reportRedis(logger, outageMessage)
+  const subscriber = createRedis({ url: redisUrl, onError: report.disconnected, autoResubscribe: false })
+  subscriber.on('ready', async () => {
+    report.connected()
+    try {
+      await subscriber.subscribe(channel)
+      onSubscribed()
+    } catch (error) {
+      report.commandFailed(error)
+      // Without the subscription the connection is of no use; a new one tries again.
+      subscriber.disconnect(true)
+    }
+  })
+  subscriber.on('close', () => onUnsubscribed?.())
+  subscriber.on('message', (_channel, text) => onNotice(text))
+  return () => subscriber.disconnect()
+}
