@@ -161,7 +161,7 @@ describe('the command, installed from the instance', () => {
   it('login keeps the token for this user alone, whoami shows it without its secret, logout forgets it', async () => {
     const elsewhere = { XDG_CONFIG_HOME: join(scratch, 'elsewhere') }
     const file = join(scratch, 'elsewhere/switchyard/credentials.json')
-    expect(await run(['whoami'], '', elsewhere)).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await run(['whoami'], '', elsewhere)).toMatchObject({ exitCode: 3, stdout: '' })
     expect(await run(['login', tree.url], 'glpat-wrong', elsewhere)).toMatchObject({ exitCode: 3 })
     expect(existsSync(file)).toBe(false)
     expect((await run(['login', tree.url], `${tree.rootToken}\n`, elsewhere)).stderr).toContain('as root')

@@ -1,21 +1,27 @@
-import { type CommandHandlers, CommandRefused, type SagaClient } from '@switchyard/saga-client'
-import type { Saga } from './orchestrator.js'
+import { type CommandHandlers, CommandReturned, type SagaClient } from '@switchyard/saga-client'
+import type { Outcome, Saga } from './orchestrator.js'
 
 /**
- * Does what operators ask of the sagas of this process. A whole orchestrator keeps its sagas in a database, with the id of each
+ * Does what operators ask of the sagas of this process; what they ask of others is for the process that has them. A whole orchestrator keeps its sagas in a database, with the id of each
  * command that it has obeyed beside them, so that it knows them after a crash.
  */
 export function obeyCommands(reporter: SagaClient, sagas: ReadonlyMap<string, Saga>): () => Promise<void> {
   const find = (sagaId: string): Saga => {
     const saga = sagas.get(sagaId)
-    if (!saga) throw new CommandRefused('this process does not have the trip')
+    if (!saga) throw new CommandReturned('this process does not have the trip')
     return saga
   }
+  const say = async (sagaId: string, obey: (saga: Saga) => Promise<Outcome>): Promise<string> => {
+    const saga = find(sagaId)
+    const outcome = await obey(saga)
+    if (outcome === 'stuck') throw new Error('the trip is stuck', { cause: saga.because })
+    return `the trip is ${outcome}`
+  }
   const handlers: CommandHandlers = {
-    retry: async ({ sagaId, activityId }) => `the trip is ${await find(sagaId).retry(activityId)}`,
-    skip: async ({ sagaId, activityId }) => `the trip is ${await find(sagaId).skip(activityId)}`,
-    compensate: async ({ sagaId }) => `the trip is ${await find(sagaId).compensate()}`,
-    cancel: ({ sagaId }) => find(sagaId).cancel(),
+    retry: ({ sagaId, activityId }) => say(sagaId, (saga) => saga.retry(activityId)),
+    skip: ({ sagaId, activityId }) => say(sagaId, (saga) => saga.skip(activityId)),
+    compensate: ({ sagaId }) => say(sagaId, (saga) => saga.compensate()),
+    cancel: ({ sagaId }) => say(sagaId, (saga) => saga.cancel()),
   }
   return reporter.onCommand(handlers)
 }

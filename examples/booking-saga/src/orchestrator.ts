@@ -30,6 +30,7 @@ export class Saga {
   readonly #steps: readonly Step[]
   readonly #begun: Begun[] = []
   #isCanceled = false
+  #running: Promise<Outcome> | null = null
   #outcome: Outcome | null = null
 
   constructor(reporter: SagaClient, id: string, steps: readonly Step[]) {
@@ -38,12 +39,9 @@ export class Saga {
     this.#steps = steps
   }
 
-  async run(): Promise<Outcome> {
-    void this.#reporter.sagaStarted({ sagaId: this.id })
-    for (const [order, step] of this.#steps.entries()) {
-      if (this.#isCanceled || !(await this.#execute(step, order))) return this.#undo()
-    }
-    return this.#end('succeeded')
+  run(): Promise<Outcome> {
+    this.#running = this.#execute()
+    return this.#running
   }
 
   /** Tries again to undo a step, and goes on. @throws CommandRefused when it does not stand still there */
@@ -60,20 +58,30 @@ export class Saga {
     return this.#undo()
   }
 
-  /** Undoes what has succeeded. @throws CommandRefused when it has not */
+  /** Undoes what was done, and begins no further step. @throws CommandRefused when it is undone already */
   async compensate(): Promise<Outcome> {
-    if (this.#outcome !== 'succeeded') throw new CommandRefused(`the trip is ${this.#outcome ?? 'under way'}`)
-    return this.#undo()
-  }
-
-  /** Begins no further step and undoes the others. @throws CommandRefused when it has ended */
-  cancel(): void {
-    if (this.#outcome !== null) throw new CommandRefused(`the trip is ${this.#outcome}`)
+    if (this.#outcome === 'compensated') throw new CommandRefused('the trip is compensated')
+    if (this.#outcome !== null) return this.#undo()
     this.because = 'an operator has canceled it'
     this.#isCanceled = true
+    return this.#running ?? this.run()
   }
 
-  async #execute(step: Step, order: number): Promise<boolean> {
+  /** The same for a trip that has not come to its end. @throws CommandRefused when it has */
+  async cancel(): Promise<Outcome> {
+    if (this.#outcome === 'succeeded') throw new CommandRefused('the trip is booked: compensate it')
+    return this.compensate()
+  }
+
+  async #execute(): Promise<Outcome> {
+    void this.#reporter.sagaStarted({ sagaId: this.id })
+    for (const [order, step] of this.#steps.entries()) {
+      if (this.#isCanceled || !(await this.#executeStep(step, order))) return this.#undo()
+    }
+    return this.#isCanceled ? this.#undo() : this.#end('succeeded')
+  }
+
+  async #executeStep(step: Step, order: number): Promise<boolean> {
     const activityId = randomUUID()
     const about = { sagaId: this.id, activityId }
     this.#begun.push({ step, activityId, isUndone: false })

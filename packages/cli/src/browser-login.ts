@@ -92,18 +92,18 @@ const refusals: Record<string, Failure> = {
 function failureOf(error: unknown, url: string): Failure {
   const known = causesOf(error).find((each) => each instanceof Failure)
   if (known) return known
-  if (error instanceof ResponseBodyError) {
-    const { status, error_description: told = error.error } = error
-    if (status >= 500)
-      return new Failure(
-        `the server at ${url} answered ${status}: try again in a moment`,
-        exitCodes.unreachable,
-      )
-    if (status === 429) return new Failure(`${told}: wait a minute and try again`, exitCodes.rateLimited)
-    return refusals[error.error] ?? usageFailure(told)
-  }
+  const status = statusOf(error) ?? 0
+  if (status >= 500)
+    return new Failure(
+      `the server at ${url} answered ${status}: try again in a moment`,
+      exitCodes.unreachable,
+    )
+  if (status === 429)
+    return new Failure('there are too many requests: wait a minute and try again', exitCodes.rateLimited)
+  if (error instanceof ResponseBodyError)
+    return refusals[error.error] ?? usageFailure(error.error_description ?? error.error)
   if (causesOf(error).some(({ name }) => name === 'TimeoutError')) return tooLate
-  if (statusOf(error) !== undefined) return noSwitchyard(url)
+  if (status > 0) return noSwitchyard(url)
   return networkFailure(error, url)
 }
 

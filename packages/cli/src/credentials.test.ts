@@ -30,6 +30,13 @@ describe('the kept token', () => {
     expect(readCredentials(env)).toBeUndefined()
   })
 
+  it('is kept nowhere when no folder can be made, which a sentence says', () => {
+    for (const place of ['/proc/none', '/proc/none/deeper'])
+      expect(() => writeCredentials({ XDG_CONFIG_HOME: place }, kept)).toThrow(
+        '/proc/none: no folder can be made',
+      )
+  })
+
   it('goes nowhere but to the address that it was kept for', () => {
     writeCredentials(env, kept)
     expect(findConnection(env)).toEqual(kept)

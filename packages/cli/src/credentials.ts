@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { exitCodes, Failure, usageFailure } from './failure.js'
@@ -26,7 +26,11 @@ export function findConnection(env: Environment, given?: string): Connection {
   const kept = readCredentials(env)
   const wanted = given || env.SWITCHYARD_URL
   const url = wanted ? normalUrl(wanted) : kept?.url
-  if (!url) throw usageFailure('no address is known: run "switchyard login ADDRESS", or set SWITCHYARD_URL')
+  if (!url)
+    throw new Failure(
+      'no address is known: run "switchyard login ADDRESS", or set SWITCHYARD_URL',
+      exitCodes.notSignedIn,
+    )
   const token = env.SWITCHYARD_TOKEN?.trim() || (kept?.url === url ? kept.token : undefined)
   if (!token)
     throw new Failure(
@@ -79,7 +83,7 @@ function parsed(text: string): Record<string, unknown> {
 /** Whoever reads the file meanwhile, or a disk that gets full, finds the old one whole. */
 export function writeCredentials(env: Environment, connection: Connection): string {
   const file = credentialsFile(env)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file))
   const partial = `${file}.${randomBytes(6).toString('hex')}`
   try {
     writeFileSync(partial, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
@@ -88,6 +92,24 @@ export function writeCredentials(env: Environment, connection: Connection): stri
     rmSync(partial, { force: true })
   }
   return file
+}
+
+/** Node's own `recursive` never returns where nothing can be made, such as below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT')
+      throw new Failure(
+        `${folder}: no folder can be made here; XDG_CONFIG_HOME names another place for the token`,
+        exitCodes.failed,
+      )
+    // Another login has made it meanwhile.
+    if (code !== 'EEXIST') throw error
+  }
 }
 
 export const removeCredentials = (env: Environment) => rmSync(credentialsFile(env), { force: true })

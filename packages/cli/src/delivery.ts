@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
+import { exitCodes, Failure } from './failure.js'
 import { facts, oneLine } from './output.js'
 import { examples, number, projectOption, say, sessionOf, whole } from './session.js'
 
@@ -113,6 +114,12 @@ async function startDeployment(environment: string, options: DeployOptions, comm
   if (made.frozen) say('• the project is in a freeze period')
 }
 
+/** The id and the status are checked before they are sent, so what the server refuses is that this status follows, with 400 as GitLab. */
+const aboutState = (error: unknown): unknown =>
+  error instanceof Failure && error.exitCode === exitCodes.usage
+    ? new Failure(error.message, exitCodes.conflict)
+    : error
+
 type FinishOptions = { project: string; status: (typeof finalStates)[number] }
 
 async function finishDeployment(
@@ -124,7 +131,9 @@ async function finishDeployment(
   const path = { id, deployment_id: deploymentId }
   const changed = await dataOf(
     api.PUT('/projects/{id}/deployments/{deployment_id}', { params: { path }, body: { status } }),
-  )
+  ).catch((error: unknown) => {
+    throw aboutState(error)
+  })
   const { environment, sha, status: ended, services } = changed
   const said = { deployment: changed.id, environment: environment.name, status: ended, commit: sha }
   show(changed, facts({ ...said, services: services.join(', ') }))

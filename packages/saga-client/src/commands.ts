@@ -29,7 +29,10 @@ export interface SagaCommand {
   signal: AbortSignal
 }
 
-/** Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that nothing was done. */
+/**
+ * Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that nothing was done, a
+ * {@link CommandReturned} that another process may do it.
+ */
 export type CommandHandler = (command: SagaCommand) => unknown
 
 export type CommandHandlers = Partial<Record<'retry' | 'compensate' | 'skip' | 'cancel', CommandHandler>>
@@ -37,6 +40,11 @@ export type CommandHandlers = Partial<Record<'retry' | 'compensate' | 'skip' | '
 /** Thrown by a handler that has done nothing and will not. */
 export class CommandRefused extends Error {
   override readonly name = 'CommandRefused'
+}
+
+/** Thrown by a handler that has done nothing, because another process has the saga: that one gets the command. */
+export class CommandReturned extends Error {
+  override readonly name = 'CommandReturned'
 }
 
 export interface CommandOptions {
@@ -60,6 +68,10 @@ const pauseMs = { unwaited: 1000, unimplemented: 60_000 }
 const messageCharsMax = 1000
 /** Commands whose answers are remembered. */
 const answersMax = 10_000
+/** A command that a handler has returned is not asked for again so soon; then this process may have got the saga. */
+const returnedMs = 30_000
+/** Returned commands that a reporter is told of. */
+const returnedMax = 1000
 
 interface Answer {
   result: CommandResult
@@ -84,6 +96,7 @@ export function handleCommands(
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
   const answers = new Map<string, Answer>()
+  const returned = new ReturnedCommands()
 
   const begin = (command: LeasedCommand, endMs: number) => {
     const work = answerOf(command, endMs).then((answer) =>
@@ -97,9 +110,13 @@ export function handleCommands(
   async function answerOf(command: LeasedCommand, endMs: number): Promise<Answer | null> {
     if (stopping.signal.aborted) return { result: CommandResult.COMMAND_RESULT_RETURNED, message: '' }
     const leftMs = endMs - performance.now()
-    const known = answers.get(command.id)
+    const known = answers.get(command.id) ?? returned.answerTo(command.id)
     if (known || leftMs <= 0) return known ?? null
     const answer = await run(handlers, command, AbortSignal.timeout(Math.ceil(leftMs)))
+    if (answer.result === CommandResult.COMMAND_RESULT_RETURNED) {
+      returned.add(command.id, answer)
+      return answer
+    }
     answers.set(command.id, answer)
     if (answers.size > answersMax) answers.delete(answers.keys().next().value ?? '')
     return answer
@@ -111,9 +128,11 @@ export function handleCommands(
       if (free <= 0) await Promise.race(underWay)
       else {
         const askedMs = performance.now()
-        const leased = await connection.lease(free, stopping.signal)
+        const leased = await connection.lease(free, returned.ids(), stopping.signal)
+        // An older reporter hands them out again at once.
+        const isInVain = leased.every(({ id }) => returned.answerTo(id))
         for (const command of leased) begin(command, askedMs + wanted.leaseSeconds * 1000)
-        if (leased.length === 0 && performance.now() - askedMs < pauseMs.unwaited)
+        if (isInVain && performance.now() - askedMs < pauseMs.unwaited)
           await pause(pauseMs.unwaited, stopping.signal)
       }
     }
@@ -124,6 +143,26 @@ export function handleCommands(
   return () => {
     stopping.abort()
     return working
+  }
+}
+
+/** The commands that handlers have returned lately: other processes are to get them. */
+class ReturnedCommands {
+  readonly #answers = new Map<string, { answer: Answer; endMs: number }>()
+
+  add(id: string, answer: Answer): void {
+    this.#answers.set(id, { answer, endMs: performance.now() + returnedMs })
+  }
+
+  answerTo(id: string): Answer | undefined {
+    return this.#answers.get(id)?.answer
+  }
+
+  /** Forgets those that may be asked for again, and gives the others, of many the latest. */
+  ids(): string[] {
+    const nowMs = performance.now()
+    for (const [id, { endMs }] of this.#answers) if (endMs <= nowMs) this.#answers.delete(id)
+    return [...this.#answers.keys()].slice(-returnedMax)
   }
 }
 
@@ -148,6 +187,8 @@ async function run(handlers: CommandHandlers, leased: LeasedCommand, signal: Abo
     return { result: CommandResult.COMMAND_RESULT_SUCCEEDED, message: typeof said === 'string' ? said : '' }
   } catch (error) {
     if (error instanceof CommandRefused) return refused(error.message)
+    if (error instanceof CommandReturned)
+      return { result: CommandResult.COMMAND_RESULT_RETURNED, message: error.message }
     return { result: CommandResult.COMMAND_RESULT_FAILED, message: errorText(error) }
   }
 }
@@ -175,10 +216,10 @@ function connect(
 
   return {
     /** Commands; none when none came, when they cannot be asked for, or when the signal aborts. */
-    async lease(max: number, signal: AbortSignal): Promise<LeasedCommand[]> {
+    async lease(max: number, exceptIds: string[], signal: AbortSignal): Promise<LeasedCommand[]> {
       const { leaseSeconds, worker } = wanted
       const about = { tenant: settings.tenant ?? '', serviceName: settings.serviceName, worker }
-      const request = { ...about, max: Math.min(max, 100), leaseSeconds, waitSeconds }
+      const request = { ...about, max: Math.min(max, 100), leaseSeconds, waitSeconds, exceptIds }
       const deadlineMs = waitSeconds * 1000 + settings.deadlineMs
       try {
         const call = { deadlineMs, signal }

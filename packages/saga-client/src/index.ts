@@ -8,6 +8,7 @@ export {
   type CommandHandlers,
   type CommandOptions,
   CommandRefused,
+  CommandReturned,
   type SagaCommand,
   type StopCommands,
 } from './commands.js'

@@ -197,7 +197,9 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     const { batch_id } = await api<{ batch_id: string }>('POST', '/sagas/commands', asked)
     await open(page, `/commands?batch=${batch_id}`)
     await page.getByRole('button', { name: 'Withdraw all…' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Cancel saga: 3 commands, each for another saga.').waitFor()
+    await dialog.getByRole('button', { name: 'Withdraw', exact: true }).click()
     await page.getByText('Changed 3 commands').waitFor()
     expect(await violations(page)).toEqual([])
   }
@@ -235,6 +237,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       const commands = page.getByRole('region', { name: 'Commands' })
       await commands.getByRole('button', { name: 'Retry step…' }).click()
       const asking = page.getByRole('dialog', { name: 'Retry step' })
+      await asking.getByText('about this saga alone, failed-0, and').waitFor()
       await asking.getByLabel('Reason').fill('The bank is open again')
       await asking.getByRole('button', { name: 'Retry step' }).click()
       const row = commands.getByRole('row').filter({ hasText: 'The bank is open again' })

@@ -9,6 +9,7 @@ import {
   type CommandLease,
   type CommandLeaseKey,
   leasePending,
+  returnCommand,
   type WantedCommands,
 } from './leases.js'
 import {
@@ -265,20 +266,26 @@ export async function leaseCommands(
 
 async function giveBack(database: Readable, leased: readonly CommandLease[]): Promise<void> {
   for (const { leaseToken: token } of leased)
-    await answerCommand(database, { token, tenants: null, service: null }, 'return', null)
+    await returnCommand(database, { token, tenants: null, service: null }, null)
 }
 
 /**
- * Stores what an orchestrator answers.
+ * Stores what an orchestrator answers; what it returns is for another one.
  *
  * @param key null: no lease can have it
  * @throws DomainError invalid when the command has another answer, was returned, or was leased again
  */
 export async function acknowledgeCommand(
-  database: Readable,
+  { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
   key: CommandLeaseKey | null,
-  { answer, message }: { answer: CommandAnswer; message: string | null },
+  { answer, message }: { answer: CommandAnswer | 'return'; message: string | null },
 ): Promise<void> {
-  const isStored = key !== null && (await answerCommand(database, key, answer, message))
-  if (!isStored) throw invalid('this lease has ended, or its command has another answer')
+  const store = async (lease: CommandLeaseKey) => {
+    if (answer !== 'return') return answerCommand(database, lease, answer, message)
+    const returned = await returnCommand(database, lease, message)
+    if (returned) waiting.announce([returned])
+    return returned !== null
+  }
+  if (key === null || !(await store(key)))
+    throw invalid('this lease has ended, or its command has another answer')
 }

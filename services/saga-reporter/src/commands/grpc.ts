@@ -16,7 +16,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
-import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
+import { isUuid, readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { acknowledgeCommand, type CommandDependencies, leaseCommands } from './commands.js'
 import type { CommandAnswer, CommandLease, WantedCommands } from './leases.js'
 
@@ -71,7 +71,7 @@ async function lease(
 }
 
 async function acknowledge(
-  { database }: Needs,
+  needs: Needs,
   { leaseToken, result, message }: AcknowledgeCommandRequest,
   { tenants, service }: Peer,
 ): Promise<AcknowledgeCommandResponse> {
@@ -79,11 +79,11 @@ async function acknowledge(
   if (!answer) throw invalidParameters(['result does not have a valid value'])
   const token = readToken(leaseToken)
   const key = token === null ? null : { token, tenants, service }
-  await acknowledgeCommand(database, key, { answer, message: shownText(message) || null })
+  await acknowledgeCommand(needs, key, { answer, message: shownText(message) || null })
   return {}
 }
 
-const answers: Partial<Record<CommandResult, CommandAnswer>> = {
+const answers: Partial<Record<CommandResult, CommandAnswer | 'return'>> = {
   [CommandResult.COMMAND_RESULT_SUCCEEDED]: 'succeed',
   [CommandResult.COMMAND_RESULT_FAILED]: 'fail',
   [CommandResult.COMMAND_RESULT_REFUSED]: 'refuse',
@@ -94,6 +94,7 @@ const limits = {
   commands: { least: 1, most: 100, usual: 1 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   waitSeconds: { least: 0, most: 60, usual: 0 },
+  exceptIds: { least: 0, most: 1000, usual: 0 },
 }
 
 /**
@@ -104,12 +105,16 @@ function readRequest(
   request: LeaseCommandsRequest,
   tenantOtherwise: string,
 ): WantedCommands & { waitSeconds: number } {
+  const { exceptIds } = request
+  within('the number of except_ids', exceptIds.length, limits.exceptIds)
+  if (!exceptIds.every(isUuid)) throw invalidParameters(['except_ids does not have valid values'])
   return {
     ...readService(request, tenantOtherwise),
     take: within('max', request.max || undefined, limits.commands),
     leaseSeconds: within('lease_seconds', request.leaseSeconds || undefined, limits.leaseSeconds),
     waitSeconds: within('wait_seconds', request.waitSeconds, limits.waitSeconds),
     worker: shownText(request.worker),
+    exceptIds: new Set(exceptIds),
   }
 }
 

@@ -7,18 +7,30 @@ export interface CommandDemand {
   serviceName: string
 }
 
-/** The services that have commands to be leased. */
-export const listDemands = (database: Readable): Promise<CommandDemand[]> =>
-  readRows<CommandDemand>(database, {
-    text: `SELECT DISTINCT tenant, service_name AS "serviceName" FROM saga_commands
-      WHERE state = 'pending' AND due_at > now()`,
-    values: [],
-    name: 'saga-commands-demands',
+/** A command that can be leased. */
+export interface PendingCommand extends CommandDemand {
+  id: string
+}
+
+/** The commands of these services that can be leased. */
+export const listPending = (
+  database: Readable,
+  services: readonly CommandDemand[],
+): Promise<PendingCommand[]> =>
+  readRows<PendingCommand>(database, {
+    text: `SELECT c.tenant, c.service_name AS "serviceName", c.id
+      FROM unnest($1::text[], $2::text[]) AS wanted(tenant, service_name)
+      JOIN saga_commands c ON c.tenant = wanted.tenant AND c.service_name = wanted.service_name
+      WHERE c.state = 'pending' AND c.due_at > now()`,
+    values: [services.map(({ tenant }) => tenant), services.map(({ serviceName }) => serviceName)],
+    name: 'saga-commands-pending',
   })
 
 export interface WantedCommands extends CommandDemand {
   take: number
   leaseSeconds: number
+  /** Ids of commands that the caller does not want. */
+  exceptIds: ReadonlySet<string>
   /** The caller's own name. */
   worker: string
 }
@@ -32,9 +44,9 @@ const leasing = changeBy('lease', "now() + $5::double precision * interval '1 se
 
 const lease = statement(
   `UPDATE saga_commands c SET ${leasing.assignments},
-      lease_token = gen_random_uuid(), worker = $4, deliveries = c.deliveries + 1
+      lease_token = gen_random_uuid(), worker = $4, deliveries = c.deliveries + 1, message = NULL
     FROM (SELECT tenant, id FROM saga_commands
-      WHERE tenant = $1 AND service_name = $2 AND state = 'pending' AND due_at > now()
+      WHERE tenant = $1 AND service_name = $2 AND state = 'pending' AND due_at > now() AND id <> ALL ($6::uuid[])
       ORDER BY created_at, id LIMIT $3 FOR UPDATE SKIP LOCKED) free
     WHERE c.tenant = free.tenant AND c.id = free.id AND ${leasing.isPossible}
     RETURNING ${commandColumns}, c.lease_token AS "leaseToken"`,
@@ -43,7 +55,8 @@ const lease = statement(
 
 /** Leases pending commands of a service, the oldest first, each to one caller in any process. Times are the database's. */
 export async function leasePending({ pool }: Readable, wanted: WantedCommands): Promise<CommandLease[]> {
-  const values = [wanted.tenant, wanted.serviceName, wanted.take, wanted.worker, wanted.leaseSeconds]
+  const { tenant, serviceName, take, worker, leaseSeconds, exceptIds } = wanted
+  const values = [tenant, serviceName, take, worker, leaseSeconds, [...exceptIds]]
   const { rows } = await pool.query<CommandLease>({ ...lease, values })
   return rows.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
 }
@@ -56,7 +69,7 @@ export interface CommandLeaseKey {
   service: string | null
 }
 
-export type CommandAnswer = 'succeed' | 'fail' | 'refuse' | 'return'
+export type CommandAnswer = 'succeed' | 'fail' | 'refuse'
 
 const ownLease =
   'c.lease_token = $1 AND ($2::text[] IS NULL OR c.tenant = ANY ($2)) AND ($3::text IS NULL OR c.service_name = $3)'
@@ -78,12 +91,27 @@ const answered = {
 
 const giveBack = changeBy('return')
 
-/** A lease that has ended cannot be given back: then it is unknown what was done. */
+/** Beside a doubtful command, the message would seem to say that nothing was done. */
 const returning = statement(
-  `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1
-    WHERE ${ownLease} AND c.due_at > now() AND ${giveBack.isPossible}`,
+  `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1,
+      message = CASE WHEN c.doubtful THEN NULL ELSE $4 END
+    WHERE ${ownLease} AND c.due_at > now() AND ${giveBack.isPossible}
+    RETURNING c.tenant, c.service_name AS "serviceName", c.id`,
   'saga-commands-return',
 )
+
+/** Gives a command back; null when its lease has ended: then it is unknown what was done. */
+export async function returnCommand(
+  { pool }: Readable,
+  { token, tenants, service }: CommandLeaseKey,
+  message: string | null,
+): Promise<PendingCommand | null> {
+  const { rows } = await pool.query<PendingCommand>({
+    ...returning,
+    values: [token, tenants, service, message],
+  })
+  return rows[0] ?? null
+}
 
 /** Stores what the holder of a lease answers; false when the command has another answer or another holder. */
 export async function answerCommand(
@@ -93,10 +121,6 @@ export async function answerCommand(
   message: string | null,
 ): Promise<boolean> {
   const key = [token, tenants, service]
-  if (answer === 'return') {
-    const { rowCount } = await pool.query({ ...returning, values: key })
-    return rowCount === 1
-  }
   const { state, ...write } = answered[answer]
   const { rowCount } = await pool.query({ ...write, values: [...key, message] })
   if (rowCount === 1) return true

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Readable } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
-import { type CommandDemand, listDemands } from './leases.js'
+import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './leases.js'
 import { settleCommands } from './store.js'
 
 /** How often commands are looked for that another process has stored, while somebody waits. */
@@ -15,9 +15,12 @@ const refusals = {
   retryAfterMs: 5000,
 }
 
+/** What a call waits for. */
+type Wait = Pick<WantedCommands, 'tenant' | 'serviceName' | 'exceptIds'>
+
 /** The calls of this process that wait for commands. However many wait, they cost two statements a second. */
 export class CommandWaiting {
-  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #waiting = new Map<AbortController, Wait>()
   readonly #slots = new Slots(limits, refusals)
   readonly #database: Readable
   readonly #logger: Logger
@@ -39,29 +42,26 @@ export class CommandWaiting {
     return this.#slots.takeAtOnce({ sender })
   }
 
-  /** Resolves when there may be a command for a service, the time is over, the signal aborts, or this process stops. */
-  async wait(demand: CommandDemand, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when there may be a wanted command for a service, the time is over, the signal aborts, or this process stops. */
+  async wait(wanted: Wait, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) return
-    const key = keyOf(demand)
     const woken = new AbortController()
-    const wake = () => woken.abort()
-    const waiting = this.#waiting.get(key) ?? new Set()
-    this.#waiting.set(key, waiting.add(wake))
+    this.#waiting.set(woken, wanted)
     if (!this.#isPolling) void this.#poll()
     await sleep(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
-    waiting.delete(wake)
-    if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key)
+    this.#waiting.delete(woken)
   }
 
-  /** Wakes the calls that wait for commands of these services. */
-  announce(demands: readonly CommandDemand[]): void {
-    for (const key of new Set(demands.map(keyOf))) for (const wake of this.#waiting.get(key) ?? []) wake()
+  /** Wakes the calls that wait for one of these commands. */
+  announce(commands: readonly PendingCommand[]): void {
+    for (const [woken, wanted] of this.#waiting)
+      if (commands.some((command) => isWanted(command, wanted))) woken.abort()
   }
 
   /** Ends every wait, also those that begin later. */
   close(): void {
     this.#isClosed = true
-    for (const waiting of this.#waiting.values()) for (const wake of waiting) wake()
+    for (const woken of this.#waiting.keys()) woken.abort()
   }
 
   async #poll(): Promise<void> {
@@ -71,13 +71,20 @@ export class CommandWaiting {
       if (this.#waiting.size === 0) break
       try {
         await settleCommands(this.#database)
-        this.announce(await listDemands(this.#database))
+        this.announce(await listPending(this.#database, this.#services()))
       } catch (error) {
         this.#logger.debug({ err: error }, 'could not look for commands of sagas')
       }
     }
     this.#isPolling = false
   }
+
+  #services(): CommandDemand[] {
+    return [...new Map([...this.#waiting.values()].map((wanted) => [keyOf(wanted), wanted])).values()]
+  }
 }
+
+const isWanted = ({ tenant, serviceName, id }: PendingCommand, wanted: Wait): boolean =>
+  tenant === wanted.tenant && serviceName === wanted.serviceName && !wanted.exceptIds.has(id)
 
 const keyOf = ({ tenant, serviceName }: CommandDemand): string => `${tenant}\0${serviceName}`

@@ -35,8 +35,10 @@ export function within(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+export const isUuid = (text: string): boolean => uuid.test(text)
+
 /** The token of a lease; null when no lease can have such a token. */
-export const readToken = (text: string): string | null => (uuid.test(text) ? text : null)
+export const readToken = (text: string): string | null => (isUuid(text) ? text : null)
 
 const textCharsMax = 1000
 

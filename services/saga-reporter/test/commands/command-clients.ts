@@ -31,7 +31,7 @@ export interface Shown {
   [name: string]: unknown
 }
 
-const usual = { tenant: '', max: 0, leaseSeconds: 0, waitSeconds: 0, worker: 'test' }
+const usual = { tenant: '', max: 0, leaseSeconds: 0, waitSeconds: 0, worker: 'test', exceptIds: [] }
 
 /** An orchestrator that leases and answers commands over gRPC. */
 export function openOrchestrator(port: number, bearer: string) {

@@ -123,15 +123,6 @@ describe('a command', () => {
       .poll(async () => (await first().lease(service, { waitSeconds: 1 })).map((command) => command.id))
       .toEqual([next.id])
   })
-
-  it('that is returned can be leased again at once', async () => {
-    const { id } = await asked(await failedSaga(), { kind: 'cancel' })
-    const token = (await first().lease(service))[0]?.leaseToken
-    await first().acknowledge(token, CommandResult.COMMAND_RESULT_RETURNED)
-    expect(await shown(id)).toMatchObject({ state: 'pending', deliveries: 0 })
-    expect(await codeOf(first().acknowledge(token))).toBe(status.FAILED_PRECONDITION)
-    expect(await second().lease(service)).toMatchObject([{ id, delivery: 1 }])
-  })
 })
 
 describe('a lease that ends without an answer', () => {

@@ -1,4 +1,4 @@
-import { CommandRefused, createSagaClient, type SagaCommand } from '@switchyard/saga-client'
+import { CommandRefused, CommandReturned, createSagaClient, type SagaCommand } from '@switchyard/saga-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from '../harness.js'
 import { openOperator, type Shown } from './command-clients.js'
@@ -94,6 +94,34 @@ describe('an orchestrator with handlers', () => {
     await call('POST', `commands/${id}/deliver_again`, tokens.administrator)
     await answered(id).toMatchObject({ state: 'succeeded', deliveries: 2, message: 'effect 1' })
     expect(effects).toBe(1)
+  })
+
+  it('hands a command back that is for another process, which gets it, and asks once for one that nobody wants', async () => {
+    const given: string[] = []
+    const process = (name: string, own: string) =>
+      orchestrator('shared').onCommand({
+        cancel: ({ sagaId }) => {
+          given.push(`${name} ${sagaId}`)
+          if (sagaId !== own) throw new CommandReturned(`${name} does not have it`)
+        },
+      })
+    process('one', 's-1')
+    process('two', 's-2')
+    process('three', 's-3')
+    const reporting = orchestrator('shared')
+    const sagas = ['s-1', 's-2', 's-3', 'nobodys']
+    for (const sagaId of sagas) await reporting.sagaStarted({ sagaId })
+    const nobodys = await ask('nobodys', 'cancel')
+    await expect.poll(() => given.filter((each) => each.endsWith(' nobodys')).length).toBe(3)
+    // Behind one that stays, the others go on.
+    const commands = await Promise.all(sagas.slice(0, 3).map((sagaId) => ask(sagaId, 'cancel')))
+    for (const { id } of commands) await answered(id).toMatchObject({ state: 'succeeded', deliveries: 1 })
+    expect(new Set(given).size).toBe(given.length)
+    expect(await shown(nobodys.id)).toMatchObject({
+      state: 'pending',
+      deliveries: 0,
+      message: expect.stringMatching(/^(one|two|three) does not have it$/),
+    })
   })
 
   it('that closes finishes the command under way and takes no other', async () => {

@@ -1,17 +1,24 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { segment, send } from '../../api/client'
+import { getPage, segment, send } from '../../api/client'
 import { useMay } from '../../api/session'
 import { ActionDialog } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { Panel } from '../../components/page'
+import { Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
-import type { DecidedSagaCommandBatch } from '../../generated/types.gen'
+import type { DecidedSagaCommandBatch, SagaCommand } from '../../generated/types.gen'
 import { countOf } from '../../lib/format'
-import { decisions } from './command-parts'
+import { decisions, nameOf, possible } from './command-parts'
 
 const offered = ['approve', 'deny', 'withdraw'] as const
 type BatchDecision = (typeof offered)[number]
+
+const explainedAll: Record<BatchDecision, string> = {
+  approve: 'Their orchestrators get them.',
+  deny: 'No orchestrator gets them.',
+  withdraw: 'No orchestrator gets them any more.',
+}
 
 /** Decides about all commands that were asked for together. */
 export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batch: string }) {
@@ -46,15 +53,58 @@ export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batc
         </TextLink>
       </p>
       {decision && (
-        <ActionDialog
-          title={`${decisions[decision].name} all commands of the batch`}
-          action={decisions[decision].name}
+        <BatchDialog
+          {...{ tenant, batch, decision }}
           run={() => decide(decision)}
           onClose={() => setDecision(undefined)}
-        >
-          <p>Commands whose state does not allow it any more stay as they are.</p>
-        </ActionDialog>
+        />
       )}
     </Panel>
+  )
+}
+
+/** Says what a decision does to how many sagas, and takes it. */
+function BatchDialog({
+  tenant,
+  batch,
+  decision,
+  run,
+  onClose,
+}: {
+  tenant: string | undefined
+  batch: string
+  decision: BatchDecision
+  run: () => Promise<void>
+  onClose: () => void
+}) {
+  const { name } = decisions[decision]
+  const query = useQuery({
+    queryKey: ['saga-commands', tenant ?? '', '', 'batch', batch, decision],
+    queryFn: async ({ signal }) => {
+      const states = Object.keys(possible).filter((state) => possible[state]?.includes(decision))
+      const pages = await Promise.all(
+        states.map((state) =>
+          getPage<SagaCommand>('/sagas/commands', { tenant, state, batch_id: batch, per_page: 1 }, signal),
+        ),
+      )
+      const kind = pages.flatMap(({ rows }) => rows)[0]?.kind
+      return { kind, count: pages.reduce((sum, { total }) => sum + (total ?? 0), 0) }
+    },
+  })
+  return (
+    <ActionDialog title={`${name} all commands of the batch`} action={name} run={run} onClose={onClose}>
+      <Shown query={query}>
+        {({ kind, count }) =>
+          kind === undefined ? (
+            <p>The batch has no command left whose state allows it.</p>
+          ) : (
+            <p>
+              {nameOf(kind)}: {countOf(count, 'command')}, each for another saga. {explainedAll[decision]}{' '}
+              Commands whose state does not allow it stay as they are.
+            </p>
+          )
+        }
+      </Shown>
+    </ActionDialog>
   )
 }

@@ -21,7 +21,7 @@ export const kinds: Record<Kind, { name: string; explained: string }> = {
   },
 }
 
-const nameOf = (kind: string): string => kinds[kind as Kind]?.name ?? kind
+export const nameOf = (kind: string): string => kinds[kind as Kind]?.name ?? kind
 
 const states: Record<string, { words: string; tone: Tone }> = {
   waiting_for_approval: { words: 'waiting for approval', tone: 'warn' },
@@ -86,7 +86,8 @@ export function DecisionDialog({ command, decision, onClose }: Deciding & { onCl
   )
 }
 
-const possible: Record<string, Decision[]> = {
+/** What can be decided about a command in each state. */
+export const possible: Record<string, Decision[]> = {
   waiting_for_approval: ['approve', 'deny', 'withdraw'],
   pending: ['withdraw'],
   unknown: ['deliver_again'],

@@ -115,8 +115,9 @@ function AskDialog({
   return (
     <ActionDialog title={name} action={name} run={ask} onClose={onClose}>
       <p className="mb-3 text-sm text-quiet">
-        {explained} It may refuse. The command waits an hour for an orchestrator of{' '}
-        <span dir="auto">{saga.service_name}</span>.
+        {explained} It may refuse. The command is about this saga alone,{' '}
+        <bdi className="wrap-anywhere">{saga.saga_id}</bdi>, and waits an hour for an orchestrator of{' '}
+        <bdi>{saga.service_name}</bdi>.
       </p>
       {isAboutStep(kind) && (
         <SelectField

@@ -87,7 +87,10 @@ export enum CommandResult {
   COMMAND_RESULT_FAILED = 2,
   /** COMMAND_RESULT_REFUSED - It was not tried, and never will be. */
   COMMAND_RESULT_REFUSED = 3,
-  /** COMMAND_RESULT_RETURNED - It was not tried: it may be leased again at once. Only before the lease ends. */
+  /**
+   * COMMAND_RESULT_RETURNED - It was not tried: it may be leased again at once, also by the same caller unless that names it in except_ids. Only before the
+   * lease ends.
+   */
   COMMAND_RESULT_RETURNED = 4,
   UNRECOGNIZED = -1,
 }
@@ -146,6 +149,11 @@ export interface LeaseCommandsRequest {
   waitSeconds: number;
   /** Who asks; operators see it. */
   worker: string;
+  /**
+   * At most 1000 ids of commands that the caller does not want, such as those that it has returned because another process has
+   * their sagas.
+   */
+  exceptIds: string[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -191,7 +199,16 @@ export interface AcknowledgeCommandResponse {
 }
 
 function createBaseLeaseCommandsRequest(): LeaseCommandsRequest {
-  return { tenant: "", serviceName: "", max: 0, leaseSeconds: 0, waitSeconds: 0, worker: "", _unknownFields: {} };
+  return {
+    tenant: "",
+    serviceName: "",
+    max: 0,
+    leaseSeconds: 0,
+    waitSeconds: 0,
+    worker: "",
+    exceptIds: [],
+    _unknownFields: {},
+  };
 }
 
 export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
@@ -213,6 +230,9 @@ export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
     }
     if (message.worker !== "") {
       writer.uint32(50).string(message.worker);
+    }
+    for (const v of message.exceptIds) {
+      writer.uint32(58).string(v!);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -286,6 +306,14 @@ export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
             message.worker = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.exceptIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -326,6 +354,11 @@ export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
         ? globalThis.Number(object.wait_seconds)
         : 0,
       worker: isSet(object.worker) ? globalThis.String(object.worker) : "",
+      exceptIds: globalThis.Array.isArray(object?.exceptIds)
+        ? object.exceptIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.except_ids)
+        ? object.except_ids.map((e: any) => globalThis.String(e))
+        : [],
     };
   },
 
@@ -349,6 +382,9 @@ export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
     if (message.worker !== "") {
       obj.worker = message.worker;
     }
+    if (message.exceptIds?.length) {
+      obj.exceptIds = message.exceptIds;
+    }
     return obj;
   },
 
@@ -363,6 +399,7 @@ export const LeaseCommandsRequest: MessageFns<LeaseCommandsRequest> = {
     message.leaseSeconds = object.leaseSeconds ?? 0;
     message.waitSeconds = object.waitSeconds ?? 0;
     message.worker = object.worker ?? "";
+    message.exceptIds = object.exceptIds?.map((e) => e) || [];
     return message;
   },
 };

@@ -30,8 +30,14 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   const [edited, setEdited] = useState<Versioned<ImpactRule>>()
   const pathOf = ({ id }: ImpactRule) => `${address}/${id}`
   const refresh = () => client.invalidateQueries({ queryKey: [address] })
-  const turn = useMutation({
-    mutationFn: (rule: ImpactRule) => changeShown(pathOf(rule), rule, { dry_run: !rule.dry_run }),
+  const [acting, setActing] = useState<ImpactRule>()
+  const letAct = async (rule: ImpactRule) => {
+    await changeShown(pathOf(rule), rule, { dry_run: false })
+    await refresh()
+    setActing(undefined)
+  }
+  const onlyTry = useMutation({
+    mutationFn: (rule: ImpactRule) => changeShown(pathOf(rule), rule, { dry_run: true }),
     onSuccess: refresh,
   })
   const edit = useMutation({
@@ -40,7 +46,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   })
   return (
     <>
-      {turn.isError && <Problem error={turn.error} />}
+      {onlyTry.isError && <Problem error={onlyTry.error} />}
       {edit.isError && <Problem error={edit.error} />}
       {edited && (
         <EditDialog
@@ -50,6 +56,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
           onClose={() => setEdited(undefined)}
         />
       )}
+      {acting && <ActDialog rule={acting} run={() => letAct(acting)} onClose={() => setActing(undefined)} />}
       <ResourcePanel<ImpactRule>
         name="Rules about deployments"
         address={address}
@@ -72,9 +79,9 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
             {mayChange && (
               <Button
                 aria-label={`${rule.dry_run ? 'Act on' : 'Only try'} ${rule.name}`}
-                onClick={() => turn.mutate(rule)}
+                onClick={() => (rule.dry_run ? setActing(rule) : onlyTry.mutate(rule))}
               >
-                {rule.dry_run ? 'Act' : 'Only try'}
+                {rule.dry_run ? 'Act…' : 'Only try'}
               </Button>
             )}
           </>
@@ -92,6 +99,42 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
         }
       />
     </>
+  )
+}
+
+/** Says what a rule will do by itself, before it is let. */
+function ActDialog({
+  rule,
+  run,
+  onClose,
+}: {
+  rule: ImpactRule
+  run: () => Promise<void>
+  onClose: () => void
+}) {
+  const { name, freeze, banner_message: banner, banner_target_path: target, webhook } = rule
+  return (
+    <ActionDialog title={`Let ${name} act`} action="Let it act" run={run} onClose={onClose}>
+      <p className="mb-2">From now on, each deployment that the rule is about has these effects by itself:</p>
+      <ul className="mb-3 list-disc ps-5">
+        {freeze && <li>Its environment is frozen: deployments there are refused or marked as frozen.</li>}
+        {banner !== null && (
+          <li>
+            A banner is shown{' '}
+            {target === null ? (
+              'on the pages of the project'
+            ) : (
+              <>
+                on <Names names={target.split('\n')} />
+              </>
+            )}
+            : <bdi className="wrap-anywhere">{banner}</bdi>
+          </li>
+        )}
+        {webhook && <li>Webhooks of the project are told, which cannot be taken back.</li>}
+      </ul>
+      <p className="mb-3 text-sm text-quiet">What it has noted as a dry run so far stays a dry run.</p>
+    </ActionDialog>
   )
 }
 
