@@ -94,7 +94,7 @@ const possible: Record<string, Decision[]> = {
 
 /** @param onDecide unset: this session may decide nothing */
 export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<SagaCommand>[] => [
-  { header: 'Asked', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Asked', below: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     header: 'Command',
     cell: ({ kind, activity_id }) => (
@@ -119,7 +119,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'Reason',
-    wide: true,
+    below: true,
     cell: ({ reason }) => (
       <span dir="auto" className="line-clamp-2 max-w-md">
         {reason}
@@ -128,7 +128,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'By',
-    wide: true,
+    below: true,
     cell: ({ author, decided_by }) => (
       <>
         <span dir="auto">{author.username}</span>
