@@ -168,6 +168,11 @@ describe('what a rule did', () => {
       status: 409,
       body: { message: expect.stringContaining('revert it first') },
     })
+    // What it did stays in force, whatever becomes of the rule.
+    expect((await ask('GET', '')).body).toMatchObject([{ dry_run: false, in_force: true }])
+    const tried = { dry_run: true, in_force: true }
+    expect((await ask('PUT', `/${rule.id}`, { dry_run: true })).body).toMatchObject(tried)
+    expect((await ask('GET', `/${rule.id}`)).body).toMatchObject(tried)
     const freezes = async (who: Who) => (await harness.ask(who, 'GET', '/freezes')).body
     const made = { id: run.id, rule: { id: rule.id, name: 'Stop' }, environment: 'production' }
     expect(await freezes('reporter')).toMatchObject([
@@ -182,6 +187,7 @@ describe('what a rule did', () => {
     expect(await freezes('reporter')).toMatchObject([{ ends_at: reverted.body.ended_at }])
     expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
     expect((await auditNames()).at(-1)).toBe('impact_rule_reverted')
+    expect((await ask('GET', '')).body).toMatchObject([{ in_force: false }])
     expect((await ask('DELETE', `/${rule.id}`)).status).toBe(204)
   })
 

@@ -92,7 +92,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     const deployment = picture.getByRole('link', {
       name: /^Deployment 1 of root\/shop to production: success, .* Worse since then: .*more sagas fail \(billing\)/,
     })
-    expect(await deployment.textContent()).toBe('! #1')
+    expect(await deployment.textContent()).toBe('! #1 shop')
     await picture
       .getByRole('link', { name: /^the bank is closed: 19 failures, the most, \d+, at / })
       .waitFor()
@@ -184,7 +184,8 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await impact.getByText('The bank was closed').waitFor()
     const change = page.getByRole('region', { name: 'Failed change' })
-    await change.getByText('nobody calls it a failure').waitFor()
+    // Sooner than the page reads it again by itself.
+    await change.getByText('nobody calls it a failure').waitFor({ timeout: 5000 })
     await change.getByRole('button', { name: 'It failed…' }).click()
     await page.getByRole('textbox', { name: 'What failed' }).fill('Invoices were empty')
     await page.getByRole('button', { name: 'Say so' }).click()

@@ -27,6 +27,10 @@ export const impactRuleShape = z
     banner_dismissable: z.boolean().nullable(),
     webhook: z.boolean(),
     dry_run: z.boolean(),
+    in_force: z.boolean().meta({
+      description:
+        'Whether a freeze or a banner that the rule has made holds, also when it is a dry run by now',
+    }),
     created_at: z.date(),
     updated_at: z.date(),
   })
@@ -48,6 +52,7 @@ export const presentRule = ({ banner, ...rule }: RuleView): z.output<typeof impa
   banner_dismissable: banner?.dismissable ?? null,
   webhook: rule.notifiesWebhooks,
   dry_run: rule.dryRun,
+  in_force: rule.inForce,
   created_at: rule.createdAt,
   updated_at: rule.updatedAt,
 })

@@ -25,9 +25,31 @@ export interface RuleFields
   banner: RuleBanner | null
 }
 
-export type RuleView = Omit<ImpactRule, 'banner'> & RuleFields
+export type RuleView = Omit<ImpactRule, 'banner'> &
+  RuleFields & {
+    /** Whether a freeze or a banner that the rule has made holds. */
+    inForce: boolean
+  }
 
 const dataOf = ({ banner, ...fields }: RuleFields) => ({ ...fields, banner: banner ?? Prisma.DbNull })
+
+async function viewsOf(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rules: readonly ImpactRule[],
+): Promise<RuleView[]> {
+  const rows = await prisma.$queryRaw<{ ruleId: number }[]>`SELECT DISTINCT r.rule_id AS "ruleId"
+    FROM impact_rule_runs r WHERE r.project_id = ${projectId} AND ${Prisma.raw(isRunInForce)}`
+  const inForce = new Set(rows.map(({ ruleId }) => ruleId))
+  return rules.map((rule) => ({ ...rule, inForce: inForce.has(rule.id) }) as RuleView)
+}
+
+/** @returns null when there is no rule */
+const viewOf = async (
+  database: DatabaseOrTransaction,
+  projectId: number,
+  rule: ImpactRule | null | undefined,
+): Promise<RuleView | null> => (rule ? ((await viewsOf(database, projectId, [rule]))[0] ?? null) : null)
 
 /**
  * The number of rules of a project. Locks the project until the transaction ends, so that two transactions cannot add rules at
@@ -46,46 +68,54 @@ export const createRule = async (
   projectId: number,
   fields: RuleFields,
 ): Promise<RuleView> =>
-  (await prisma.impactRule.create({ data: { ...dataOf(fields), projectId } })) as RuleView
+  ({
+    ...(await prisma.impactRule.create({ data: { ...dataOf(fields), projectId } })),
+    inForce: false,
+  }) as RuleView
 
 /** The oldest first. */
 export async function listRules(
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   projectId: number,
   rows: Rows,
 ): Promise<{ rules: RuleView[]; total: number }> {
+  const { impactRule } = database.prisma
   const [rules, total] = await Promise.all([
-    prisma.impactRule.findMany({ where: { projectId }, orderBy: { id: 'asc' }, ...rows }),
-    prisma.impactRule.count({ where: { projectId } }),
+    impactRule.findMany({ where: { projectId }, orderBy: { id: 'asc' }, ...rows }),
+    impactRule.count({ where: { projectId } }),
   ])
-  return { rules: rules as RuleView[], total }
+  return { rules: await viewsOf(database, projectId, rules), total }
 }
 
 export const findRule = async (
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   projectId: number,
   id: number,
-): Promise<RuleView | null> =>
-  (await prisma.impactRule.findUnique({ where: { projectId_id: { projectId, id } } })) as RuleView | null
+): Promise<RuleView | null> => {
+  const rule = await database.prisma.impactRule.findUnique({ where: { projectId_id: { projectId, id } } })
+  return viewOf(database, projectId, rule)
+}
 
 export const findNewestRule = async (
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   projectId: number,
-): Promise<RuleView | null> =>
-  (await prisma.impactRule.findFirst({ where: { projectId }, orderBy: { id: 'desc' } })) as RuleView | null
+): Promise<RuleView | null> => {
+  const rule = await database.prisma.impactRule.findFirst({ where: { projectId }, orderBy: { id: 'desc' } })
+  return viewOf(database, projectId, rule)
+}
 
 /** @returns null when there is no such rule */
 export async function updateRule(
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   projectId: number,
   id: number,
   fields: RuleFields,
 ): Promise<RuleView | null> {
-  const [rule] = await prisma.impactRule.updateManyAndReturn({
+  const [rule] = await database.prisma.impactRule.updateManyAndReturn({
     where: { projectId, id },
     data: { ...dataOf(fields), updatedAt: new Date() },
   })
-  return (rule as RuleView | undefined) ?? null
+  return viewOf(database, projectId, rule)
 }
 
 /**

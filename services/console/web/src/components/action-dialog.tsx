@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { filledLines } from '../lib/format'
 import { Button, type Look } from './button'
 import { Modal, ModalActions } from './modal'
@@ -27,6 +27,11 @@ export function ActionDialog({
 }) {
   const [problem, setProblem] = useState<unknown>()
   const [busy, setBusy] = useState(false)
+  const refusal = useRef<HTMLDivElement>(null)
+  // A long form is scrolled to its buttons, and the sentence would be below or above what is seen.
+  useEffect(() => {
+    if (problem !== undefined) refusal.current?.scrollIntoView({ block: 'nearest' })
+  }, [problem])
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -43,7 +48,11 @@ export function ActionDialog({
     <Modal title={title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         {children}
-        {problem !== undefined && <Problem error={problem} />}
+        {problem !== undefined && (
+          <div ref={refusal}>
+            <Problem error={problem} />
+          </div>
+        )}
         <ModalActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look={look} disabled={busy}>

@@ -19,6 +19,7 @@ const tableRowsMax = 60
  * Lines over time. The figure contains a table of the same figures, which only screen readers see.
  *
  * @param times of all values, in milliseconds
+ * @param steps between two marks of the axis of values, the least one first; unset: round numbers
  * @param weekly the times are beginnings of weeks in UTC: they are shown as days, and each value as a point
  */
 export function Chart({
@@ -26,12 +27,14 @@ export function Chart({
   times,
   series,
   format = String,
+  steps,
   weekly = false,
 }: {
   name: string
   times: number[]
   series: Series[]
   format?: (value: number) => string
+  steps?: readonly number[] | undefined
   weekly?: boolean
 }) {
   const ref = useRef<HTMLDivElement>(null)
@@ -39,14 +42,14 @@ export function Chart({
   useEffect(() => {
     const element = ref.current
     if (!element) return
-    const chart = draw(element, times, series, format, weekly)
+    const chart = draw(element, times, series, { format, steps, weekly })
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
     return () => {
       observer.disconnect()
       chart.destroy()
     }
-  }, [times, series, format, weekly, theme])
+  }, [times, series, format, steps, weekly, theme])
   const step = Math.max(1, Math.ceil(times.length / tableRowsMax))
   const rows = times.flatMap((time, index) => (index % step === 0 ? [{ time, index }] : []))
   return (
@@ -111,8 +114,11 @@ function draw(
   element: HTMLElement,
   times: number[],
   series: Series[],
-  format: (value: number) => string,
-  weekly: boolean,
+  {
+    format,
+    steps,
+    weekly,
+  }: { format: (value: number) => string; steps: readonly number[] | undefined; weekly: boolean },
 ): uPlot {
   const styles = getComputedStyle(document.documentElement)
   const color = (token: string) => styles.getPropertyValue(`--${token}`).trim()
@@ -135,7 +141,12 @@ function draw(
         values: (_chart, seconds) =>
           weekly ? seconds.map((time) => day.format(time * 1000)) : clockTimes(seconds),
       },
-      { ...axis, size: 64, values: (_chart, values) => values.map((value) => format(value)) },
+      {
+        ...axis,
+        size: 64,
+        ...(steps && { incrs: [...steps] }),
+        values: (_chart, values) => values.map((value) => format(value)),
+      },
     ],
     series: [
       {},

@@ -7,6 +7,8 @@ export interface Column<Row> {
   numeric?: boolean
   /** Left out on narrow screens. */
   wide?: boolean
+  /** On narrow screens it stands below the other cells of its row, with its header. */
+  below?: boolean
 }
 
 /**
@@ -31,32 +33,49 @@ export function DataTable<Row>({
   busy?: boolean | undefined
 }) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
+  const isFolded = columns.some(({ below }) => below)
+  const folded = isFolded ? 'max-md:grid max-md:grid-cols-subgrid max-md:col-span-full' : ''
+  const beside = columns.filter(({ wide, below }) => !wide && !below).length
   return (
     <div className="overflow-x-auto px-2 md:px-0">
       <table
         aria-label={label}
         aria-busy={busy || undefined}
         data-list=""
-        className="w-full border-collapse text-sm"
+        className={`w-full border-collapse text-sm ${isFolded ? 'max-md:grid' : ''}`}
+        // A table that is no grid takes no notice of it.
+        style={{ gridTemplateColumns: `repeat(${beside}, auto)` }}
       >
-        <thead>
-          <tr className="border-b text-left text-quiet">
+        <thead className={folded}>
+          <tr className={`border-b text-left text-quiet ${folded}`}>
             {columns.map((column) => (
-              <th key={column.header} scope="col" className={`${cellClass} font-medium ${classOf(column)}`}>
+              <th
+                key={column.header}
+                scope="col"
+                className={`${cellClass} font-medium ${classOf(column)} ${column.below ? 'max-md:sr-only' : ''}`}
+              >
                 {column.header}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody className={folded}>
           {rows.map((row) => (
             <tr
               key={rowKey(row)}
               data-row=""
-              className="border-b last:border-0 focus-within:bg-raised hover:bg-raised"
+              className={`border-b last:border-0 focus-within:bg-raised hover:bg-raised ${folded}`}
             >
               {columns.map((column) => (
-                <td key={column.header} className={`${cellClass} min-w-20 align-baseline ${classOf(column)}`}>
+                <td
+                  key={column.header}
+                  className={`${cellClass} min-w-20 align-baseline ${classOf(column)} ${column.below ? 'max-md:order-1 max-md:col-span-full max-md:pt-0' : ''}`}
+                >
+                  {column.below && (
+                    <div className="text-quiet md:hidden" aria-hidden="true">
+                      {column.header}
+                    </div>
+                  )}
                   {column.cell(row)}
                 </td>
               ))}

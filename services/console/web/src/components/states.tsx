@@ -15,7 +15,7 @@ export const Loading = ({ what = 'Loading…' }: { what?: string }) => (
 export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
   return (
     <div role="alert" className="flex flex-wrap items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad">
-      <span className="min-w-0 flex-1" dir="auto">
+      <span className="min-w-0 flex-1 wrap-anywhere" dir="auto">
         {sentenceOf(error)}
       </span>
       {retry && <Button onClick={() => void retry()}>Try again</Button>}

@@ -103,7 +103,7 @@ function Editor({
     setProblem(undefined)
     try {
       await save(draft)
-      await client.invalidateQueries({ queryKey: ['broadcasts'] })
+      await client.invalidateQueries()
       onClose()
     } catch (error) {
       setProblem(error)

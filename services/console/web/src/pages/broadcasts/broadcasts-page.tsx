@@ -141,7 +141,7 @@ function RemoveBroadcast({ message, onClose }: { message: BroadcastMessage; onCl
   const remove = async () => {
     try {
       await send('DELETE', `/broadcast_messages/${message.id}`)
-      await client.invalidateQueries({ queryKey: ['broadcasts'] })
+      await client.invalidateQueries()
       onClose()
     } catch (error) {
       setProblem(error)

@@ -28,7 +28,9 @@ export const Figure = ({
   </div>
 )
 
+const columns = { 3: 'sm:grid-cols-3', 4: 'sm:grid-cols-4' }
+
 /** Figures side by side; two in a row on narrow screens. */
-export const Figures = ({ children }: { children: ReactNode }) => (
-  <div className="mb-4 grid grid-cols-2 gap-2 last:mb-0 sm:grid-cols-4">{children}</div>
+export const Figures = ({ inRow = 4, children }: { inRow?: keyof typeof columns; children: ReactNode }) => (
+  <div className={`mb-4 grid grid-cols-2 gap-2 last:mb-0 ${columns[inRow]}`}>{children}</div>
 )

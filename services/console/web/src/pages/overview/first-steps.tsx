@@ -1,21 +1,23 @@
+import { useSession } from '../../api/session'
 import { CopyButton } from '../../components/copy-button'
 import { Panel } from '../../components/page'
 import { TextLink } from '../../components/text-link'
 
 const origin = location.origin
 
-const steps = [
+/** @param username the owner of the project that the first one makes */
+const stepsOf = (username: string) => [
   {
     name: 'Create a project',
     command: `curl -H "PRIVATE-TOKEN: $TOKEN" ${origin}/api/v4/projects -d name=demo`,
   },
   {
     name: 'Push a repository',
-    command: `git push ${origin}/root/demo.git HEAD:main`,
+    command: `git push ${origin}/${username}/demo.git HEAD:main`,
   },
   {
     name: 'Report the status of a commit',
-    command: `curl -H "PRIVATE-TOKEN: $TOKEN" ${origin}/api/v4/projects/root%2Fdemo/statuses/$SHA -d state=success -d name=build`,
+    command: `curl -H "PRIVATE-TOKEN: $TOKEN" ${origin}/api/v4/projects/${username}%2Fdemo/statuses/$SHA -d state=success -d name=build`,
   },
   {
     name: 'Report a saga',
@@ -24,24 +26,27 @@ const steps = [
 ]
 
 /** For an installation without a project: commands to copy, with the address of this installation. */
-export const FirstSteps = () => (
-  <Panel name="First steps">
-    <p className="mb-3">
-      Nothing is here yet. Make a token on the page <TextLink to="/admin/tokens">Tokens</TextLink>, put it
-      into <code>TOKEN</code>, and try these commands:
-    </p>
-    <ol className="grid gap-3">
-      {steps.map(({ name, command }) => (
-        <li key={name}>
-          <h3 className="mb-1 text-sm font-medium">{name}</h3>
-          <div className="flex flex-wrap items-center gap-2">
-            <code className="min-w-0 flex-1 overflow-x-auto rounded bg-raised px-2 py-1 text-sm whitespace-pre">
-              {command}
-            </code>
-            <CopyButton label={`Copy: ${name}`} text={() => command} />
-          </div>
-        </li>
-      ))}
-    </ol>
-  </Panel>
-)
+export function FirstSteps() {
+  const { user } = useSession()
+  return (
+    <Panel name="First steps">
+      <p className="mb-3">
+        Nothing is here yet. Make a token on the page <TextLink to="/admin/tokens">Tokens</TextLink>, put it
+        into <code>TOKEN</code>, and try these commands:
+      </p>
+      <ol className="grid gap-3">
+        {stepsOf(user?.username ?? '').map(({ name, command }) => (
+          <li key={name}>
+            <h3 className="mb-1 text-sm font-medium">{name}</h3>
+            <div className="flex flex-wrap items-center gap-2">
+              <code className="min-w-0 flex-1 overflow-x-auto rounded bg-raised px-2 py-1 text-sm whitespace-pre">
+                {command}
+              </code>
+              <CopyButton label={`Copy: ${name}`} text={() => command} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}

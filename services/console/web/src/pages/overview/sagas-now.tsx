@@ -1,21 +1,32 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { get } from '../../api/client'
+import type { Tone } from '../../components/badge'
 import { Panel } from '../../components/page'
 import { Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaStats } from '../../generated/types.gen'
 import { count, firstLine } from '../../lib/format'
+import type { SagaSearch } from '../sagas/saga-filter'
 import { totalQuery } from '../sagas/status-counts'
 import { Figure, Figures } from './figure'
 
 const causesShown = 5
 const refetchMs = 10_000
-const flags = ['stuck', 'overdue', 'parked', 'inconsistent'] as const
+/** Sagas that need somebody, by how they are listed. */
+const needy: { name: string; search: SagaSearch; tone: Tone; total: ReturnType<typeof totalQuery> }[] = [
+  { name: 'in error', search: { status: 'Error' }, tone: 'bad', total: totalQuery({}, 'Error') },
+  ...(['stuck', 'overdue', 'parked', 'inconsistent'] as const).map((flag) => ({
+    name: flag,
+    search: { flag },
+    tone: flag === 'stuck' || flag === 'inconsistent' ? ('bad' as const) : ('warn' as const),
+    total: totalQuery({ [flag]: true }),
+  })),
+]
 
 /** Sagas that need somebody, and why. */
 export function SagasNow() {
-  const counts = useQueries({ queries: flags.map((flag) => totalQuery({ [flag]: true })) })
+  const counts = useQueries({ queries: needy.map(({ total }) => total) })
   const stats = useQuery({
     queryKey: ['sagas', 'stats'],
     queryFn: ({ signal }) => get<SagaStats>('/sagas/stats', {}, signal),
@@ -29,15 +40,15 @@ export function SagasNow() {
       busy={counts.some(({ isPending }) => isPending)}
     >
       {failed && <Problem error={failed.error} retry={failed.refetch} />}
-      <Figures>
-        {flags.map((flag, index) => (
+      <Figures inRow={3}>
+        {needy.map(({ name, search, tone }, index) => (
           <Figure
-            key={flag}
+            key={name}
             value={counts[index]?.data}
-            tone={flag === 'stuck' || flag === 'inconsistent' ? 'bad' : 'warn'}
+            tone={tone}
             name={
-              <TextLink to="/sagas" search={{ flag }}>
-                {flag}
+              <TextLink to="/sagas" search={search}>
+                {name}
               </TextLink>
             }
           />

@@ -118,7 +118,8 @@ function AddDialog<Made>({
   const client = useQueryClient()
   const run = async (form: FormData) => {
     const made = await send<Made>('POST', address, bodyOf(form))
-    await client.invalidateQueries({ queryKey: [address] })
+    // Other parts of the page may show it, too.
+    await client.invalidateQueries()
     onClose()
     onMade?.(made)
   }
@@ -145,7 +146,7 @@ function RemoveDialog<Row>({
   const client = useQueryClient()
   const run = async () => {
     await send('DELETE', withQuery(`${address}/${encodeURIComponent(idOf(row))}`, query))
-    await client.invalidateQueries({ queryKey: [address] })
+    await client.invalidateQueries()
     onClose()
   }
   return (

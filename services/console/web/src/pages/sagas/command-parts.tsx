@@ -95,7 +95,7 @@ export const possible: Record<string, Decision[]> = {
 
 /** @param onDecide unset: this session may decide nothing */
 export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<SagaCommand>[] => [
-  { header: 'Asked', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Asked', below: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     header: 'Command',
     cell: ({ kind, activity_id }) => (
@@ -120,7 +120,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'Reason',
-    wide: true,
+    below: true,
     cell: ({ reason }) => (
       <span dir="auto" className="line-clamp-2 max-w-md">
         {reason}
@@ -129,7 +129,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
   },
   {
     header: 'By',
-    wide: true,
+    below: true,
     cell: ({ author, decided_by }) => (
       <>
         <span dir="auto">{author.username}</span>

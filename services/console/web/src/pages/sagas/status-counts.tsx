@@ -15,15 +15,22 @@ const countsOf = (header: string | null): Map<string, string> =>
 
 const refetchMs = 10_000
 
-/** How many sagas a filter finds, from the counts by status; null when counting took too long. */
-export const totalQuery = (filter: Query) => ({
-  queryKey: ['sagas', 'total', filter],
-  queryFn: async ({ signal }: { signal: AbortSignal }) => totalOf(await readCounts(filter, signal)),
+/**
+ * How many sagas a filter finds, from the counts by status; null when counting took too long.
+ *
+ * @param status unset: of every status
+ */
+export const totalQuery = (filter: Query, status?: Saga['status']) => ({
+  queryKey: ['sagas', 'total', filter, status],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => totalOf(await readCounts(filter, signal), status),
   refetchInterval: refetchMs,
 })
 
-const totalOf = (counts: ReadonlyMap<string, string>): number | null =>
-  counts.size === 0 ? null : [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+function totalOf(counts: ReadonlyMap<string, string>, status: Saga['status'] | undefined): number | null {
+  if (counts.size === 0) return null
+  const counted = status === undefined ? [...counts.values()] : [counts.get(status) ?? '0']
+  return counted.reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+}
 
 /** How many sagas of each status a filter finds. */
 export async function readCounts(filter: Query, signal: AbortSignal): Promise<Map<string, string>> {

@@ -8,7 +8,11 @@ import type { MarkOf } from './use-marks'
 
 const rowHeight = 26
 const rowsMax = 5
-const width = { plain: 26, worse: 52 }
+const plainWidth = 26
+// In pixels, of the text of a mark.
+const characterWidth = 7
+const padding = 14
+const textMax = 200
 
 /** Whether something became worse with a deployment, and nobody says that it is not the reason. */
 export const isBlamed = ({ findings, dismissed }: EndedDeployment) => findings.length > 0 && !dismissed
@@ -26,6 +30,16 @@ export function deploymentParams({ project, id }: EndedDeployment) {
 export const findingsText = ({ findings }: EndedDeployment): string =>
   [...new Set(findings.map((finding) => `${nameOf(finding)} (${finding.service_name})`))].join(', ')
 
+/** '! #12 shop': each project has numbers of its own. */
+const textOf = ({ project, iid }: EndedDeployment) =>
+  `! #${iid} ${project.path_with_namespace.split('/').at(-1)}`
+
+/** Half of the width that a mark takes at most. */
+const halfOf = (deployment: EndedDeployment) =>
+  (isBlamed(deployment)
+    ? Math.min(textMax, textOf(deployment).length * characterWidth + padding)
+    : plainWidth) / 2
+
 function labelOf(deployment: EndedDeployment): string {
   const { iid, project, environment, status, findings, dismissed } = deployment
   const end = exactTime(new Date(endOf(deployment)))
@@ -34,7 +48,7 @@ function labelOf(deployment: EndedDeployment): string {
   return `${about}. Worse since then: ${findingsText(deployment)}${dismissed ? '; somebody says that it is not the reason' : ''}`
 }
 
-/** Deployments to environments of one tier. Those with which something became worse have their number and an exclamation mark. */
+/** Deployments to environments of one tier. Those with which something became worse have an exclamation mark, their number and their project. */
 export function DeploymentLane({
   tier,
   deployments,
@@ -53,7 +67,7 @@ export function DeploymentLane({
   const rows = rowsOf(
     sorted.map((deployment) => {
       const middle = (placeIn(span, endOf(deployment)) / 100) * plotWidth
-      const half = (isBlamed(deployment) ? width.worse : width.plain) / 2
+      const half = halfOf(deployment)
       return { left: middle - half, right: middle + half }
     }),
     rowsMax,
@@ -66,7 +80,7 @@ export function DeploymentLane({
     >
       {sorted.map((deployment, index) => {
         const isWorse = isBlamed(deployment)
-        const half = (isWorse ? width.worse : width.plain) / 2
+        const half = halfOf(deployment)
         const left = `clamp(${half}px, ${placeIn(span, endOf(deployment))}%, calc(100% - ${half}px))`
         const label = labelOf(deployment)
         return (
@@ -81,9 +95,9 @@ export function DeploymentLane({
             style={{ left, top: (rows[index] ?? 0) * rowHeight }}
           >
             {isWorse ? (
-              <span className="rounded-md bg-bad px-1.5 text-xs leading-5 font-semibold whitespace-nowrap text-panel">
-                ! #{deployment.iid}
-              </span>
+              <bdi className="max-w-[200px] truncate rounded-md bg-bad px-1.5 text-xs leading-5 font-semibold text-panel">
+                {textOf(deployment)}
+              </bdi>
             ) : (
               <Shape status={deployment.status} />
             )}

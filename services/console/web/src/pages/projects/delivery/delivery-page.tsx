@@ -129,5 +129,6 @@ function KeyChart({ figures: { key, weeks } }: { figures: KeyFigures }) {
     }),
     [key, weeks],
   )
-  return <Chart name={key.chart} times={times} series={series} format={key.axis} weekly />
+  const { chart, axis, steps } = key
+  return <Chart name={chart} times={times} series={series} format={axis} steps={steps} weekly />
 }

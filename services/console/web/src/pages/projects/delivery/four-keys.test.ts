@@ -24,8 +24,19 @@ describe('a figure', () => {
 
   it('is short at the axis of a chart', () => {
     const axis = keys.find(({ metric }) => metric === 'lead_time_for_changes')?.axis
-    expect([0, 0.25, 39.5, 800].map((hours) => axis?.(hours))).toEqual(['0 h', '15 min', '39.5 h', '33.3 d'])
+    const hours = [0, 0.01, 0.25, 39.5, 800]
+    expect(hours.map((value) => axis?.(value * 3600))).toEqual(['0', '36 s', '15 min', '39.5 h', '33.3 d'])
   })
+
+  it.each(keys.filter(({ steps }) => steps))(
+    'of $metric has no mark twice at its axis',
+    ({ axis, steps }) => {
+      for (const step of steps ?? []) {
+        const marks = [0, 1, 2, 3, 4].map((mark) => axis(mark * step))
+        expect(new Set(marks).size, marks.join()).toBe(marks.length)
+      }
+    },
+  )
 
   it('is a dash where nothing happened to find it from', () => {
     expect(text('time_to_restore_service', null)).toBe('–')

@@ -14,6 +14,8 @@ export interface Key {
   /** The value as the chart draws it, and what stands at its axis. */
   drawn: (value: number) => number
   axis: (drawn: number) => string
+  /** Between two marks of the axis. */
+  steps?: readonly number[]
 }
 
 const same = (value: number) => value
@@ -21,14 +23,24 @@ const whole = (value: number) => count(Math.round(value))
 const percentOf = (share: number) => share * 100
 const percent = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} %`
 const seconds = (value: number) => duration(value * 1000)
-const hoursOf = (value: number) => value / 3600
+
+const units = { s: 1, min: 60, h: 3600, d: 86_400 }
 
 /** '45 min', '39.5 h', '8 d': short enough for an axis. */
-function hours(value: number): string {
-  if (value > 0 && value < 1) return `${Math.round(value * 60)} min`
-  const [size, unit] = value < 96 ? [value, 'h'] : [value / 24, 'd']
-  return `${Math.round(size * 10) / 10} ${unit}`
+function shortTime(value: number): string {
+  const unit = value < 120 ? 's' : value < 2 * units.h ? 'min' : value < 4 * units.d ? 'h' : 'd'
+  return value === 0 ? '0' : `${Math.round((value / units[unit]) * 10) / 10} ${unit}`
 }
+
+const powersOfTen = [1, 10, 100, 1000, 10_000, 100_000]
+/** 1, 2, 5, 10, 20, …: what is counted has no halves. */
+const wholeSteps = powersOfTen.flatMap((power) => [1, 2, 5].map((step) => step * power))
+/** Times that a clock and a calendar have. */
+const timeSteps = [
+  ...[1, 2, 5, 10, 15, 30].flatMap((step) => [step * units.s, step * units.min]),
+  ...[1, 2, 3, 6, 12].map((step) => step * units.h),
+  ...wholeSteps.map((step) => step * units.d),
+].sort((a, b) => a - b)
 
 export const keys: readonly Key[] = [
   {
@@ -40,6 +52,7 @@ export const keys: readonly Key[] = [
     text: whole,
     drawn: same,
     axis: whole,
+    steps: wholeSteps,
   },
   {
     metric: 'lead_time_for_changes',
@@ -49,8 +62,9 @@ export const keys: readonly Key[] = [
     chart: 'Lead time of half of the commits, by week',
     color: 'warn',
     text: seconds,
-    drawn: hoursOf,
-    axis: hours,
+    drawn: same,
+    axis: shortTime,
+    steps: timeSteps,
   },
   {
     metric: 'change_failure_rate',
@@ -71,8 +85,9 @@ export const keys: readonly Key[] = [
     chart: 'Time to restore half of the failures, by week',
     color: 'good',
     text: seconds,
-    drawn: hoursOf,
-    axis: hours,
+    drawn: same,
+    axis: shortTime,
+    steps: timeSteps,
   },
 ]
 

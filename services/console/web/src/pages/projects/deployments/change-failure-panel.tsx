@@ -28,7 +28,7 @@ export function ChangeFailurePanel({ address, deployment }: { address: string; d
       busy={query.isPending}
       actions={query.data && mayReport && <Report address={address} failure={query.data} />}
     >
-      <Shown query={query}>{(failure) => <Verdict failure={failure} />}</Shown>
+      <Shown query={query}>{(failure) => <Verdict failure={failure} status={deployment.status} />}</Shown>
     </Panel>
   )
 }
@@ -39,18 +39,23 @@ const reasonTexts: Record<ChangeFailure['reasons'][number], string> = {
   reported: 'a person calls it a failure',
 }
 
+const nothingWrong =
+  'No: nothing became worse with it that counts, it was not taken back, and nobody calls it a failure.'
+/** What is said of a deployment that is no failed change, by its status. */
+const noFailure: Record<string, string> = {
+  success: nothingWrong,
+  failed: nothingWrong,
+  canceled: 'No: it was canceled.',
+}
+
 function Verdict({
   failure: { failed, reasons, failed_at, restored_at, report },
+  status,
 }: {
   failure: ChangeFailure
+  status: string
 }) {
-  if (!failed)
-    return (
-      <p>
-        No: nothing became worse with it that counts, no later deployment took it back, and nobody calls it a
-        failure.
-      </p>
-    )
+  if (!failed) return <p>{noFailure[status] ?? 'Not known before the deployment has ended.'}</p>
   return (
     <div className="grid gap-2">
       <p>
@@ -69,7 +74,7 @@ function Verdict({
           Since <Time at={failed_at} />
           {restored_at
             ? `, for ${duration(Math.max(0, Date.parse(restored_at) - Date.parse(failed_at)))}, until the figures were back or the next deployment had succeeded.`
-            : '; no successful deployment to the environment has followed.'}
+            : `. It lasts: ${reasons.includes('finding') ? 'the figures are not back, and ' : ''}no deployment to the environment has succeeded since then.`}
         </p>
       )}
     </div>
@@ -84,7 +89,7 @@ function Report({ address, failure: { report } }: { address: string; failure: Ch
   if (!mayChange) return null
   const change = async (method: 'POST' | 'DELETE', body?: object) => {
     await send(method, `${address}/change_failure`, body)
-    await client.invalidateQueries({ queryKey: [address, 'change-failure'] })
+    await client.invalidateQueries()
     setIsAsking(false)
   }
   return (

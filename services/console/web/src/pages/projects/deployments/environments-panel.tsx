@@ -145,7 +145,7 @@ function ChangeDialog({
   const run = async () => {
     const address = `${project}/environments/${id}`
     await (action === 'Stop' ? send('POST', `${address}/stop`, {}) : send('DELETE', address))
-    await client.invalidateQueries({ queryKey: [project] })
+    await client.invalidateQueries()
     onClose()
   }
   return (

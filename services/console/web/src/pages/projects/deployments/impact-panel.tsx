@@ -40,28 +40,16 @@ export function ImpactPanel({ address, deployment }: { address: string; deployme
       busy={query.isPending}
       actions={query.data && <Judge address={address} impact={query.data} />}
     >
-      <Shown query={query}>
-        {(impact) => <Impact address={address} impact={impact} deployment={deployment} />}
-      </Shown>
+      <Shown query={query}>{(impact) => <Impact impact={impact} deployment={deployment} />}</Shown>
     </Panel>
   )
 }
 
-function Impact({
-  address,
-  impact,
-  deployment,
-}: {
-  address: string
-  impact: DeploymentImpact
-  deployment: Deployment
-}) {
+function Impact({ impact, deployment }: { impact: DeploymentImpact; deployment: Deployment }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <div role="status">{verdictOf(impact)}</div>
-      {impact.rule_runs.length > 0 && (
-        <RuleRuns runs={impact.rule_runs} about="deployment" changed={[address, 'impact']} />
-      )}
+      {impact.rule_runs.length > 0 && <RuleRuns runs={impact.rule_runs} about="deployment" />}
       {impact.services.map((service) => (
         <ServiceFigures
           key={`${service.service_name} ${service.tenant}`}
@@ -138,8 +126,8 @@ function Judge({ address, impact: { state } }: { address: string; impact: Deploy
   if (!mayChange) return null
   const change = async (method: 'POST' | 'DELETE', body?: object) => {
     await send(method, `${address}/impact/dismissal`, body)
-    await client.invalidateQueries({ queryKey: [address, 'impact'] })
-    await client.invalidateQueries({ queryKey: ['deployment-impacts'] })
+    // What counts as a failed change, and what rules have in force, changes with it.
+    await client.invalidateQueries()
     setIsAsking(false)
   }
   return (

@@ -22,13 +22,10 @@ export function RuleRuns({
   runs,
   about,
   empty,
-  changed,
 }: {
   runs: readonly ImpactRuleRun[]
   about: 'rule' | 'deployment'
   empty?: ReactNode
-  /** The key of the query that shows them. */
-  changed: readonly unknown[]
 }) {
   const mayChange = useMayChange('maintainer')
   const { path_with_namespace: project } = useProject()
@@ -63,33 +60,25 @@ export function RuleRuns({
           of,
           state,
           did,
-          { header: 'When', wide: true, cell: ({ applied_at }) => <Time at={applied_at} /> },
+          { header: 'When', below: true, cell: ({ applied_at }) => <Time at={applied_at} /> },
         ]}
         rows={runs}
         rowKey={({ id }) => id}
         empty={empty}
       />
-      {reverted && <RevertDialog run={reverted} changed={changed} onClose={() => setReverted(undefined)} />}
+      {reverted && <RevertDialog run={reverted} onClose={() => setReverted(undefined)} />}
     </>
   )
 }
 
 const nameOfRun = ({ rule, deployment }: ImpactRuleRun) => `${rule.name} about deployment #${deployment.iid}`
 
-function RevertDialog({
-  run,
-  changed,
-  onClose,
-}: {
-  run: ImpactRuleRun
-  changed: readonly unknown[]
-  onClose: () => void
-}) {
+function RevertDialog({ run, onClose }: { run: ImpactRuleRun; onClose: () => void }) {
   const client = useQueryClient()
   const address = `${useProjectPath()}/impact_rules/${run.rule.id}/runs/${run.id}/revert`
   const revert = async () => {
     await send('POST', address)
-    await client.invalidateQueries({ queryKey: changed })
+    await client.invalidateQueries()
     onClose()
   }
   return (
@@ -115,25 +104,25 @@ const did: Column<ImpactRuleRun> = {
   cell: ({ dry_run, freeze, banner_message, webhook, environment, findings }) => (
     <div className="wrap-anywhere">
       <ul className="grid gap-1">
-        {dry_run && <li className="text-quiet">Nothing. It would have done this:</li>}
+        {dry_run && <li className="text-quiet">Nothing. It would</li>}
         {freeze && (
           <li>
-            froze <bdi>{environment}</bdi>
+            {dry_run ? 'freeze' : 'froze'} <bdi>{environment}</bdi>
           </li>
         )}
         {banner_message && (
           <li>
-            showed a banner: <MessageText text={banner_message} />
+            {dry_run ? 'show' : 'showed'} a banner: <MessageText text={banner_message} />
           </li>
         )}
-        {webhook && <li>told webhooks</li>}
+        {webhook && <li>{dry_run ? 'tell' : 'told'} webhooks</li>}
       </ul>
       <ul className="mt-1 grid gap-1 border-t pt-1">
         {findings.map((finding) => (
           <li key={`${finding.service_name} ${finding.tenant} ${finding.measure} ${finding.fingerprint}`}>
             <bdi>{finding.service_name}</bdi>: {nameOf(finding)}
             <span className="block text-quiet">
-              {ratioText(finding.ratio)}, {confidenceText(1 - finding.confidence)}
+              {ratioText(finding.ratio)}, confidence {confidenceText(1 - finding.confidence)}
             </span>
           </li>
         ))}

@@ -29,7 +29,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   const ruleOf = useRuleOf()
   const [edited, setEdited] = useState<Versioned<ImpactRule>>()
   const pathOf = ({ id }: ImpactRule) => `${address}/${id}`
-  const refresh = () => client.invalidateQueries({ queryKey: [address] })
+  const refresh = () => client.invalidateQueries()
   const [acting, setActing] = useState<ImpactRule>()
   const letAct = async (rule: ImpactRule) => {
     await changeShown(pathOf(rule), rule, { dry_run: false })
@@ -191,7 +191,7 @@ const columns: Column<ImpactRule>[] = [
   { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
   {
     header: 'When',
-    wide: true,
+    below: true,
     cell: (rule) => (
       <ul>
         <li>
@@ -229,7 +229,13 @@ const columns: Column<ImpactRule>[] = [
   },
   {
     header: 'State',
-    cell: ({ dry_run }) => (dry_run ? <Badge>dry run</Badge> : <Badge tone="good">acts</Badge>),
+    // What it did as a rule that acts stays in force when it is made a dry run.
+    cell: ({ dry_run, in_force }) => (
+      <span className="flex flex-wrap gap-1">
+        {in_force && <Badge tone="bad">in force</Badge>}
+        {dry_run ? <Badge>dry run</Badge> : <Badge tone="good">acts</Badge>}
+      </span>
+    ),
   },
 ]
 
@@ -264,7 +270,6 @@ export function RuleRunsPanel({ rule }: { rule: string }) {
                 runs={rows}
                 about="rule"
                 empty={<Empty title="No deployment has fitted the rule yet." />}
-                changed={[address]}
               />
               <Pager
                 page={page}
