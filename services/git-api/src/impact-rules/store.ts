@@ -17,7 +17,7 @@ import { lockProjectRow } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
-import { projectsWithReadableDeployments } from '../guards.js'
+import { projectsWithReadableDeployments } from '../environments/store.js'
 
 /** The fields of a rule that callers write. */
 export interface RuleFields

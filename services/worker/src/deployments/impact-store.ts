@@ -1,6 +1,6 @@
 import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
-import type { Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
+import type { Finding, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { ComparedDeployment } from './rules.js'
 

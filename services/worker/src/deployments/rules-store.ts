@@ -1,10 +1,4 @@
-import {
-  isRunDismissed,
-  isRunFollowed,
-  isRunOpen,
-  type PoolClient,
-  type RuleBanner,
-} from '@switchyard/db'
+import { isRunDismissed, isRunFollowed, isRunOpen, type PoolClient, type RuleBanner } from '@switchyard/db'
 import type { ImpactFinding, ImpactRuleCondition } from '@switchyard/domain/deployment'
 
 interface DeploymentKey {
