@@ -5,10 +5,11 @@ import { findRecentNginx } from '../../packages/dev-env/src/tools/servers.js'
 import { ensureDebianPackages } from '../support/debian-packages.js'
 
 if (process.getuid?.() !== 0) throw new Error('this trial needs root on Debian 12')
-/** Packages of Debian, each with a program of it. */
+// Patroni's client of etcd imports `idna` where python3-openssl is installed, and no package of Debian depends on it.
 await ensureDebianPackages({
   'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
   patroni: '/usr/bin/patroni',
+  'python3-idna': '/usr/lib/python3/dist-packages/idna/__init__.py',
   'etcd-server': '/usr/bin/etcd',
   haproxy: '/usr/sbin/haproxy',
   keepalived: '/usr/sbin/keepalived',

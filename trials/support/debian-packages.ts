@@ -7,11 +7,11 @@ const policy = '/usr/sbin/policy-rc.d'
 /**
  * Installs the missing packages where this process is root on Debian; else throws what to type.
  *
- * @param needed names of packages, each with a program of it
+ * @param needed names of packages, each with a file of it
  */
 export async function ensureDebianPackages(needed: Record<string, string>): Promise<void> {
   const missing = Object.entries(needed)
-    .filter(([, program]) => !existsSync(program))
+    .filter(([, file]) => !existsSync(file))
     .map(([name]) => name)
   if (missing.length === 0) return
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
