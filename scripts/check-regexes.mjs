@@ -32,7 +32,7 @@ const madeFromRoutes = 'packages/dev-env/src/gateway/routing-table.ts'
 
 function* regexesOfRoutes() {
   for (const { match, path } of JSON.parse(readFileSync(join(root, routes), 'utf8'))) {
-    if (match === 'regex') yield { place: routes, source: path, flags: '' }
+    if (match === 'regex') yield { position: routes, source: path, flags: '' }
   }
 }
 
@@ -40,14 +40,14 @@ function* regexesOfRoutes() {
 function* regexesOf(path) {
   const text = readFileSync(join(root, path), 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const place = (node) => `${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`
+  const position = (node) => `${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`
   const waiting = [file]
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (ts.isRegularExpressionLiteral(node)) {
       const end = node.text.lastIndexOf('/')
-      yield { place: place(node), source: node.text.slice(1, end), flags: node.text.slice(end + 1) }
+      yield { position: position(node), source: node.text.slice(1, end), flags: node.text.slice(end + 1) }
     } else if (isMaking(node) && path !== madeFromRoutes) {
-      yield { place: place(node), source: null, flags: '' }
+      yield { position: position(node), source: null, flags: '' }
     }
     node.forEachChild((child) => void waiting.push(child))
   }
@@ -78,7 +78,7 @@ for (const regex of [...regexesOfRoutes(), ...files.flatMap((path) => [...regexe
   const key = JSON.stringify([regex.source, regex.flags])
   if (!judged.has(key)) judged.set(key, await problemOf(regex))
   const problem = judged.get(key)
-  if (problem) problems.push(`${regex.place} /${regex.source ?? '…'}/${regex.flags} ${problem}`)
+  if (problem) problems.push(`${regex.position} /${regex.source ?? '…'}/${regex.flags} ${problem}`)
 }
 // A path pattern without matches would make this check useless.
 if (count < 100) problems.push(`only ${count} regular expressions were seen: the check is blind`)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Operation, type Schema, valueOfPlace } from '../../ops/gateway/test/support/operations.js'
+import { type Operation, type Schema, valueOfParameter } from '../../ops/gateway/test/support/operations.js'
 import type { ServiceName } from '../../ops/gateway/test/support/services.js'
 import { oddJson, oddText } from './odd-values.js'
 
@@ -49,7 +49,7 @@ const pathOf = ({ path }: Operation, values: Record<string, string>) =>
         const name = /^\{(\w+)\}$/.exec(part)?.[1]
         if (!name) return fc.constant(part)
         return fc.oneof(
-          { weight: 6, arbitrary: fc.constant(encodeURIComponent(valueOfPlace(path, name, values))) },
+          { weight: 6, arbitrary: fc.constant(encodeURIComponent(valueOfParameter(path, name, values))) },
           { weight: 2, arbitrary: oddText.map(encode) },
           { weight: 1, arbitrary: fc.constantFrom('%', '%zz', '%00', '%c0%af', '%2e%2e', '..', '.', '') },
         )

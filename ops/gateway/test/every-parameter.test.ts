@@ -6,7 +6,7 @@ import {
   type Operation,
   operationsOf,
   type Schema,
-  valueOfPlace,
+  valueOfParameter,
 } from './support/operations.js'
 import { startServices } from './support/services.js'
 
@@ -26,9 +26,9 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => services?.stop())
 
-/** The path with a value in each place. */
+/** The path with a value for each parameter. */
 const pathOf = ({ path }: Operation) =>
-  path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOfPlace(path, name, values)))
+  path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOfParameter(path, name, values)))
 
 /** A number, a regular expression that does not end, and a pattern. */
 const longQueries = (name: string, length: number) =>

@@ -44,7 +44,7 @@ export async function restoreProject(options: RestoreProjectOptions): Promise<Re
   const { namespace, path } = readPath(to)
   return await withClient(runningDatabaseOf(locations), async (client) => {
     await refuseOtherSchema(client, manifest)
-    await refusePlace(client, namespace, to)
+    await refusePath(client, namespace, to)
     const runFolder = runFolderOf(folder, manifest.run)
     await progress.step('check of the tables', () =>
       refuseDamage(folder, tablesOf(manifest), advice, () => false),
@@ -62,8 +62,8 @@ export async function restoreProject(options: RestoreProjectOptions): Promise<Re
     )
     await noteKnownKeys(client, { every: await hasSameKeys(options, manifest) })
     const losses = await listLosses(client)
-    const place = { id, namespace, path, storageRoot, diskPath: diskPathOf(id) }
-    const { rows, bytes } = await addProject(client, options, manifest, project, place)
+    const added = { id, namespace, path, storageRoot, diskPath: diskPathOf(id) }
+    const { rows, bytes } = await addProject(client, options, manifest, project, added)
     for (const notice of noticesOf(losses, bytes, namespace)) progress.notice(notice)
     return { id, rows, cut: manifest.cut }
   })
@@ -89,15 +89,15 @@ async function refuseOtherSchema(client: pg.Client, { version, database }: Manif
   )
 }
 
-async function refusePlace(client: pg.Client, namespace: string, to: string): Promise<void> {
+async function refusePath(client: pg.Client, namespace: string, to: string): Promise<void> {
   const { rows } = await client.query<{ hasOwner: boolean; isTaken: boolean }>(
     `SELECT EXISTS (SELECT FROM users WHERE username_key = lower($1) AND NOT bot) AS "hasOwner",
        EXISTS (SELECT FROM projects WHERE path_key = lower($2)) AS "isTaken"`,
     [namespace, to],
   )
-  const [place] = rows
-  if (place?.isTaken) throw new SetupProblem(`There is a project ${to}: name another path with --as`)
-  if (!place?.hasOwner)
+  const [found] = rows
+  if (found?.isTaken) throw new SetupProblem(`There is a project ${to}: name another path with --as`)
+  if (!found?.hasOwner)
     throw new SetupProblem(
       `No user is called ${namespace}, who would own ${to}: create that user, or name a path of another one with --as`,
     )
@@ -131,7 +131,7 @@ async function hasSameKeys({ locations }: RestoreProjectOptions, { secrets }: Ma
   return (await hashFile(join(locations.dataDir, keysFile))) === inBackup.sha256
 }
 
-interface Place {
+interface NewProject {
   id: number
   namespace: string
   path: string
@@ -144,12 +144,12 @@ async function addProject(
   options: RestoreProjectOptions,
   manifest: Manifest,
   project: StagedProject,
-  place: Place,
+  added: NewProject,
 ): Promise<{ rows: number; bytes: number }> {
   const { progress } = options
-  const { storageRoot } = place
+  const { storageRoot } = added
   // Under a name that housekeeping knows as unfinished, and removes.
-  const unfinished = `${place.diskPath}.${randomUUID()}.new`
+  const unfinished = `${added.diskPath}.${randomUUID()}.new`
   const path = join(storageRoot, unfinished)
   const touching = setInterval(() => {
     const now = new Date()
@@ -162,7 +162,7 @@ async function addProject(
     const repositoryBytes = await countBytes({ path, signal: undefined })
     await syncFileSystem(storageRoot)
     const rows = await progress.step('rows of the project', () =>
-      commitProject(client, options, manifest, { ...place, repositoryBytes }, path),
+      commitProject(client, options, manifest, { ...added, repositoryBytes }, path),
     )
     return { rows, bytes: lfsBytes + repositoryBytes }
   } finally {
@@ -195,18 +195,18 @@ async function commitProject(
   client: pg.Client,
   { from, to }: RestoreProjectOptions,
   { database, cut }: Manifest,
-  place: Place & { repositoryBytes: number },
+  added: NewProject & { repositoryBytes: number },
   filled: string,
 ): Promise<number> {
   await client.query('BEGIN')
-  const rows = await insertProject(client, database, place)
+  const rows = await insertProject(client, database, added)
   if (rows === null) throw new SetupProblem(`${to} was taken, or its owner deleted, meanwhile. ${advice}`)
   await client.query(
     `INSERT INTO audit_events (author_name, event_name, entity_type, entity_id, details)
      VALUES ('Switchyard', 'project_restored', 'Project', $1, $2)`,
-    [String(place.id), JSON.stringify({ path: to, from, cut })],
+    [String(added.id), JSON.stringify({ path: to, from, cut })],
   )
-  await rename(filled, join(place.storageRoot, place.diskPath))
+  await rename(filled, join(added.storageRoot, added.diskPath))
   await client.query('COMMIT')
   return rows
 }

@@ -31,8 +31,8 @@ afterAll(async () => {
 
 /** The program of the image, with these settings: its exit code and what it prints. */
 async function run(args: string[], settings: NodeJS.ProcessEnv) {
-  const places = { DATABASE_URL: source.url, SWITCHYARD_STORAGE_ROOT: source.storageRoot }
-  const env = { ...programEnvironment(), HOME: base, ...places, ...settings }
+  const locations = { DATABASE_URL: source.url, SWITCHYARD_STORAGE_ROOT: source.storageRoot }
+  const env = { ...programEnvironment(), HOME: base, ...locations, ...settings }
   return promisify(execFile)(process.execPath, [await bundled('packages/backup'), ...args], { env }).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),

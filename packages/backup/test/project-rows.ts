@@ -75,10 +75,10 @@ export const forgetLostKey = ({ pool }: Pooled) =>
 
 type Row = Record<string, unknown>
 
-/** All rows of a project, by table, with ids as their place in the table, and user ids as names. */
+/** All rows of a project, by table, with ids as their position in the table, and user ids as names. */
 export async function describeRows({ pool }: Pooled, projectId: number): Promise<Record<string, Row[]>> {
   const { rows: users } = await pool.query<{ id: number; username: string }>('SELECT id, username FROM users')
-  const places = new Map(users.map(({ id, username }) => [`users ${id}`, username]))
+  const names = new Map(users.map(({ id, username }) => [`users ${id}`, username]))
   const found = new Map<string, Row[]>()
   for (const { name } of projectTables) {
     const { rows } = await pool.query<Row>(
@@ -87,18 +87,18 @@ export async function describeRows({ pool }: Pooled, projectId: number): Promise
     const sorted = rows.every(({ id }) => id !== undefined)
       ? rows.sort((a, b) => Number(a.id) - Number(b.id))
       : rows
-    sorted.forEach(({ id }, place) => void places.set(`${name} ${id}`, `${name} ${place}`))
+    sorted.forEach(({ id }, position) => void names.set(`${name} ${id}`, `${name} ${position}`))
     found.set(name, sorted)
   }
-  const placeOf = (table: string, id: unknown) =>
-    id === null ? null : (places.get(`${table} ${id}`) ?? `${table} gone`)
+  const nameOf = (table: string, id: unknown) =>
+    id === null ? null : (names.get(`${table} ${id}`) ?? `${table} gone`)
   return Object.fromEntries(
     projectTables.map(({ name, references = {} }) => [
       name,
       (found.get(name) ?? []).map(({ id, project_id: _project, ...row }) => ({
         ...row,
         ...Object.fromEntries(
-          Object.entries(references).map(([column, to]) => [column, placeOf(to, row[column])]),
+          Object.entries(references).map(([column, to]) => [column, nameOf(to, row[column])]),
         ),
       })),
     ]),

@@ -20,23 +20,23 @@ interface Schema {
   [key: string]: unknown
 }
 
-/** The texts within a schema that may be of any length, by their place. */
-function unboundedTexts(schema: Schema, schemas: Record<string, Schema>, place: string): string[] {
+/** The texts within a schema that may be of any length, by their path. */
+function unboundedTexts(schema: Schema, schemas: Record<string, Schema>, path: string): string[] {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? ''
-    return unboundedTexts(schemas[name] ?? {}, schemas, place)
+    return unboundedTexts(schemas[name] ?? {}, schemas, path)
   }
   const below = [
-    ...Object.entries(schema.properties ?? {}).map(([name, value]) => [`${place}.${name}`, value] as const),
-    ...(schema.items ? [[`${place}[]`, schema.items] as const] : []),
-    ...(schema.anyOf ?? []).map((value) => [place, value] as const),
+    ...Object.entries(schema.properties ?? {}).map(([name, value]) => [`${path}.${name}`, value] as const),
+    ...(schema.items ? [[`${path}[]`, schema.items] as const] : []),
+    ...(schema.anyOf ?? []).map((value) => [path, value] as const),
   ].flatMap(([name, value]) => unboundedTexts(value, schemas, name))
   const isText = [schema.type].flat().includes('string')
   // These are bounded by what they are.
   const isBounded = ['maxLength', 'enum', 'const'].some((word) => word in schema)
   // A setting bounds a file, which is not held in memory.
   const isShort = ['date-time', 'uuid', 'binary'].includes(schema.format ?? '')
-  return isText && !isBounded && !isShort ? [place, ...below] : below
+  return isText && !isBounded && !isShort ? [path, ...below] : below
 }
 
 it('every text of a path, a query or a body has a maximum length', async () => {
@@ -67,7 +67,7 @@ it('every text of a path, a query or a body has a maximum length', async () => {
     ),
   ])
   expect(inputs.length).toBeGreaterThan(500)
-  expect(inputs.flatMap(([place, schema]) => unboundedTexts(schema, components.schemas, place))).toEqual([])
+  expect(inputs.flatMap(([path, schema]) => unboundedTexts(schema, components.schemas, path))).toEqual([])
 })
 
 it('every operation has a unique name and a line that says what it does', async () => {

@@ -1,7 +1,7 @@
 export type { Pool, PoolClient } from 'pg'
 export * from './check-database.js'
 export * from './client.js'
-export { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
+export * from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,
@@ -80,4 +80,3 @@ export {
   replaceSecret,
   type StoredSecret,
 } from './stores/webhooks/secrets.js'
-export * from './violated-constraint.js'

@@ -65,10 +65,11 @@ export function chanceOfValues(earlier: readonly number[], later: readonly numbe
   const [n, m] = [earlier.length, later.length]
   if (Math.min(n, m) < valuesMin) return 1
   const all = ranksOf([...earlier, ...later])
-  const placesOf = (ranks: number[], own: number[]) => ranks.map((rank, index) => rank - (own[index] ?? 0))
+  const placementsOf = (ranks: number[], own: number[]) =>
+    ranks.map((rank, index) => rank - (own[index] ?? 0))
   const [ranksEarlier, ranksLater] = [all.slice(0, n), all.slice(n)]
-  const varianceEarlier = sampleVariance(placesOf(ranksEarlier, ranksOf(earlier)))
-  const varianceLater = sampleVariance(placesOf(ranksLater, ranksOf(later)))
+  const varianceEarlier = sampleVariance(placementsOf(ranksEarlier, ranksOf(earlier)))
+  const varianceLater = sampleVariance(placementsOf(ranksLater, ranksOf(later)))
   const distance = meanOf(ranksLater) - meanOf(ranksEarlier)
   const spread = Math.sqrt(n * varianceEarlier + m * varianceLater)
   if (spread === 0) return distance > 0 ? 0 : 1

@@ -95,11 +95,11 @@ export async function storeFile(
 ): Promise<LfsObject> {
   const uploads = await makeUploadFolder(repository.path)
   const received = { oid: '', size: 0 }
-  const findPlace = async () => {
+  const findPath = async () => {
     await admit(received)
     return join(await makeFolders(repository.path, foldersOf(received.oid)), received.oid)
   }
-  await writeDurably(join(uploads, randomUUID()), findPlace, (handle) =>
+  await writeDurably(join(uploads, randomUUID()), findPath, (handle) =>
     writeFile(handle, measured(received, chunks, bytesMax)),
   ).catch(whenDeleted)
   await syncFolder(dirname(pathOf(repository, received.oid)))

@@ -21,7 +21,7 @@ export interface FileQuery {
 }
 
 export interface FoundFiles {
-  /** Places in files, then files of which the path alone was found. */
+  /** Lines of files, then files of which the path alone was found. */
   found: (FoundLines | FoundName)[]
   /** Whether there is no more than `found`. */
   isWhole: boolean
@@ -77,9 +77,9 @@ async function search(
     text === ''
       ? { found: [], isWhole: true }
       : await grep(repository, commitId, { text, filters, wanted: wanted.names })
-  const places = inFiles.found.filter(({ path }) => isWanted(path))
-  const paths = new Set(places.map(({ path }) => path))
-  const found = [...places, ...named.filter(({ path }) => !paths.has(path))]
+  const lines = inFiles.found.filter(({ path }) => isWanted(path))
+  const paths = new Set(lines.map(({ path }) => path))
+  const found = [...lines, ...named.filter(({ path }) => !paths.has(path))]
   return {
     found: found.slice(0, foundMax),
     isWhole: inFiles.isWhole && wanted.isWhole && found.length <= foundMax,

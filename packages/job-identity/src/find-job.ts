@@ -1,6 +1,11 @@
-import type { Database } from '@switchyard/db'
+import { type Database, findCaller, findSessionCaller } from '@switchyard/db'
 import { type Caller, jobIdentityOf, matchesClaims } from '@switchyard/domain/access'
-import type { FindJob } from '@switchyard/service-kit/http'
+import {
+  type Authenticate,
+  createAuthenticate,
+  type FindCaller,
+  type FindJob,
+} from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createJsonReader, targetPolicy } from '@switchyard/webhooks'
 import { allowedIssuers, issuerProblem } from './allowed-issuers.js'
@@ -14,6 +19,23 @@ export interface JobConfig {
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean
 }
 
+interface Parts {
+  database: Database
+  lifecycle: ServiceContext['lifecycle']
+}
+
+/** Finds who calls a service that changes neither users nor tokens: the holder of a token or of a session, or a CI job. */
+export function openCallers(
+  config: JobConfig,
+  { database, lifecycle }: Parts,
+): { authenticate: Authenticate; findSession: FindCaller } {
+  const findJob = openFindJob(config, { database, lifecycle })
+  return {
+    authenticate: createAuthenticate((hash) => findCaller(database, hash), findJob),
+    findSession: (hash) => findSessionCaller(database, hash),
+  }
+}
+
 /**
  * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the project that the request
  * names, or outside of projects. The keys of an issuer are read only when a rule names the issuer, so that nobody has us ask
@@ -21,10 +43,7 @@ export interface JobConfig {
  *
  * @returns undefined when administrators allow no issuer
  */
-export function openFindJob(
-  config: JobConfig,
-  { database, lifecycle }: { database: Database; lifecycle: ServiceContext['lifecycle'] },
-): FindJob | undefined {
+export function openFindJob(config: JobConfig, { database, lifecycle }: Parts): FindJob | undefined {
   const allowed = allowedIssuers(config)
   if (allowed.size === 0) return undefined
   const reader = createJsonReader({ policy: targetPolicy(config), ...documentLimits })

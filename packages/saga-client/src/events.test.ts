@@ -1,7 +1,7 @@
 import { SagaService } from '@switchyard/contracts/saga'
 import { describe, expect, it } from 'vitest'
-import { createEventId } from './event-id.js'
 import { type EncodedEvent, encoders } from './events.js'
+import { createEventId } from './identified-event.js'
 
 const saga = { sagaId: 's' }
 const activity = { ...saga, activityId: 'a' }

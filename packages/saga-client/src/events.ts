@@ -32,7 +32,7 @@ export interface ActivityEvent extends SagaEvent {
 }
 
 export interface ActivityExecuteStarted extends ActivityEvent {
-  /** Place among the saga's activities, from 0. */
+  /** Position among the saga's activities, from 0. */
   order?: number
   /** After how many seconds the activity is overdue; 0: never. */
   timeOutSeconds?: number

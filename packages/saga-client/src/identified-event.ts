@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { Metadata } from '@grpc/grpc-js'
 import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/saga-ingest'
-import { createEventId } from './event-id.js'
 import type { EncodedEvent, EventOptions } from './events.js'
 
 /** An event with its id, its number and its time, which stay the same in every attempt to send it. */
@@ -13,6 +13,16 @@ export interface IdentifiedEvent extends EncodedEvent {
 
 /** Largest gRPC message that the reporter takes, in bytes. */
 export const messageBytesMax: number = 4 * 1024 * 1024
+
+/** A UUID of version 7: the time in milliseconds, then chance; ids made later sort later. */
+export function createEventId(nowMs: number = Date.now()): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
 
 /**
  * Gives an event its id.

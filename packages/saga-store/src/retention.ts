@@ -65,14 +65,14 @@ export const readResolved = byTime('resolved_at', 's.ended_at IS NULL')
 /** Sagas without an expiry that ended before an instant, tenant by tenant. */
 export const readEnded: ReadCandidates = async (database, after, endedBefore, rowsMax) => {
   const { pool } = database
-  const [tenant, ...place] = after ?? [await nextTenant(pool, ''), '-infinity', '']
+  const [tenant, ...position] = after ?? [await nextTenant(pool, ''), '-infinity', '']
   if (!tenant) return { candidates: [], next: null }
   const { candidates, next } = await readPage(
     database,
     `SELECT ${retainedList}, ARRAY[s.tenant, s.ended_at::text, s.id] AS position FROM sagas s
      WHERE s.tenant = $1 AND s.ended_at <= $4 AND (s.ended_at, s.id) > ($2::timestamptz, $3) AND s.expires_at IS NULL
      ORDER BY s.ended_at, s.id LIMIT $5`,
-    [tenant, ...place, endedBefore],
+    [tenant, ...position, endedBefore],
     rowsMax,
   )
   if (next) return { candidates, next }

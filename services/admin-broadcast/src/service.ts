@@ -1,19 +1,7 @@
-import {
-  findCaller,
-  findSessionCaller,
-  isDatabaseUnavailable,
-  listUnfinishedBroadcastMessages,
-  openDatabase,
-} from '@switchyard/db'
+import { isDatabaseUnavailable, listUnfinishedBroadcastMessages, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openFindJob } from '@switchyard/job-identity'
-import {
-  createAuthenticate,
-  createHttpApp,
-  createStreamSlots,
-  limitersOfReplicas,
-  listen,
-} from '@switchyard/service-kit/http'
+import { openCallers } from '@switchyard/job-identity'
+import { createHttpApp, createStreamSlots, limitersOfReplicas, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import type { Config } from './config.js'
@@ -49,11 +37,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    authenticate: createAuthenticate(
-      (hash) => findCaller(database, hash),
-      openFindJob(config, { database, lifecycle }),
-    ),
-    findSession: (hash) => findSessionCaller(database, hash),
+    ...openCallers(config, { database, lifecycle }),
     routes: routes({ database, clock, board, changeNotices, streams, streamSlots }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

@@ -170,7 +170,7 @@ describe('GET /broadcast_messages/stream', () => {
 })
 
 describe('streams', () => {
-  it('are limited in number; one more is told to come back, and finds the place of one that left', async () => {
+  it('are limited in number; one more is told to come back, and finds the slot of one that left', async () => {
     const small = await harness.startReplica({ BROADCAST_STREAM_CLIENTS_MAX: '2' })
     const first = await follow(small.baseUrl)
     await follow(small.baseUrl)

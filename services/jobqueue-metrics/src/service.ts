@@ -1,14 +1,8 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
-import { findCaller, findSessionCaller, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
+import { isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openFindJob } from '@switchyard/job-identity'
-import {
-  createAuthenticate,
-  createHttpApp,
-  createStreamSlots,
-  limitersOfReplicas,
-  listen,
-} from '@switchyard/service-kit/http'
+import { openCallers } from '@switchyard/job-identity'
+import { createHttpApp, createStreamSlots, limitersOfReplicas, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import { checkRedis, createRedis } from '@switchyard/service-kit/redis'
@@ -79,13 +73,11 @@ export async function createService(config: Config, { logger, metrics, health, l
   }
 
   const streams = createStateStreams(streaming)
-  const findJob = openFindJob(config, { database, lifecycle })
   const app = createHttpApp({
     logger,
     metrics,
     health,
-    authenticate: createAuthenticate((hash) => findCaller(database, hash), findJob),
-    findSession: (hash) => findSessionCaller(database, hash),
+    ...openCallers(config, { database, lifecycle }),
     routes: [
       ...metricRoutes({
         snapshots,

@@ -248,7 +248,7 @@ describe('a client that reads nothing', () => {
 })
 
 describe('streams of one user', () => {
-  it('are limited: 429 with Retry-After, and a place again when one of them has ended', async () => {
+  it('are limited: 429 with Retry-After, and a slot again when one of them has ended', async () => {
     const open = () => harness.get('scraper', '/jobqueue/stream')
     const streams = (await Promise.all(Array.from({ length: 50 }, open))).map(listen)
     await expect.poll(() => streams.every(({ events }) => events.length > 0)).toBe(true)

@@ -1,22 +1,15 @@
 import { descriptorSet } from '@switchyard/contracts/descriptors'
-import {
-  createDatabase,
-  type Database,
-  findCaller,
-  findSessionCaller,
-  isDatabaseUnavailable,
-  openDatabase,
-} from '@switchyard/db'
+import { createDatabase, type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openFindJob } from '@switchyard/job-identity'
+import { openCallers } from '@switchyard/job-identity'
 import { createAnalyzeNewTables, createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
   type AuthenticateFrom,
   type CreateLimiter,
-  createAuthenticate,
   createHttpApp,
+  type HttpAppOptions,
   limitersOfProcess,
   limitersOfReplicas,
   limitUnknownTokens,
@@ -101,36 +94,27 @@ export async function createService(config: Config, context: ServiceContext) {
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const authenticate = createAuthenticate(
-    (hash) => findCaller(database, hash),
-    openFindJob(config, { database, lifecycle }),
-  )
-  const app = createApp(config, context, { database, authenticate, routes, createLimiter })
+  const callers = openCallers(config, { database, lifecycle })
+  const app = createApp(config, context, { ...callers, routes, createLimiter })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { reportEvents, authenticate, createLimiter, stream, commands, logger }
+  const needs = { reportEvents, ...callers, createLimiter, stream, commands, logger }
   const grpc = await startGrpc(config, context, grpcServices(config, { database, readDatabase, ...needs }))
   lifecycle.onClose('grpc', () => grpc.close())
   lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
 }
 
-interface AppNeeds {
-  database: Database
-  authenticate: Authenticate
-  routes: Route[]
-  createLimiter: CreateLimiter
-}
+type AppNeeds = Pick<HttpAppOptions, 'authenticate' | 'findSession' | 'routes' | 'createLimiter'>
 
-const createApp = (config: Config, context: ServiceContext, { database, ...needs }: AppNeeds) =>
+const createApp = (config: Config, context: ServiceContext, needs: AppNeeds) =>
   createHttpApp({
     logger: context.logger,
     metrics: context.metrics,
     health: context.health,
     ...needs,
-    findSession: (hash) => findSessionCaller(database, hash),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,

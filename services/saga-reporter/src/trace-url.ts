@@ -1,8 +1,8 @@
-const traceIdPlace = '{trace_id}'
+const traceIdPlaceholder = '{trace_id}'
 
 /** Whether a text is the web address of a trace, with `{trace_id}` where the id belongs. */
 export function isTraceUrlTemplate(text: string): boolean {
-  const example = text.replaceAll(traceIdPlace, '0'.repeat(32))
+  const example = text.replaceAll(traceIdPlaceholder, '0'.repeat(32))
   if (example === text || !URL.canParse(example)) return false
   const { protocol, username, password } = new URL(example)
   return /^https?:$/.test(protocol) && username === '' && password === ''
@@ -16,5 +16,5 @@ export function isTraceUrlTemplate(text: string): boolean {
  */
 export function traceUrl(template: string | undefined, traceParent: string | null): string | null {
   const traceId = traceParent?.split('-')[1]
-  return template && traceId ? new URL(template.replaceAll(traceIdPlace, traceId)).href : null
+  return template && traceId ? new URL(template.replaceAll(traceIdPlaceholder, traceId)).href : null
 }

@@ -33,8 +33,8 @@ it('loses no update when two instances get hundreds of calls about a few sagas a
   const events = ['x', 'y', 'z'].flatMap((sagaId) => eventsOf(sagaId, 12))
   // Twice, each half shuffled its own way, so that equal events meet on different instances.
   const calls = [...events, ...events]
-    .map((event, index) => ({ event, place: (index * 7919) % 1009 }))
-    .sort((a, b) => a.place - b.place)
+    .map((event, index) => ({ event, position: (index * 7919) % 1009 }))
+    .sort((a, b) => a.position - b.position)
   const answers = await Promise.all(
     calls.map(({ event: [operation, fields] }, index) =>
       (index % 2 === 0 ? harness : second).grpc.report(operation, fields),

@@ -92,22 +92,22 @@ export interface Template {
   activity: number
 }
 
-const sagaPlace = 'S'.repeat(idDigits)
-const activityPlaces = ['A', 'B', 'C'].map((letter) => letter.repeat(idDigits))
+const sagaPlaceholder = 'S'.repeat(idDigits)
+const activityPlaceholders = ['A', 'B', 'C'].map((letter) => letter.repeat(idDigits))
 
 function templateOf(step: Step): Template {
   const { method, request } = step({
-    sagaId: sagaPlace,
-    activityId: (activity) => activityPlaces[activity] ?? '',
+    sagaId: sagaPlaceholder,
+    activityId: (activity) => activityPlaceholders[activity] ?? '',
   })
   const serialize: (message: never) => Buffer = SagaService[method].requestSerialize
   const message = serialize({ status: '', retries: 0, activityRetryType: 0, ...request } as never)
-  const activity = activityPlaces.findIndex((place) => message.includes(place))
-  const activityIdAt = activity === -1 ? -1 : message.indexOf(activityPlaces[activity] ?? '')
+  const activity = activityPlaceholders.findIndex((placeholder) => message.includes(placeholder))
+  const activityIdAt = activity === -1 ? -1 : message.indexOf(activityPlaceholders[activity] ?? '')
   return {
     path: SagaService[method].path,
     message,
-    sagaIdAt: message.indexOf(sagaPlace),
+    sagaIdAt: message.indexOf(sagaPlaceholder),
     activityIdAt,
     activity,
   }

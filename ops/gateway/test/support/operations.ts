@@ -118,8 +118,8 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   }
 }
 
-/** What a place in a path names: `{id}` is a project below /projects, a saga below /sagas, else a row. */
-export function valueOfPlace(path: string, name: string, values: Record<string, string>): string {
+/** What a parameter in a path names: `{id}` is a project below /projects, a saga below /sagas, else a row. */
+export function valueOfParameter(path: string, name: string, values: Record<string, string>): string {
   const id = path.startsWith('/projects') ? values.project : path.startsWith('/sagas/{') ? values.saga : '1'
   return (name === 'id' ? id : values[name]) ?? ''
 }

@@ -29,8 +29,8 @@ const administrators = `{"userId": null, "accessLevel": ${administratorLevel}}`
 /** Administrators stand in for unknown users, so that an environment is never less protected than it was. */
 const parties = (column: string) =>
   `(SELECT coalesce(jsonb_agg(p.party || CASE WHEN p.party->>'userId' IS NULL THEN '{}'
-      WHEN m.new IS NULL THEN '${administrators}' ELSE jsonb_build_object('userId', m.new) END ORDER BY p.place), '[]')
-    FROM jsonb_array_elements(r.${column}) WITH ORDINALITY p (party, place)
+      WHEN m.new IS NULL THEN '${administrators}' ELSE jsonb_build_object('userId', m.new) END ORDER BY p.position), '[]')
+    FROM jsonb_array_elements(r.${column}) WITH ORDINALITY p (party, position)
     LEFT JOIN ${idsOf('users')} m ON m.old = (p.party->>'userId')::bigint)`
 
 /** A link to a file of the project itself may name the project by its id. */

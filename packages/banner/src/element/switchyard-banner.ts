@@ -107,8 +107,8 @@ export class SwitchyardBanner extends HTMLElement {
       const name = regionOf(message)
       const box = this.#boxOf(message)
       const before = last[name]
-      const place = before ? before.nextSibling : this.#regions[name].firstChild
-      if (place !== box) this.#regions[name].insertBefore(box, place)
+      const next = before ? before.nextSibling : this.#regions[name].firstChild
+      if (next !== box) this.#regions[name].insertBefore(box, next)
       last[name] = box
     }
   }

@@ -21,5 +21,7 @@ export {
   repositoryHousekeepingJob,
   repositoryHousekeepingQueue,
 } from './repository-housekeeping.js'
-export { sagaEventsChannel } from './saga-events.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'
+
+/** Redis channel on which the replicas of saga-reporter notify each other that the log has new entries, which they then read. */
+export const sagaEventsChannel = 'switchyard:saga-events'

@@ -67,7 +67,9 @@ async function checkDatabaseUrl(connectionString: string): Promise<void> {
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     const reason = databaseHints[code] ?? networkHint(code) ?? message
-    throw new SetupProblem(`DATABASE_URL (${place(connectionString)}): ${reason}. Put it right, or unset it`)
+    throw new SetupProblem(
+      `DATABASE_URL (${hostAndPath(connectionString)}): ${reason}. Put it right, or unset it`,
+    )
   } finally {
     await client.end().catch(() => {})
   }
@@ -94,7 +96,7 @@ async function checkRedisUrl(url: string): Promise<void> {
       ? 'user or password is wrong'
       : undefined
     const reason = refused ?? networkHint(code) ?? message
-    throw new SetupProblem(`REDIS_URL (${place(url)}): ${reason}. Put it right, or unset it`)
+    throw new SetupProblem(`REDIS_URL (${hostAndPath(url)}): ${reason}. Put it right, or unset it`)
   } finally {
     redis.disconnect()
   }
@@ -108,7 +110,7 @@ function networkHint(code: string): string | undefined {
 }
 
 /** Host and path of a URL, without the password and the query. */
-function place(url: string): string {
+function hostAndPath(url: string): string {
   const [address = ''] = url.split('?')
   return address.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '')
 }

@@ -8,9 +8,8 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
-import { Loading, NotFound } from './components/states'
+import { Failed, Loading, NotFound } from './components/states'
 import { keep, parseSearch, writeSearch } from './lib/search-params'
-import { Failed } from './shell/failed'
 import { Shell } from './shell/shell'
 
 const basepath = '/console'

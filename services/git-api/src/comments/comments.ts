@@ -33,10 +33,10 @@ interface AddCommentCommand {
   revision: string
   note: string
   /** The line of the comment. Where the commit has no such line, the comment is about the whole commit. */
-  place?: Place | undefined
+  position?: Position | undefined
 }
 
-export interface Place {
+export interface Position {
   path: string
   line: number
   /** `new`: a line of the file as the commit has it; `old`: as its first parent has it. */
@@ -51,13 +51,13 @@ export interface Place {
 export async function addComment(
   { database, jobs }: CommentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
-  { revision, note, place }: AddCommentCommand,
+  { revision, note, position }: AddCommentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<CommentWithAuthor> {
   requireNote(note)
   const commit = await getCommit(repository, revision)
-  const exists = place !== undefined && (await hasLine(repository, commit, place))
-  const given = { commit, note, place: exists ? place : null, discussion: null }
+  const exists = position !== undefined && (await hasLine(repository, commit, position))
+  const given = { commit, note, position: exists ? position : null, discussion: null }
   return storeComment({ database, jobs }, { project, repository, caller }, given, baseUrl)
 }
 
@@ -70,7 +70,7 @@ interface CheckedComment {
   commit: Commit
   note: string
   /** A line that exists; null: the comment is about the whole commit. */
-  place: Place | null
+  position: Position | null
   discussion: Parameters<typeof createCommitComment>[2]
 }
 
@@ -78,7 +78,7 @@ interface CheckedComment {
 export async function storeComment(
   { database, jobs }: Pick<CommentDependencies, 'database' | 'jobs'>,
   { project, repository, caller }: Pick<ProjectCall<Caller>, 'project' | 'repository' | 'caller'>,
-  { commit, note, place, discussion }: CheckedComment,
+  { commit, note, position, discussion }: CheckedComment,
   baseUrl: string,
 ): Promise<CommentWithAuthor> {
   await keepCommit(repository, commit.id)
@@ -87,9 +87,9 @@ export async function storeComment(
     sha: commit.id,
     note,
     author: caller.user,
-    path: place?.path ?? null,
-    line: place?.line ?? null,
-    lineType: place?.lineType ?? null,
+    path: position?.path ?? null,
+    line: position?.line ?? null,
+    lineType: position?.lineType ?? null,
   }
   const comment = await createCommitComment(database, given, discussion, (stored) =>
     noteHook(stored, { project, commit, user: caller.user, baseUrl }),
@@ -98,7 +98,7 @@ export async function storeComment(
   return comment
 }
 
-export async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Place) {
+export async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Position) {
   if (line < 1) return false
   const content =
     lineType === 'new'

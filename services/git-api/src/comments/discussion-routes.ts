@@ -100,7 +100,7 @@ const position = z.object({
 
 type Position = z.output<typeof position>
 
-function placeOf({ new_path, new_line, old_path, old_line, base_sha, start_sha, head_sha }: Position) {
+function positionOf({ new_path, new_line, old_path, old_line, base_sha, start_sha, head_sha }: Position) {
   const commits = { base_sha, start_sha, head_sha }
   if (new_line !== undefined) {
     const path = new_path ?? old_path
@@ -119,8 +119,8 @@ const createDiscussion = (deps: CommentDependencies) =>
     replies: { 201: discussionShape },
     input: z.object({ sha: text(), body: text(proseCharsMax), position: optional(position), ...now }),
     async handle({ sha: revision, body: note, position: given }, access: ProjectCall<Caller>, call) {
-      const place = given && placeOf(given)
-      const begun = await discussions.beginDiscussion(deps, access, { revision, note, place }, call)
+      const position = given && positionOf(given)
+      const begun = await discussions.beginDiscussion(deps, access, { revision, note, position }, call)
       return created(presentDiscussion([begun.note], begun.commit, call.baseUrl))
     },
   })

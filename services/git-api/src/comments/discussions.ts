@@ -6,7 +6,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import { getCommit } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import { noteHook } from '../shapes/hooks.js'
-import { type CommentDependencies, hasLine, type Place, requireNote, storeComment } from './comments.js'
+import { type CommentDependencies, hasLine, type Position, requireNote, storeComment } from './comments.js'
 import {
   type CommentWithAuthor,
   deleteCommitComment,
@@ -74,28 +74,28 @@ export interface PositionCommits {
 interface BeginDiscussionCommand {
   revision: string
   note: string
-  place: (Place & { commits: PositionCommits }) | undefined
+  position: (Position & { commits: PositionCommits }) | undefined
 }
 
 /**
- * Begins a discussion. Unlike the place of a comment, its position has to exist.
+ * Begins a discussion. Unlike that of a comment, its position has to exist.
  *
  * @throws DomainError not-found for an unknown commit; invalid
  */
 export async function beginDiscussion(
   deps: CommentDependencies,
   access: ProjectCall<Caller>,
-  { revision, note, place }: BeginDiscussionCommand,
+  { revision, note, position }: BeginDiscussionCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ) {
   requireNote(note)
   const commit = await getCommit(access.repository, revision)
-  if (place) {
-    requireCommits(place.commits, commit)
-    const exists = await hasLine(access.repository, commit, place)
+  if (position) {
+    requireCommits(position.commits, commit)
+    const exists = await hasLine(access.repository, commit, position)
     if (!exists) throw invalid({ position: ['is no line of the commit'] })
   }
-  const given = { commit, note, place: place ?? null, discussion: 'new' as const }
+  const given = { commit, note, position: position ?? null, discussion: 'new' as const }
   return { commit, note: await storeComment(deps, access, given, baseUrl) }
 }
 
@@ -108,7 +108,7 @@ function requireCommits({ base_sha, start_sha, head_sha }: PositionCommits, { id
 }
 
 /**
- * Answers in a discussion, at the place of its first note.
+ * Answers in a discussion, at the position of its first note.
  *
  * @throws DomainError not-found for an unknown commit or discussion; invalid for a blank note and a full discussion
  */
@@ -122,12 +122,12 @@ export async function addReply(
   const { commit, notes } = await getDiscussion(deps.database, access, name)
   if (notes.length >= notesMax) throw invalid(`A discussion has ${notesMax} notes at most`)
   const [first] = notes
-  const place = placeOf(first)
-  const given = { commit, note, place, discussion: discussionOf(first) }
+  const position = positionOf(first)
+  const given = { commit, note, position, discussion: discussionOf(first) }
   return { commit, note: await storeComment(deps, access, given, baseUrl) }
 }
 
-const placeOf = ({ path, line, lineType }: CommentWithAuthor): Place | null =>
+const positionOf = ({ path, line, lineType }: CommentWithAuthor): Position | null =>
   path === null || line === null ? null : { path, line, lineType: lineType === 'old' ? 'old' : 'new' }
 
 /**

@@ -16,7 +16,12 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText } from '../shapes/parameters.js'
-import { addComment, type CommentDependencies, listComments as findComments, type Place } from './comments.js'
+import {
+  addComment,
+  type CommentDependencies,
+  listComments as findComments,
+  type Position,
+} from './comments.js'
 import { commentShape, presentComment } from './present.js'
 
 export function commentRoutes(deps: CommentDependencies): Route[] {
@@ -46,25 +51,25 @@ const createComment = (deps: CommentDependencies) =>
     input: z.object({
       sha: text(),
       note: text(proseCharsMax),
-      // A path that no file has makes a comment without a place, however long it is.
+      // A path that no file has makes a comment without a position, however long it is.
       path: optionalText(text(proseCharsMax)),
       line: optional(integer()),
       line_type: optional(z.enum(['new', 'old'])),
     }),
     async handle({ sha: revision, note, ...given }, access: ProjectCall<Caller>, call) {
-      const comment = await addComment(deps, access, { revision, note, place: placeOf(given) }, call)
+      const comment = await addComment(deps, access, { revision, note, position: positionOf(given) }, call)
       return created(presentComment(comment, call.baseUrl))
     },
   })
 
-interface PlaceFields {
+interface PositionFields {
   path?: string | undefined
   line?: number | undefined
-  line_type?: Place['lineType'] | undefined
+  line_type?: Position['lineType'] | undefined
 }
 
 /** A path needs a line; a line without a path is ignored. */
-function placeOf({ path, line, line_type: lineType = 'new' }: PlaceFields): Place | undefined {
+function positionOf({ path, line, line_type: lineType = 'new' }: PositionFields): Position | undefined {
   if (path === undefined) return undefined
   if (line === undefined) throw parameterProblem('line', 'is missing')
   return { path: path.replace(/^\/+/, ''), line, lineType }

@@ -9,7 +9,7 @@ import {
   addPackageFile,
   deletePackage,
   deletePackageFiles,
-  type FilePlace,
+  type FilePath,
   type FileQuery,
   findPackageFile,
   findPackageObjects,
@@ -34,13 +34,13 @@ export const packageVersionPattern = /^(?!.*\.\.)[\w.+-]{1,255}$/
 export const fileNamePattern = /^(?=.{1,255}$)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w.+~@-]+(?:\/[\w.+~@-]+)*$/
 
 /** Where a file is within its project. */
-export type PlaceInProject = Omit<FilePlace, 'projectId'>
+export type PathInProject = Omit<FilePath, 'projectId'>
 
 /** Stores a file of a package as it arrives. @throws DomainError as {@link receiveFile} and {@link noteFile} */
 export async function publishFile(
   deps: PackageDependencies,
   access: ProjectCall<Caller>,
-  { status, ...place }: PlaceInProject & { status: PackageStatus | undefined },
+  { status, ...path }: PathInProject & { status: PackageStatus | undefined },
   incoming: { chunks: AsyncIterable<Buffer>; announcedBytes: number | undefined },
   call: Call,
 ): Promise<StoredPackageFile> {
@@ -50,7 +50,7 @@ export async function publishFile(
   const file = await noteFile(deps.database, call, (transaction) =>
     addPackageFile(
       transaction,
-      { ...place, projectId: project.id },
+      { ...path, projectId: project.id },
       { object, creatorId: caller.user.id, status },
     ),
   )
@@ -62,27 +62,27 @@ export async function publishFile(
 export async function getFile(
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,
-  place: PlaceInProject,
+  path: PathInProject,
 ): Promise<StoredPackageFile> {
-  const file = await findPackageFile(database, { ...place, projectId: project.id })
+  const file = await findPackageFile(database, { ...path, projectId: project.id })
   if (!file) throw notFound('Package')
   return file
 }
 
-/** The objects of the newest files at some places, by the index of the place. A place without a file is left out. */
+/** The objects of the newest files at some paths, by the index of the path. A path without a file is left out. */
 export const findObjects = (
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,
-  places: readonly PlaceInProject[],
-): Promise<Map<number, LfsObject>> => findPackageObjects(database, project.id, places)
+  paths: readonly PathInProject[],
+): Promise<Map<number, LfsObject>> => findPackageObjects(database, project.id, paths)
 
 /** Deletes every file of a name. @throws DomainError not-found */
 export async function removeFiles(
   deps: PackageDependencies,
   access: ProjectCall,
-  place: PlaceInProject,
+  path: PathInProject,
 ): Promise<void> {
-  const { projectId, packageId, fileName } = await getFile(deps.database, access, place)
+  const { projectId, packageId, fileName } = await getFile(deps.database, access, path)
   await removeFrom(deps, { projectId, id: packageId }, { fileName })
 }
 

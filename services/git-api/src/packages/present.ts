@@ -1,7 +1,7 @@
 import type { Package, Project } from '@switchyard/db'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { PlaceInProject } from './packages.js'
+import type { PathInProject } from './packages.js'
 import type { StoredPackageFile } from './store.js'
 
 export const packageShape = z
@@ -110,7 +110,7 @@ export const presentPackageFile = ({
 /** What GitLab answers to `select=package_file`. */
 export const presentPublishedFile = (
   file: StoredPackageFile,
-  { name, version, fileName }: PlaceInProject,
+  { name, version, fileName }: PathInProject,
   project: Project,
   baseUrl: string,
 ): z.output<typeof publishedFileShape> => ({

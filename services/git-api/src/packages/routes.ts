@@ -94,18 +94,18 @@ const listPackages = (database: Database) =>
     },
   })
 
-/** The place of a file in the address. */
-const place = {
+/** The path of a file in the address. */
+const pathFields = {
   package_name: text().pipe(z.string().regex(packages.packageNamePattern)),
   package_version: text().pipe(z.string().regex(packages.packageVersionPattern)),
   file_name: pathRest().pipe(z.string().regex(packages.fileNamePattern)),
 }
 
-const toPlace = ({
+const toPath = ({
   package_name,
   package_version,
   file_name,
-}: z.output<z.ZodObject<typeof place>>): packages.PlaceInProject => ({
+}: z.output<z.ZodObject<typeof pathFields>>): packages.PathInProject => ({
   name: package_name,
   version: package_version,
   fileName: file_name,
@@ -119,7 +119,7 @@ const publishFile = (deps: PackageDependencies) =>
     body: { 'application/octet-stream': {} },
     refusals: [429],
     input: z.object({
-      ...place,
+      ...pathFields,
       status: optional(status).meta({ description: '`hidden`: the package is in no list' }),
       select: optional(z.literal('package_file')).meta({ description: 'Answer with the file' }),
     }),
@@ -132,10 +132,10 @@ const publishFile = (deps: PackageDependencies) =>
         chunks: arriving(request, { periodMs: deps.transferIdleMs, periodBytesMin: 1 }, call.signal),
         announcedBytes: length === undefined ? undefined : Number(length),
       }
-      const place = toPlace(given)
-      const file = await packages.publishFile(deps, access, { ...place, status }, incoming, call)
+      const path = toPath(given)
+      const file = await packages.publishFile(deps, access, { ...path, status }, incoming, call)
       if (select === undefined) return created({ message: '201 Created' })
-      return created(presentPublishedFile(file, place, access.project, call.baseUrl))
+      return created(presentPublishedFile(file, path, access.project, call.baseUrl))
     },
   })
 
@@ -144,9 +144,9 @@ const downloadFile = (deps: PackageDependencies) =>
     summary: 'The newest file of this name, or the part of it that `Range` asks for',
     replies: { 200: fileTypes, 206: fileTypes, 416: null },
     headers: fileHeaders,
-    input: z.object(place),
+    input: z.object(pathFields),
     async handle(given, access: ProjectCall, call) {
-      const { oid, fileName } = await packages.getFile(deps.database, access, toPlace(given))
+      const { oid, fileName } = await packages.getFile(deps.database, access, toPath(given))
       return sendFile(deps, access, { oid, fileName: fileName.split('/').at(-1) ?? fileName }, call)
     },
   })
@@ -155,9 +155,9 @@ const deleteFiles = (deps: PackageDependencies) =>
   endpoint({
     summary: 'Delete the files of this name; a package goes with its last file',
     replies: { 204: null },
-    input: z.object(place),
+    input: z.object(pathFields),
     async handle(given, access: ProjectCall) {
-      await packages.removeFiles(deps, access, toPlace(given))
+      await packages.removeFiles(deps, access, toPath(given))
       return noContent()
     },
   })

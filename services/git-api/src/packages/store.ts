@@ -90,8 +90,7 @@ export async function listPackageFiles(
   return { files, total }
 }
 
-/** The place of a file. */
-export interface FilePlace {
+export interface FilePath {
   projectId: number
   name: string
   version: string
@@ -101,7 +100,7 @@ export interface FilePlace {
 /** The newest file of a name. */
 export const findPackageFile = (
   { prisma }: DatabaseOrTransaction,
-  { projectId, name, version, fileName }: FilePlace,
+  { projectId, name, version, fileName }: FilePath,
 ): Promise<StoredPackageFile | null> =>
   prisma.packageFile.findFirst({
     where: { projectId, fileName, package: { name, version } },
@@ -109,35 +108,35 @@ export const findPackageFile = (
     orderBy: { id: 'desc' },
   })
 
-/** The objects of the newest files at some places, by the index of the place. A place without a file is left out. */
+/** The objects of the newest files at some paths, by the index of the path. A path without a file is left out. */
 export async function findPackageObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-  places: readonly Omit<FilePlace, 'projectId'>[],
+  paths: readonly Omit<FilePath, 'projectId'>[],
 ): Promise<Map<number, LfsObject>> {
-  if (places.length === 0) return new Map()
-  const names = places.map(({ name }) => name)
-  const versions = places.map(({ version }) => version)
-  const fileNames = places.map(({ fileName }) => fileName)
-  const rows = await prisma.$queryRaw<{ place: number; oid: string; size: bigint }[]>`
-    SELECT DISTINCT ON (wanted.place) wanted.place::int AS place, o.oid, o.size
+  if (paths.length === 0) return new Map()
+  const names = paths.map(({ name }) => name)
+  const versions = paths.map(({ version }) => version)
+  const fileNames = paths.map(({ fileName }) => fileName)
+  const rows = await prisma.$queryRaw<{ position: number; oid: string; size: bigint }[]>`
+    SELECT DISTINCT ON (wanted.position) wanted.position::int AS position, o.oid, o.size
     FROM unnest(${names}::text[], ${versions}::text[], ${fileNames}::text[])
-      WITH ORDINALITY AS wanted (name, version, file_name, place)
+      WITH ORDINALITY AS wanted (name, version, file_name, position)
     JOIN packages p ON p.project_id = ${projectId} AND p.name = wanted.name AND p.version = wanted.version
     JOIN package_files f ON f.project_id = ${projectId} AND f.package_id = p.id
       AND f.file_name = wanted.file_name
     JOIN lfs_objects o ON o.project_id = ${projectId} AND o.oid = f.oid
-    ORDER BY wanted.place, f.id DESC`
-  return new Map(rows.map(({ place, oid, size }) => [place - 1, { oid, size: Number(size) }]))
+    ORDER BY wanted.position, f.id DESC`
+  return new Map(rows.map(({ position, oid, size }) => [position - 1, { oid, size: Number(size) }]))
 }
 
 /** Adds a file to its package, which is made when it is missing. When the newest file of the name has the same bytes, it stays. */
 export async function addPackageFile(
   transaction: DatabaseOrTransaction,
-  place: FilePlace,
+  path: FilePath,
   { object, creatorId, status }: { object: LfsObject; creatorId: number; status: PackageStatus | undefined },
 ): Promise<StoredPackageFile> {
-  const { projectId, name, version, fileName } = place
+  const { projectId, name, version, fileName } = path
   const { prisma } = transaction
   await recordLfsObjects(transaction, projectId, [object])
   // The update locks the row, so that no other transaction deletes the package because it has no file.
@@ -146,7 +145,7 @@ export async function addPackageFile(
     create: { projectId, name, version, creatorId, status: status ?? 'default' },
     update: { name, status },
   })
-  const newest = await findPackageFile(transaction, place)
+  const newest = await findPackageFile(transaction, path)
   if (newest?.oid === object.oid) return newest
   return prisma.packageFile.create({
     data: { projectId, packageId, fileName, oid: object.oid },

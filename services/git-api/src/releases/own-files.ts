@@ -7,7 +7,7 @@ import { findObjects as findPackageObjects, getFile } from '../packages/packages
 import { findObjects as findUploadObjects, getUpload } from '../uploads/uploads.js'
 
 /** Where a file of the project is. */
-type OwnPlace =
+type OwnPath =
   | { kind: 'package'; name: string; version: string; fileName: string }
   | { kind: 'upload'; secret: string; fileName: string }
 
@@ -23,12 +23,12 @@ export async function findOwnFile(
   url: string,
   call: Pick<Call, 'baseUrl' | 'raw'>,
 ): Promise<{ oid: string; fileName: string } | null> {
-  const place = placeOf(url, access.project, call)
-  if (!place) return null
-  if (place.kind === 'upload')
-    return getUpload(database, access, { secret: place.secret, fileName: place.fileName })
+  const path = pathOf(url, access.project, call)
+  if (!path) return null
+  if (path.kind === 'upload')
+    return getUpload(database, access, { secret: path.secret, fileName: path.fileName })
   if (!mayReadPackages(access)) return null
-  const { oid, fileName } = await getFile(database, access, place)
+  const { oid, fileName } = await getFile(database, access, path)
   return { oid, fileName: fileName.split('/').at(-1) ?? fileName }
 }
 
@@ -46,27 +46,27 @@ export async function findOwnObjects(
   urls: readonly string[],
   call: Pick<Call, 'baseUrl' | 'raw'>,
 ): Promise<ReadonlyMap<string, LfsObject>> {
-  const packages: { url: string; place: OwnPlace & { kind: 'package' } }[] = []
-  const uploads: { url: string; place: OwnPlace & { kind: 'upload' } }[] = []
+  const packages: { url: string; path: OwnPath & { kind: 'package' } }[] = []
+  const uploads: { url: string; path: OwnPath & { kind: 'upload' } }[] = []
   for (const url of new Set(urls)) {
-    const place = placeOf(url, access.project, call)
-    if (place?.kind === 'upload') uploads.push({ url, place })
-    else if (place && mayReadPackages(access)) packages.push({ url, place })
+    const path = pathOf(url, access.project, call)
+    if (path?.kind === 'upload') uploads.push({ url, path })
+    else if (path && mayReadPackages(access)) packages.push({ url, path })
   }
   const [inPackages, uploaded] = await Promise.all([
     findPackageObjects(
       database,
       access,
-      packages.map(({ place }) => place),
+      packages.map(({ path }) => path),
     ),
     findUploadObjects(
       database,
       access,
-      uploads.map(({ place }) => place),
+      uploads.map(({ path }) => path),
     ),
   ])
-  const byUrl = (places: readonly { url: string }[], objects: ReadonlyMap<number, LfsObject>) =>
-    [...objects].map(([index, object]) => [places[index]?.url ?? '', object] as const)
+  const byUrl = (files: readonly { url: string }[], objects: ReadonlyMap<number, LfsObject>) =>
+    [...objects].map(([index, object]) => [files[index]?.url ?? '', object] as const)
   return new Map([...byUrl(packages, inPackages), ...byUrl(uploads, uploaded)])
 }
 
@@ -79,16 +79,12 @@ function ownParts(url: string, { baseUrl, raw }: Pick<Call, 'baseUrl' | 'raw'>):
 }
 
 /** @returns null for an address that names no file of this project */
-function placeOf(
-  url: string,
-  { id, pathKey }: Project,
-  call: Pick<Call, 'baseUrl' | 'raw'>,
-): OwnPlace | null {
+function pathOf(url: string, { id, pathKey }: Project, call: Pick<Call, 'baseUrl' | 'raw'>): OwnPath | null {
   const parts = ownParts(url, call)
   const names = (reference = '') => reference === String(id) || reference.toLowerCase() === pathKey
   const [first, second, third, ...below] = parts
-  const uploaded = ([place, secret, fileName, ...more]: string[]): OwnPlace | null =>
-    place === 'uploads' && secret !== undefined && fileName !== undefined && more.length === 0
+  const uploaded = ([folder, secret, fileName, ...more]: string[]): OwnPath | null =>
+    folder === 'uploads' && secret !== undefined && fileName !== undefined && more.length === 0
       ? { kind: 'upload', secret, fileName }
       : null
   if (first === 'api' && second === 'v4' && third === 'projects') {

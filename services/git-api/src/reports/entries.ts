@@ -26,7 +26,7 @@ export interface Finding {
   rule: string | null
   level: FindingLevel
   message: string
-  /** From the root of the repository; null: it has no place in it. */
+  /** From the root of the repository; null: it is not of a file in it. */
   path: string | null
   line: number | null
   end_line: number | null

@@ -33,7 +33,7 @@ describe('SARIF', () => {
         [
           { ruleId: 'R1', message: { id: 'm', arguments: ['a', 'b'] }, locations: at('src/a%20b.ts') },
           { ruleIndex: 0, message: { text: 'plain' }, locations: at('./x.c', { startLine: 9, endLine: 4 }) },
-          { rule: { id: 'other' }, level: 'note', message: { text: 'no place' } },
+          { rule: { id: 'other' }, level: 'note', message: { text: 'no location' } },
           { message: { text: 'hidden' }, suppressions: [{ kind: 'inSource' }] },
           { kind: 'pass', message: { text: 'fine' } },
           { kind: 'review', message: { text: 'look' } },
@@ -52,7 +52,7 @@ describe('SARIF', () => {
         end_line: 3,
       },
       { rule: 'R1', level: 'error', message: 'plain', path: 'x.c', line: 9, end_line: 9 },
-      { rule: 'other', level: 'note', message: 'no place', path: null, line: null, end_line: null },
+      { rule: 'other', level: 'note', message: 'no location', path: null, line: null, end_line: null },
       { rule: null, level: 'none', message: 'look' },
     ])
     expect(found[0]?.identity).toEqual(['scan', 'R1', 'src/a b.ts', 'a hides b and {7}'])
@@ -72,7 +72,7 @@ describe('SARIF', () => {
     ['a%00b', null],
     ['100%/a', '100%/a'],
     ['x'.repeat(1025), null],
-  ])('the place %s is %s', (uri, path) => {
+  ])('the location %s is %s', (uri, path) => {
     expect(parse(logOf([{ message: { text: 'm' }, locations: at(uri) }]))[0]?.path).toBe(path)
   })
 

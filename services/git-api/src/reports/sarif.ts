@@ -106,11 +106,11 @@ function ruleOf({ ruleIndex, rule, ruleId }: Result, rules: readonly Rule[], byI
 }
 
 function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifFinding {
-  const place = result.locations?.[0]?.physicalLocation
+  const location = result.locations?.[0]?.physicalLocation
   const ruleId = result.ruleId ?? result.rule?.id ?? rule?.id ?? null
-  const path = pathOf(place?.artifactLocation?.uri)
+  const path = pathOf(location?.artifactLocation?.uri)
   const message = messageOf(result.message, rule)
-  const line = path === null ? null : (place?.region?.startLine ?? null)
+  const line = path === null ? null : (location?.region?.startLine ?? null)
   const level = result.level ?? rule?.defaultConfiguration?.level ?? 'warning'
   return {
     identity: [tool, ruleId ?? '', path ?? '', message],
@@ -120,7 +120,7 @@ function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifF
     message,
     path,
     line,
-    end_line: line === null ? null : Math.max(line, place?.region?.endLine ?? line),
+    end_line: line === null ? null : Math.max(line, location?.region?.endLine ?? line),
   }
 }
 

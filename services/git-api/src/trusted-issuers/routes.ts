@@ -138,11 +138,11 @@ const listOutside = ({ database }: trusted.TrustedIssuerDependencies) =>
 
 async function listRules(
   database: trusted.TrustedIssuerDependencies['database'],
-  place: { id: number } | null,
+  project: { id: number } | null,
   page: Parameters<typeof rowsOf>[0],
   call: Call,
 ) {
-  const { rules, total } = await trusted.listTrustedIssuers(database, place, rowsOf(page))
+  const { rules, total } = await trusted.listTrustedIssuers(database, project, rowsOf(page))
   return pageReply(rules.map(presentTrustedIssuer), page, total, call)
 }
 

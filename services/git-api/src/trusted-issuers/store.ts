@@ -20,12 +20,12 @@ export interface NewTrustedIssuer {
   createdBy: number | null
 }
 
-type Place = Pick<NewTrustedIssuer, 'projectId'>
+type OwnProject = Pick<NewTrustedIssuer, 'projectId'>
 
 /** The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at the same time. */
 export async function lockAndCountTrustedIssuers(
   transaction: DatabaseOrTransaction,
-  { projectId }: Place,
+  { projectId }: OwnProject,
 ): Promise<number> {
   if (projectId !== null) await lockProjectRow(transaction, projectId)
   else await lockName(transaction, 'switchyard.trusted_issuers')
@@ -53,7 +53,7 @@ const withLevel = ({ user, ...rule }: WithMemberships): TrustedIssuerWithLevel =
 /** The rules of a project, or those outside of projects, oldest first. */
 export async function listTrustedIssuers(
   { prisma }: DatabaseOrTransaction,
-  { projectId }: Place,
+  { projectId }: OwnProject,
 ): Promise<TrustedIssuerWithLevel[]> {
   const rules = await prisma.trustedIssuer.findMany({
     where: { projectId },
@@ -65,7 +65,7 @@ export async function listTrustedIssuers(
 
 export async function findTrustedIssuer(
   { prisma }: DatabaseOrTransaction,
-  { projectId }: Place,
+  { projectId }: OwnProject,
   id: number,
 ): Promise<TrustedIssuerWithLevel | null> {
   const rule = await prisma.trustedIssuer.findFirst({ where: { id, projectId }, include: withRole })

@@ -35,23 +35,23 @@ export interface TrustedIssuerDependencies extends ProjectResourceDependencies {
   allowedIssuers: ReadonlySet<string>
 }
 
-/** Where the jobs of a rule act: in a project; null: outside of projects. */
-type Place = { id: number } | null
+/** The project in which the jobs of a rule act; null: they act outside of projects. */
+type OwnProject = { id: number } | null
 
 const rulesMax = 20
 
-export async function listTrustedIssuers(database: Database, place: Place, { skip, take }: Rows) {
-  const found = await listStored(database, { projectId: place?.id ?? null })
+export async function listTrustedIssuers(database: Database, project: OwnProject, { skip, take }: Rows) {
+  const found = await listStored(database, { projectId: project?.id ?? null })
   return { rules: found.slice(skip, skip + take), total: found.length }
 }
 
 /** @throws DomainError not-found */
 export async function getTrustedIssuer(
   database: DatabaseOrTransaction,
-  place: Place,
+  project: OwnProject,
   id: number,
 ): Promise<TrustedIssuerWithLevel> {
-  const rule = await findTrustedIssuer(database, { projectId: place?.id ?? null }, id)
+  const rule = await findTrustedIssuer(database, { projectId: project?.id ?? null }, id)
   if (!rule) throw notFound()
   return rule
 }
@@ -121,45 +121,45 @@ function checkRule(rule: CheckedRule, latestDay: Date | null, allowed: ReadonlyS
 async function addRule(
   transaction: DatabaseOrTransaction,
   { name, issuer, audience, claims, scopes, tenants, expiresAt }: CheckedRule,
-  place: { id: number; accessLevel: number } | null,
+  project: { id: number; accessLevel: number } | null,
   { createdBy, ...author }: AuditAuthor & { createdBy: number | null },
 ): Promise<TrustedIssuerWithLevel> {
-  const projectId = place?.id ?? null
+  const projectId = project?.id ?? null
   if ((await lockAndCountTrustedIssuers(transaction, { projectId })) >= rulesMax)
     throw invalid(`There can be ${rulesMax} trusted issuers at most`)
-  const membership = place && { projectId: place.id, accessLevel: place.accessLevel }
+  const membership = project && { projectId: project.id, accessLevel: project.accessLevel }
   const bot = await createBot(transaction, name, membership)
   const fields = { name, issuer, audience, claims, scopes, tenants, expiresAt }
   const rule = await createTrustedIssuer(transaction, { ...fields, projectId, userId: bot.id, createdBy })
   await recordAuditEvent(transaction, author, {
-    ...auditedPlace(rule),
+    ...auditedEntity(rule),
     eventName: 'trusted_issuer_added',
     details: {
       ...auditedRule(rule),
       audience,
       claims: Object.entries(claims).map(([claim, pattern]) => `${claim}=${pattern}`),
       scopes: [...scopes],
-      access_level: place?.accessLevel ?? null,
+      access_level: project?.accessLevel ?? null,
     },
   })
-  return { ...rule, accessLevel: place?.accessLevel ?? null }
+  return { ...rule, accessLevel: project?.accessLevel ?? null }
 }
 
 /** This process refuses the jobs from now on, other processes within half a second. @throws DomainError not-found */
 export async function distrustIssuer(
   { database, forgetUsers }: TrustedIssuerDependencies,
-  place: Place,
+  project: OwnProject,
   id: number,
   author: AuditAuthor,
 ): Promise<void> {
   const bot = await inTransaction(database, async (transaction) => {
-    const rule = await getTrustedIssuer(transaction, place, id)
+    const rule = await getTrustedIssuer(transaction, project, id)
     if (!(await deleteTrustedIssuer(transaction, id))) throw notFound()
     const { projectId, userId } = rule
     if (projectId !== null) await deleteMember(transaction, { projectId, userId })
     await revokeTokensOfBot(transaction, userId)
     await recordAuditEvent(transaction, author, {
-      ...auditedPlace(rule),
+      ...auditedEntity(rule),
       eventName: 'trusted_issuer_removed',
       details: auditedRule(rule),
     })
@@ -168,7 +168,7 @@ export async function distrustIssuer(
   forgetUsers([bot])
 }
 
-const auditedPlace = ({
+const auditedEntity = ({
   projectId,
   userId,
 }: Pick<TrustedIssuerWithLevel, 'projectId' | 'userId'>): Pick<AuditedChange, 'entityType' | 'entityId'> =>

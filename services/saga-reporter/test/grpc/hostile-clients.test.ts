@@ -105,8 +105,8 @@ describe('200 calls that leave 4 MiB each unfinished', () => {
   })
 })
 
-// A check frees the places after half a second, so the answer has to come sooner. A busy machine gets more tries.
-it('calls whose deadlines pass before their messages are complete keep their places, and take none of those for other connections', {
+// A check frees the slots after half a second, so the answer has to come sooner. A busy machine gets more tries.
+it('calls whose deadlines pass before their messages are complete keep their slots, and take none of those for other connections', {
   retry: 3,
 }, async () => {
   const { server, neighbour } = await start()
@@ -135,7 +135,7 @@ it('1,500 resets in a burst end no other connection, and no call of one', async 
 })
 
 it.each([250, 900])(
-  '%i calls that are given up leave their places to as many that come together with that',
+  '%i calls that are given up leave their slots to as many that come together with that',
   async (calls) => {
     const { hostile, handled } = await start()
     const client = await hostile()

@@ -176,7 +176,7 @@ describe('a stream', () => {
     expect(client.sequences()).toEqual([two])
   })
 
-  it('begins anew when its place is beyond the end of the log', async () => {
+  it('begins anew when its position is beyond the end of the log', async () => {
     const client = await stream('?last_event_id=9000000000')
     await client.waitForEvents(1)
     expect(client.events[0]).toMatchObject({ event: 'reset' })

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@switchyard/db'
 
-/** A place outside of Switchyard that gets the audit log. */
+/** A system outside of Switchyard that gets the audit log. */
 export interface Destination {
   /** The name under which its position is stored. */
   name: 'syslog' | 'http' | 'otlp'

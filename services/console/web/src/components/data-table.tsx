@@ -1,4 +1,8 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import type { Page } from '../api/client'
+import { Pager } from './pager'
+import { Shown } from './states'
 
 export interface Column<Row> {
   header: string
@@ -11,27 +15,19 @@ export interface Column<Row> {
   below?: boolean
 }
 
-/**
- * A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter opens the link.
- *
- * @param label the accessible name of the table
- * @param empty shown instead of a table without rows
- */
-export function DataTable<Row>({
-  label,
-  columns,
-  rows,
-  rowKey,
-  empty,
-  busy,
-}: {
+interface TableProps<Row> {
+  /** The accessible name of the table. */
   label: string
   columns: Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string | number
+  /** Shown instead of a table without rows. */
   empty?: ReactNode
   busy?: boolean | undefined
-}) {
+}
+
+/** A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter opens the link. */
+export function DataTable<Row>({ label, columns, rows, rowKey, empty, busy }: TableProps<Row>) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
   const isFolded = columns.some(({ below }) => below)
   const folded = isFolded ? 'max-md:grid max-md:grid-cols-subgrid max-md:col-span-full' : ''
@@ -92,6 +88,27 @@ const cellClass = 'px-2 py-2 md:px-4'
 
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right whitespace-nowrap tabular-nums' : 'xl:min-w-32'} ${wide ? 'hidden md:table-cell' : ''}`
+
+/** The table of one numbered page of a list, with the way to the other pages. It is busy while it shows the page before. */
+export const PagedTable = <Row,>({
+  query,
+  page,
+  onMove,
+  ...table
+}: Omit<TableProps<Row>, 'rows' | 'busy'> & {
+  query: UseQueryResult<Page<Row>>
+  page: number
+  onMove: (page: number) => void
+}) => (
+  <Shown query={query}>
+    {({ rows, total, nextPage }) => (
+      <>
+        <DataTable {...table} rows={rows} busy={query.isPlaceholderData} />
+        <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
+      </>
+    )}
+  </Shown>
+)
 
 /** Moves the focus to the next or previous row of the page's first list. */
 export function moveInList(step: 1 | -1): boolean {

@@ -1,4 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client'
 import { Button } from './button'
@@ -58,6 +59,21 @@ export function Shown<Data>({
 }
 
 export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404
+
+/** A page that could not be shown. */
+export function Failed({ error, reset }: { error: unknown; reset?: () => void }) {
+  const router = useRouter()
+  if (isMissing(error)) return <NotFound />
+  const retry = () => {
+    reset?.()
+    return router.invalidate()
+  }
+  return (
+    <Page title="This page could not be shown">
+      <Problem error={error} retry={retry} />
+    </Page>
+  )
+}
 
 export const NotFound = () => (
   <Page title="Not found">

@@ -4,7 +4,7 @@ import { latencySeconds } from '../latency.js'
 import { readProcesses } from '../read-processes.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
-import { enqueuedAtMs } from './job-times.js'
+import { numberOf, objectOf } from '../values.js'
 
 /**
  * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps the sets
@@ -70,4 +70,26 @@ async function readNames(redis: RedisReader, keyOf: (part: string) => string) {
     paused: new Set(paused),
     jobs: { processed, failed, scheduled, retry, dead, approximate: false },
   }
+}
+
+/**
+ * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds from 8 on. A float
+ * that happens to be whole looks like an integer here, so the size decides: seconds reach this in the year 5138.
+ */
+const millisecondsFrom = 1e11
+
+/**
+ * When a job was put into its queue, epoch ms. Null when the job has no such time or cannot be parsed: its age is
+ * unknown then, which is no error.
+ *
+ * @param text the job as its list holds it
+ */
+function enqueuedAtMs(text: string | null): number | null {
+  const job = objectOf(text)
+  if (job === null) return null
+  const enqueuedAt = numberOf(job.enqueued_at)
+  if (enqueuedAt !== null) return enqueuedAt > millisecondsFrom ? enqueuedAt : enqueuedAt * 1000
+  // Only Sidekiq 8 uses the time of creation instead.
+  const createdAt = numberOf(job.created_at)
+  return createdAt !== null && createdAt > millisecondsFrom ? createdAt : null
 }

@@ -6,11 +6,10 @@ import { useSession } from '../../api/session'
 import { waysQuery } from '../../api/sign-in'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
-import { DataTable } from '../../components/data-table'
+import { PagedTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
-import { Empty, Problem, Shown } from '../../components/states'
+import { Empty, Problem } from '../../components/states'
 import { Time } from '../../components/time'
 import type { Token } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
@@ -114,31 +113,21 @@ function Tokens({ userId, ownDaysMax }: { userId: number; ownDaysMax: number | u
       flush
       actions={ownDaysMax !== undefined && <Button onClick={() => setIsNew(true)}>New token</Button>}
     >
-      <Shown query={tokens}>
-        {({ rows, nextPage, total }) => (
-          <>
-            <DataTable
-              label="Access tokens"
-              rows={rows}
-              rowKey={({ id }) => id}
-              columns={tokenColumns({ onRevoke: scopes.includes('api') ? setRevoked : undefined })}
-              empty={
-                <Empty title="You have no tokens.">
-                  {ownDaysMax === undefined
-                    ? 'Administrators make them here.'
-                    : 'Programs and git use one in your name.'}
-                </Empty>
-              }
-            />
-            <Pager
-              page={page}
-              nextPage={nextPage}
-              total={total}
-              onMove={(next) => void navigate({ search: { page: String(next) } })}
-            />
-          </>
-        )}
-      </Shown>
+      <PagedTable
+        label="Access tokens"
+        query={tokens}
+        page={page}
+        onMove={(next) => void navigate({ search: { page: String(next) } })}
+        rowKey={({ id }) => id}
+        columns={tokenColumns({ onRevoke: scopes.includes('api') ? setRevoked : undefined })}
+        empty={
+          <Empty title="You have no tokens.">
+            {ownDaysMax === undefined
+              ? 'Administrators make them here.'
+              : 'Programs and git use one in your name.'}
+          </Empty>
+        }
+      />
       {isNew && ownDaysMax !== undefined && (
         <NewTokenDialog ownDaysMax={ownDaysMax} onClose={() => setIsNew(false)} />
       )}

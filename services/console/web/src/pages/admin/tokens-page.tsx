@@ -6,13 +6,12 @@ import { mayUse, useSession } from '../../api/session'
 import { waysQuery } from '../../api/sign-in'
 import { Button } from '../../components/button'
 import { ChoiceFilter } from '../../components/choice-field'
-import { DataTable } from '../../components/data-table'
+import { PagedTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
-import { Empty, Problem, Shown } from '../../components/states'
+import { Empty, Problem } from '../../components/states'
 import type { Token } from '../../generated/types.gen'
 import { countOf } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
@@ -72,25 +71,17 @@ function Tokens() {
         {isAdmin && <UserFilter id={user_id} onChange={(value) => move({ user_id: value })} />}
       </div>
       {isAdmin && <OwnTokensNote daysMax={ownDaysMax} />}
-      <Shown query={tokens}>
-        {({ rows, nextPage, total }) => (
-          <Panel name="All tokens" flush busy={tokens.isFetching}>
-            <DataTable
-              label="Tokens"
-              rows={rows}
-              rowKey={({ id }) => id}
-              columns={tokenColumns({ userOf, onRevoke: mayChange ? setRevoked : undefined })}
-              empty={<Empty title="No token fits.">Search for another name, or take a filter away.</Empty>}
-            />
-            <Pager
-              page={page}
-              nextPage={nextPage}
-              total={total}
-              onMove={(next) => move({ page: String(next) })}
-            />
-          </Panel>
-        )}
-      </Shown>
+      <Panel name="All tokens" flush busy={tokens.isFetching}>
+        <PagedTable
+          label="Tokens"
+          query={tokens}
+          page={page}
+          onMove={(next) => move({ page: String(next) })}
+          rowKey={({ id }) => id}
+          columns={tokenColumns({ userOf, onRevoke: mayChange ? setRevoked : undefined })}
+          empty={<Empty title="No token fits.">Search for another name, or take a filter away.</Empty>}
+        />
+      </Panel>
       {isNew && (
         <NewTokenDialog {...(!isAdmin && ownDaysMax && { ownDaysMax })} onClose={() => setIsNew(false)} />
       )}

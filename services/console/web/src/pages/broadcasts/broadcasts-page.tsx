@@ -5,13 +5,12 @@ import { getPage, send } from '../../api/client'
 import { useSession } from '../../api/session'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
-import { type Column, DataTable } from '../../components/data-table'
+import { type Column, PagedTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { MessageText, plainText } from '../../components/message-text'
 import { Modal, ModalActions } from '../../components/modal'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
-import { Empty, Problem, Shown } from '../../components/states'
+import { Empty, Problem } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time, useNow } from '../../components/time'
 import type { BroadcastMessage } from '../../generated/types.gen'
@@ -51,33 +50,23 @@ function Broadcasts() {
       {edit && mayChange && (
         <BroadcastEditor key={edit} edit={edit} onClose={() => void navigate({ search: {} })} />
       )}
-      <Shown query={messages}>
-        {({ rows, nextPage, total }) => (
-          <>
-            {rows.length > 0 && <BroadcastCalendar messages={rows} />}
-            <Panel name="All broadcasts" flush>
-              <DataTable
-                label="Broadcasts"
-                rows={rows}
-                rowKey={({ id }) => id}
-                columns={columnsFor(mayChange, setRemoved)}
-                empty={
-                  <Empty title="No broadcast was ever written.">
-                    A broadcast is a banner on every site that carries the script of Switchyard, from the
-                    second it starts to the second it ends.
-                  </Empty>
-                }
-              />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(next) => void navigate({ search: { page: String(next) } })}
-              />
-            </Panel>
-          </>
-        )}
-      </Shown>
+      {messages.data && messages.data.rows.length > 0 && <BroadcastCalendar messages={messages.data.rows} />}
+      <Panel name="All broadcasts" flush busy={messages.isPending}>
+        <PagedTable
+          label="Broadcasts"
+          query={messages}
+          page={page}
+          onMove={(next) => void navigate({ search: { page: String(next) } })}
+          rowKey={({ id }) => id}
+          columns={columnsFor(mayChange, setRemoved)}
+          empty={
+            <Empty title="No broadcast was ever written.">
+              A broadcast is a banner on every site that carries the script of Switchyard, from the second it
+              starts to the second it ends.
+            </Empty>
+          }
+        />
+      </Panel>
       {removed && <RemoveBroadcast message={removed} onClose={() => setRemoved(undefined)} />}
     </Page>
   )

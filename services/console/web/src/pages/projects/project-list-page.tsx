@@ -4,13 +4,12 @@ import { useCallback, useEffect } from 'react'
 import { getPage } from '../../api/client'
 import { noteUnauthorized } from '../../api/session-end'
 import { Badge } from '../../components/badge'
-import { DataTable } from '../../components/data-table'
+import { PagedTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
-import { Pager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
-import { Empty, Shown } from '../../components/states'
+import { Empty } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Project } from '../../generated/types.gen'
@@ -65,26 +64,15 @@ export const ProjectListPage = guarded('projects', () => {
             }
           />
         </div>
-        <Shown query={projects}>
-          {({ rows, total, nextPage }) => (
-            <>
-              <DataTable
-                label="Projects"
-                columns={columns}
-                rows={rows}
-                rowKey={(project) => project.id}
-                busy={projects.isPlaceholderData}
-                empty={q ? noneFound : none}
-              />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(to) => void navigate({ search: (before) => ({ ...before, page: String(to) }) })}
-              />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Projects"
+          query={projects}
+          page={page}
+          onMove={(to) => void navigate({ search: (before) => ({ ...before, page: String(to) }) })}
+          columns={columns}
+          rowKey={(project) => project.id}
+          empty={q ? noneFound : none}
+        />
       </div>
     </Page>
   )

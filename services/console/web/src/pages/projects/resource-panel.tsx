@@ -4,10 +4,8 @@ import { type ReactNode, useState } from 'react'
 import { getPage, type Query, send, withQuery } from '../../api/client'
 import { ActionDialog } from '../../components/action-dialog'
 import { Button } from '../../components/button'
-import { type Column, DataTable } from '../../components/data-table'
+import { type Column, PagedTable } from '../../components/data-table'
 import { Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
-import { Shown } from '../../components/states'
 import { pageOf } from '../../lib/search-params'
 
 export interface ResourcePanelProps<Row, Made> {
@@ -84,20 +82,15 @@ export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row
       busy={list.isPending}
       actions={add && <Button onClick={() => setIsAdding(true)}>{add.title}</Button>}
     >
-      <Shown query={list}>
-        {({ rows, total, nextPage }) => (
-          <>
-            <DataTable
-              label={name}
-              columns={remove || rowActions ? [...columns, actions] : columns}
-              rows={rows}
-              rowKey={rowKey}
-              empty={empty}
-            />
-            <Pager page={page} nextPage={nextPage} total={total} onMove={setPage} />
-          </>
-        )}
-      </Shown>
+      <PagedTable
+        label={name}
+        query={list}
+        page={page}
+        onMove={setPage}
+        columns={remove || rowActions ? [...columns, actions] : columns}
+        rowKey={rowKey}
+        empty={empty}
+      />
       {isAdding && add && <AddDialog address={address} add={add} onClose={() => setIsAdding(false)} />}
       {removed !== undefined && remove && (
         <RemoveDialog {...{ address, query, remove }} row={removed} onClose={() => setRemoved(undefined)} />

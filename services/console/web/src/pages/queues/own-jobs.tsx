@@ -3,10 +3,9 @@ import { useState } from 'react'
 import { getPage, segment, send } from '../../api/client'
 import { ActionDialog } from '../../components/action-dialog'
 import { Button } from '../../components/button'
-import { type Column, DataTable } from '../../components/data-table'
+import { type Column, PagedTable } from '../../components/data-table'
 import { Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
-import { Empty, Shown } from '../../components/states'
+import { Empty } from '../../components/states'
 import { Time } from '../../components/time'
 import type { BackgroundJob } from '../../generated/types.gen'
 
@@ -43,20 +42,15 @@ export function OwnJobs({
   ]
   return (
     <Panel name="Failed jobs" flush busy={jobs.isFetching}>
-      <Shown query={jobs}>
-        {({ rows, nextPage, total }) => (
-          <>
-            <DataTable
-              label="Failed jobs"
-              rows={rows}
-              rowKey={({ id }) => id}
-              columns={columns}
-              empty={<Empty title="No job of this queue has failed after all attempts." />}
-            />
-            <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
-          </>
-        )}
-      </Shown>
+      <PagedTable
+        label="Failed jobs"
+        query={jobs}
+        page={page}
+        onMove={onMove}
+        rowKey={({ id }) => id}
+        columns={columns}
+        empty={<Empty title="No job of this queue has failed after all attempts." />}
+      />
       {chosen && <JobDialog {...chosen} onClose={() => setChosen(undefined)} />}
     </Panel>
   )

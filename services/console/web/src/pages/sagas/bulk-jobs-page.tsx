@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { getPage } from '../../api/client'
 import { State } from '../../components/badge'
-import { type Column, DataTable } from '../../components/data-table'
+import { type Column, PagedTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
-import { Empty, Shown } from '../../components/states'
+import { Empty } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaBulkJob } from '../../generated/types.gen'
@@ -38,29 +37,19 @@ function BulkJobs() {
     <Page title="Bulk jobs">
       <SagaListBar tenant={tenant} onTenant={(given) => void navigate({ search: { tenant: given } })} />
       <Panel name="Jobs" flush busy={query.isPending}>
-        <Shown query={query}>
-          {({ rows, nextPage, total }) => (
-            <>
-              <DataTable
-                label="Bulk jobs"
-                rows={rows}
-                rowKey={({ id }) => id}
-                columns={columns}
-                empty={
-                  <Empty title="Nobody has resolved or noted many sagas at once">
-                    Choose a filter on the page Sagas, then Resolve all or Note on all.
-                  </Empty>
-                }
-              />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(next) => void navigate({ search: { ...search, page: String(next) } })}
-              />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Bulk jobs"
+          query={query}
+          page={page}
+          onMove={(next) => void navigate({ search: { ...search, page: String(next) } })}
+          rowKey={({ id }) => id}
+          columns={columns}
+          empty={
+            <Empty title="Nobody has resolved or noted many sagas at once">
+              Choose a filter on the page Sagas, then Resolve all or Note on all.
+            </Empty>
+          }
+        />
       </Panel>
       {job && (
         <BulkJobDialog

@@ -4,10 +4,9 @@ import { useCallback } from 'react'
 import { get, getPage } from '../../api/client'
 import { useMay } from '../../api/session'
 import { State } from '../../components/badge'
-import { type Column, DataTable } from '../../components/data-table'
+import { type Column, DataTable, PagedTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
 import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
@@ -43,26 +42,15 @@ export const ServicesPage = guarded('projects', () => {
         <SearchBox value={q} onChange={search} placeholder="Part of the name" />
       </div>
       <Panel name="Deployed" flush busy={services.isPending}>
-        <Shown query={services}>
-          {({ rows, total, nextPage }) => (
-            <>
-              <DataTable
-                label="Services"
-                columns={columns}
-                rows={rows}
-                rowKey={({ name }) => name}
-                busy={services.isPlaceholderData}
-                empty={q ? noneFound : none}
-              />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(to) => void navigate({ search: { q, page: String(to) } })}
-              />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Services"
+          query={services}
+          page={page}
+          onMove={(to) => void navigate({ search: { q, page: String(to) } })}
+          columns={columns}
+          rowKey={({ name }) => name}
+          empty={q ? noneFound : none}
+        />
       </Panel>
       {maySeeSagas && <OfSagas text={q ?? ''} />}
     </Page>

@@ -3,10 +3,9 @@ import { type ReactNode, useState } from 'react'
 import { get, getPage, segment, send } from '../../api/client'
 import { State } from '../../components/badge'
 import { Button } from '../../components/button'
-import { DataTable } from '../../components/data-table'
+import { PagedTable } from '../../components/data-table'
 import { Modal, ModalActions } from '../../components/modal'
 import { Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
 import { Empty, Problem, Shown } from '../../components/states'
 import { Time } from '../../components/time'
 import type { Delivery, ListedDelivery } from '../../generated/types.gen'
@@ -82,20 +81,15 @@ export function DeliveriesPanel({
     <div id="deliveries" className="scroll-mt-16">
       <Panel name={`Deliveries of webhook ${hook}`} flush busy={deliveries.isPending} actions={close}>
         {redeliver.isError && <Problem error={redeliver.error} />}
-        <Shown query={deliveries}>
-          {({ rows, total, nextPage }) => (
-            <>
-              <DataTable
-                label="Deliveries"
-                columns={columns}
-                rows={rows}
-                rowKey={({ id }) => id}
-                empty={<Empty title="Nothing has been sent yet." />}
-              />
-              <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Deliveries"
+          query={deliveries}
+          page={page}
+          onMove={onMove}
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={<Empty title="Nothing has been sent yet." />}
+        />
       </Panel>
       {shown !== undefined && (
         <DeliveryDialog address={addressOfOne(shown)} onClose={() => setShown(undefined)} />

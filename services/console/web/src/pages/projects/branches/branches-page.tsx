@@ -5,11 +5,10 @@ import { getPage, segment, send } from '../../../api/client'
 import { ActionDialog } from '../../../components/action-dialog'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
-import { DataTable } from '../../../components/data-table'
+import { PagedTable } from '../../../components/data-table'
 import { Page, Panel } from '../../../components/page'
-import { Pager } from '../../../components/pager'
 import { SearchBox } from '../../../components/search-box'
-import { Empty, Shown } from '../../../components/states'
+import { Empty } from '../../../components/states'
 import type { Branch, Tag } from '../../../generated/types.gen'
 import { pageOf } from '../../../lib/search-params'
 import { useMayChange } from '../project-data'
@@ -90,27 +89,15 @@ function Refs({ kind, onDelete }: { kind: Kind; onDelete: ((name: string) => voi
   })
   return (
     <Panel name={name} flush busy={refs.isFetching}>
-      <Shown query={refs}>
-        {({ rows, total, nextPage }) => (
-          <>
-            <DataTable
-              label={name}
-              columns={columnsFor(kind, onDelete)}
-              rows={rows}
-              rowKey={(row) => row.name}
-              empty={
-                search.q ? <Empty title="No name contains this text." /> : <Empty title={none}>{todo}</Empty>
-              }
-            />
-            <Pager
-              page={page}
-              nextPage={nextPage}
-              total={total}
-              onMove={(to) => void navigate({ search: { ...search, [pageName]: String(to) } })}
-            />
-          </>
-        )}
-      </Shown>
+      <PagedTable
+        label={name}
+        query={refs}
+        page={page}
+        onMove={(to) => void navigate({ search: { ...search, [pageName]: String(to) } })}
+        columns={columnsFor(kind, onDelete)}
+        rowKey={(row) => row.name}
+        empty={search.q ? <Empty title="No name contains this text." /> : <Empty title={none}>{todo}</Empty>}
+      />
     </Panel>
   )
 }

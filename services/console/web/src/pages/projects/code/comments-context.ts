@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import type { CommitNote } from '../../../generated/types.gen'
 
-export interface Place {
+export interface Position {
   path: string
   line: number
   line_type: 'new' | 'old'
@@ -22,7 +22,7 @@ export interface CommentThread {
   replies: CommitComment[]
   path: string | null
   line: number | null
-  line_type: Place['line_type'] | null
+  line_type: Position['line_type'] | null
 }
 
 /** What may be done with an existing comment. */
@@ -35,7 +35,7 @@ export interface CommentChanges {
 export interface CommentTools {
   threads: readonly CommentThread[]
   /** Unset when the session may not comment. */
-  add: ((note: string, place: Place) => Promise<unknown>) | undefined
+  add: ((note: string, position: Position) => Promise<unknown>) | undefined
   /** Unset when the session may not comment. */
   reply: ((thread: CommentThread, note: string) => Promise<unknown>) | undefined
   /** Replies that were begun, by the id of the thread: parts of a long diff leave the document. */
@@ -55,4 +55,4 @@ export const CommentsContext = createContext<CommentTools>({
 export const useCommentTools = () => useContext(CommentsContext)
 
 /** Names a line of a file: `new 12`. */
-export const placeKey = (lineType: string | null, line: number | null) => `${lineType ?? 'new'} ${line}`
+export const positionKey = (lineType: string | null, line: number | null) => `${lineType ?? 'new'} ${line}`

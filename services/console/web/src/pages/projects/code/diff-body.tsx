@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { CommentForm } from './comment-form'
 import { Thread } from './comment-parts'
-import { type CommentThread, placeKey, useCommentTools } from './comments-context'
+import { type CommentThread, positionKey, useCommentTools } from './comments-context'
 import { DiffLineRow } from './diff-line'
 import { type DiffRow, type DiffView, rowsOf } from './diff-rows'
 import { LineFindings } from './finding-parts'
@@ -15,12 +15,12 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const rows = useMemo(() => rowsOf(hunks, view), [hunks, view])
   const htmlOf = useLineHtml(path, hunks)
   const { threads, add } = useCommentTools()
-  const { byPlace, elsewhere } = useMemo(() => placed(threads, path, rows), [threads, path, rows])
+  const { byPosition, elsewhere } = useMemo(() => placed(threads, path, rows), [threads, path, rows])
   const findings = useFindingsOf(path)
-  // The place with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
+  // The position with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
   const [open, setOpen] = useState<string>()
   const drafts = useRef(new Map<string, string>())
-  const openForm = useCallback((type: 'new' | 'old', line: number) => setOpen(placeKey(type, line)), [])
+  const openForm = useCallback((type: 'new' | 'old', line: number) => setOpen(positionKey(type, line)), [])
   const form = (key: string) =>
     open === key &&
     add && (
@@ -28,7 +28,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
         label="Comment"
         draft={drafts.current.get(key) ?? ''}
         onDraft={(note) => drafts.current.set(key, note)}
-        add={(note) => add(note, placeOf(path, key))}
+        add={(note) => add(note, positionOf(path, key))}
         onCancel={() => setOpen((current) => (current === key ? undefined : current))}
       />
     )
@@ -39,7 +39,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
         row={(index) => {
           const row = rows[index] ?? {}
           // Most rows have nothing below them and are not drawn again when the reader scrolls.
-          const keys = keysOf(row).filter((key) => byPlace.has(key) || findings.has(key) || open === key)
+          const keys = keysOf(row).filter((key) => byPosition.has(key) || findings.has(key) || open === key)
           return (
             <DiffLineRow
               key={index}
@@ -52,7 +52,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
                 keys.map((key) => (
                   <Fragment key={key}>
                     {findings.has(key) && <LineFindings findings={findings.get(key) ?? []} />}
-                    <LineComments threads={byPlace.get(key) ?? []}>{form(key)}</LineComments>
+                    <LineComments threads={byPosition.get(key) ?? []}>{form(key)}</LineComments>
                   </Fragment>
                 ))
               }
@@ -75,27 +75,27 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   )
 }
 
-/** Comments on the lines of a file: those on shown lines by their place, and those on lines that the diff does not show. */
+/** Comments on the lines of a file: those on shown lines by their position, and those on lines that the diff does not show. */
 function placed(threads: readonly CommentThread[], path: string, rows: readonly DiffRow[]) {
-  const byPlace = new Map<string, CommentThread[]>()
+  const byPosition = new Map<string, CommentThread[]>()
   const own = threads.filter((thread) => thread.path === path && thread.line !== null)
-  if (own.length === 0) return { byPlace, elsewhere: own }
+  if (own.length === 0) return { byPosition, elsewhere: own }
   const shown = new Set(rows.flatMap(keysOf))
-  const keyOf = ({ line_type, line }: CommentThread) => placeKey(line_type, line)
-  for (const thread of own) byPlace.set(keyOf(thread), [...(byPlace.get(keyOf(thread)) ?? []), thread])
-  return { byPlace, elsewhere: own.filter((thread) => !shown.has(keyOf(thread))) }
+  const keyOf = ({ line_type, line }: CommentThread) => positionKey(line_type, line)
+  for (const thread of own) byPosition.set(keyOf(thread), [...(byPosition.get(keyOf(thread)) ?? []), thread])
+  return { byPosition, elsewhere: own.filter((thread) => !shown.has(keyOf(thread))) }
 }
 
-/** The places of a row: an unchanged line can be named by its old and by its new number. */
+/** The positions of a row: an unchanged line can be named by its old and by its new number. */
 function keysOf(row: DiffRow): string[] {
   if (row.header !== undefined) return []
   return [
-    ...(row.old ? [placeKey('old', row.old.oldLine ?? null)] : []),
-    ...(row.new ? [placeKey('new', row.new.newLine ?? null)] : []),
+    ...(row.old ? [positionKey('old', row.old.oldLine ?? null)] : []),
+    ...(row.new ? [positionKey('new', row.new.newLine ?? null)] : []),
   ]
 }
 
-function placeOf(path: string, key: string) {
+function positionOf(path: string, key: string) {
   const [type, line] = key.split(' ')
   return { path, line: Number(line), line_type: type === 'old' ? ('old' as const) : ('new' as const) }
 }

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useMemo, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
 import { Problem } from '../../../components/states'
@@ -7,7 +7,6 @@ import type { FileChange } from '../project-data'
 import { DiffBody } from './diff-body'
 import type { DiffView } from './diff-rows'
 import { countLines, type Hunk, parseDiff } from './parse-diff'
-import { useNear } from './use-near'
 
 /** How to request the text of one file, when the list of files has no texts. */
 export interface FileSource {
@@ -175,3 +174,21 @@ export const ShowMore = ({ onClick, busy }: { onClick: () => unknown; busy: bool
     </Button>
   </p>
 )
+
+/** Whether the element has ever been within one screen height of the visible part of the page. */
+function useNear(ref: RefObject<HTMLElement | null>): boolean {
+  const [isNear, setIsNear] = useState(false)
+  useEffect(() => {
+    const element = ref.current
+    if (isNear || !element) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setIsNear(true)
+      },
+      { rootMargin: '100% 0px' },
+    )
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [ref, isNear])
+  return isNear
+}

@@ -1,22 +1,22 @@
 import { createContext, useContext, useMemo } from 'react'
 import type { StatusReportChanges } from '../../../generated/types.gen'
-import { placeKey } from './comments-context'
+import { positionKey } from './comments-context'
 
 export type Finding = StatusReportChanges['results'][number]
 
 /** What analyses have found in the shown commit. */
 export const FindingsContext = createContext<readonly Finding[]>([])
 
-/** The findings in a file, by their place: they are on lines of the file as it is after the commit. */
+/** The findings in a file, by their position: they are on lines of the file as it is after the commit. */
 export function useFindingsOf(path: string): ReadonlyMap<string, Finding[]> {
   const findings = useContext(FindingsContext)
   return useMemo(() => {
-    const byPlace = new Map<string, Finding[]>()
+    const byPosition = new Map<string, Finding[]>()
     for (const finding of findings) {
       if (finding.path !== path || finding.line === null) continue
-      const key = placeKey('new', finding.line)
-      byPlace.set(key, [...(byPlace.get(key) ?? []), finding])
+      const key = positionKey('new', finding.line)
+      byPosition.set(key, [...(byPosition.get(key) ?? []), finding])
     }
-    return byPlace
+    return byPosition
   }, [findings, path])
 }

@@ -5,14 +5,13 @@ import { getPage } from '../../../api/client'
 import { Page } from '../../../components/page'
 import { Pager } from '../../../components/pager'
 import { SearchBox } from '../../../components/search-box'
-import { isMissing, Shown } from '../../../components/states'
-import { ButtonLink } from '../../../components/text-link'
+import { Empty, isMissing, Shown } from '../../../components/states'
+import { ButtonLink, TextLink } from '../../../components/text-link'
 import type { Commit } from '../../../generated/types.gen'
 import { pageOf } from '../../../lib/search-params'
 import { BranchBox } from '../branch-box'
 import { EmptyRepository } from '../empty-repository'
 import { FilterBox } from '../filter-box'
-import { NoSuchRef } from '../no-such-ref'
 import { useMayChange } from '../project-data'
 import { useProject, useProjectParams, useProjectPath } from '../project-frame'
 import { layOut } from './commit-graph'
@@ -109,5 +108,19 @@ function Commits() {
         </Shown>
       )}
     </div>
+  )
+}
+
+function NoSuchRef({ name }: { name: string }) {
+  const params = useProjectParams()
+  const { default_branch } = useProject()
+  return (
+    <Empty title={`There is no branch, tag or commit ‘${name}’.`}>
+      Choose another one, or go to{' '}
+      <TextLink to="/projects/$namespace/$name" params={params} search={{ ref: default_branch }}>
+        {default_branch}
+      </TextLink>
+      .
+    </Empty>
   )
 }

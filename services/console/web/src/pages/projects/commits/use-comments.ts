@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { getPage, segment, send } from '../../../api/client'
 import { useSession } from '../../../api/session'
 import type { CommitDiscussion, CommitNote } from '../../../generated/types.gen'
-import type { CommentThread, CommitComment, Place } from '../code/comments-context'
+import type { CommentThread, CommitComment, Position } from '../code/comments-context'
 import { useMayChange } from '../project-data'
 
 const perPage = 100
@@ -29,8 +29,8 @@ export function useComments(project: string, sha: string) {
     },
   })
   const reload = () => client.invalidateQueries({ queryKey })
-  const add = async (note: string, place?: Place) => {
-    await send('POST', `${commit}/comments`, { note, ...place })
+  const add = async (note: string, position?: Position) => {
+    await send('POST', `${commit}/comments`, { note, ...position })
     // The form does not wait: it is emptied when the comment is stored, before somebody types the next one.
     void reload()
   }

@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { get, getPage, segment } from '../../../api/client'
 import { State } from '../../../components/badge'
-import { type Column, DataTable } from '../../../components/data-table'
+import { type Column, PagedTable } from '../../../components/data-table'
 import { FactGrid, Page, Panel } from '../../../components/page'
-import { Pager } from '../../../components/pager'
 import { isMissing, NotFound, Shown } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { Job, Pipeline } from '../../../generated/types.gen'
@@ -42,19 +41,14 @@ export function PipelinePage() {
         <Shown query={pipeline}>{(found) => <Facts pipeline={found} />}</Shown>
       </Panel>
       <Panel name="Statuses" flush busy={jobs.isPending}>
-        <Shown query={jobs}>
-          {({ rows, total, nextPage }) => (
-            <>
-              <DataTable label="Statuses" columns={columns} rows={rows} rowKey={({ id }) => id} />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(to) => void navigate({ search: { page: String(to) } })}
-              />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Statuses"
+          query={jobs}
+          page={page}
+          onMove={(to) => void navigate({ search: { page: String(to) } })}
+          columns={columns}
+          rowKey={({ id }) => id}
+        />
       </Panel>
     </Page>
   )

@@ -2,11 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { getPage } from '../../../api/client'
 import { State } from '../../../components/badge'
-import { type Column, DataTable } from '../../../components/data-table'
+import { type Column, PagedTable } from '../../../components/data-table'
 import { FilterSelect } from '../../../components/fields'
 import { Page, Panel } from '../../../components/page'
-import { Pager } from '../../../components/pager'
-import { Empty, Shown } from '../../../components/states'
+import { Empty } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { ListedPipeline } from '../../../generated/types.gen'
@@ -48,26 +47,15 @@ export function PipelinesPage() {
         />
       </div>
       <Panel name="All pipelines" flush busy={pipelines.isPending}>
-        <Shown query={pipelines}>
-          {({ rows, total, nextPage }) => (
-            <>
-              <DataTable
-                label="Pipelines"
-                columns={columns}
-                rows={rows}
-                rowKey={({ id }) => id}
-                busy={pipelines.isPlaceholderData}
-                empty={ref || status ? noneFound : none}
-              />
-              <Pager
-                page={page}
-                nextPage={nextPage}
-                total={total}
-                onMove={(to) => void navigate({ search: { ...search, page: String(to) } })}
-              />
-            </>
-          )}
-        </Shown>
+        <PagedTable
+          label="Pipelines"
+          query={pipelines}
+          page={page}
+          onMove={(to) => void navigate({ search: { ...search, page: String(to) } })}
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={ref || status ? noneFound : none}
+        />
       </Panel>
     </Page>
   )

@@ -8,13 +8,13 @@ import { addressNameOf, packageAddressOf, versionOf } from './release-names'
 /** The package of a project that has the files which the console adds to releases; its versions are their tags. */
 const packageName = 'release-files'
 
-interface Place {
+interface ReleaseAddress {
   /** Of the project in the API. */
   project: string
   tag: string
 }
 
-const linksOf = ({ project, tag }: Place) => `${project}/releases/${segment(tag)}/assets/links`
+const linksOf = ({ project, tag }: ReleaseAddress) => `${project}/releases/${segment(tag)}/assets/links`
 
 /** Files that were stored and could not be linked: they are not sent again. */
 const withoutLink = new WeakMap<File, { stored: PublishedFile; isNew: boolean }>()
@@ -25,14 +25,14 @@ const withoutLink = new WeakMap<File, { stored: PublishedFile; isNew: boolean }>
  * @throws ApiError; the reason of the signal
  */
 export async function storeReleaseFile(
-  place: Place,
+  release: ReleaseAddress,
   file: File,
   linkType: ReleaseLink['link_type'],
   transfer: Transfer,
 ): Promise<void> {
   const fileName = addressNameOf(file.name)
-  await requireFree(place, file.name, fileName)
-  const { stored } = withoutLink.get(file) ?? (await storeInPackage(place, fileName, file, transfer))
+  await requireFree(release, file.name, fileName)
+  const { stored } = withoutLink.get(file) ?? (await storeInPackage(release, fileName, file, transfer))
   const { signal } = transfer
   const link = {
     name: file.name,
@@ -41,31 +41,36 @@ export async function storeReleaseFile(
     link_type: linkType,
   }
   try {
-    const { id } = await send<ReleaseLink>('POST', linksOf(place), link)
-    if (signal.aborted) await send('DELETE', `${linksOf(place)}/${id}`)
+    const { id } = await send<ReleaseLink>('POST', linksOf(release), link)
+    if (signal.aborted) await send('DELETE', `${linksOf(release)}/${id}`)
     else withoutLink.delete(file)
   } finally {
-    if (signal.aborted) await discardReleaseFile(place, file)
+    if (signal.aborted) await discardReleaseFile(release, file)
   }
 }
 
 /** Deletes what was stored of a file and not linked. It stays when the sender may not delete it. */
-export async function discardReleaseFile(place: Place, file: File): Promise<void> {
+export async function discardReleaseFile(release: ReleaseAddress, file: File): Promise<void> {
   const made = withoutLink.get(file)
   withoutLink.delete(file)
   if (!made?.isNew) return
   const { id, package_id, file: sent } = made.stored
   try {
-    const { rows } = await getPage<ReleaseLink>(linksOf(place), { per_page: linksMax })
+    const { rows } = await getPage<ReleaseLink>(linksOf(release), { per_page: linksMax })
     // Its link may be stored although the answer was lost.
     if (rows.some(({ url }) => url === sent.url)) return
-    await send('DELETE', `${place.project}/packages/${package_id}/package_files/${id}`)
+    await send('DELETE', `${release.project}/packages/${package_id}/package_files/${id}`)
   } catch {
     // The file stays in the package until somebody deletes the package.
   }
 }
 
-async function storeInPackage({ project, tag }: Place, fileName: string, body: File, transfer: Transfer) {
+async function storeInPackage(
+  { project, tag }: ReleaseAddress,
+  fileName: string,
+  body: File,
+  transfer: Transfer,
+) {
   const path = `${project}/packages/generic/${[packageName, versionOf(tag), fileName].map(segment).join('/')}`
   const query = { select: 'package_file' }
   const beganMs = serverNow()
@@ -79,10 +84,10 @@ async function storeInPackage({ project, tag }: Place, fileName: string, body: F
 const linksMax = 100
 
 /** Refuses a name that cannot be linked before its bytes are sent. */
-async function requireFree(place: Place, name: string, fileName: string): Promise<void> {
+async function requireFree(release: ReleaseAddress, name: string, fileName: string): Promise<void> {
   if (!/^[\w.-]{1,127}$/.test(fileName) || /^\.+$/.test(fileName))
     throw new ApiError(400, 'Its name is too long, or has no letter or digit. Rename it.')
-  const { rows } = await getPage<ReleaseLink>(linksOf(place), { per_page: linksMax }).catch(whenMissing)
+  const { rows } = await getPage<ReleaseLink>(linksOf(release), { per_page: linksMax }).catch(whenMissing)
   const isTaken = rows.some(
     (link) =>
       link.name === name || new URL(link.direct_asset_url).pathname.endsWith(`/downloads/${fileName}`),
@@ -104,14 +109,14 @@ function whenMissing(error: unknown): never {
 
 /** Takes a file from a release, and deletes it as well when it is one of a package. */
 export async function removeReleaseFile(
-  place: Place,
+  release: ReleaseAddress,
   link: ReleaseLink,
   deletesFile: boolean,
 ): Promise<void> {
   const address = deletesFile ? packageAddressOf(link) : undefined
   // The link goes last: until then it can be tried again.
   if (address !== undefined) await send('DELETE', address).catch(unlessMissing)
-  await send('DELETE', `${linksOf(place)}/${link.id}`).catch(unlessMissing)
+  await send('DELETE', `${linksOf(release)}/${link.id}`).catch(unlessMissing)
 }
 
 function unlessMissing(error: unknown): void {
