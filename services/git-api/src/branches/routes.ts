@@ -24,7 +24,7 @@ import { protectOneBranch, unprotectOneBranch } from '../protected-branches/prot
 import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { nameRegex, nameSearch, optional, windowOf } from '../shapes/parameters.js'
-import type { BranchView } from '../shapes/repository-views.js'
+import type { BranchView } from './branches.js'
 import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
 
 const branchShape = z

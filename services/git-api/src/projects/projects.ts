@@ -39,9 +39,20 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import type { ProjectStatistics } from '../shapes/repository-views.js'
 import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
+
+/** The number of commits of a project, and its size on disk. */
+export interface ProjectStatistics {
+  /** Of the default branch. */
+  commitCount: number
+  /** Objects of git. */
+  repositoryBytes: number
+  lfsObjectBytes: number
+  reportBytes: number
+  /** Most bytes that both may take; null: no limit. */
+  bytesMax: number | null
+}
 
 export interface ProjectDependencies extends ProjectResourceDependencies {
   git: Git
