@@ -1,6 +1,7 @@
 import type { Database, Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  accepted,
   auditAuthor,
   created,
   endpoint,
@@ -181,6 +182,6 @@ const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
     input: z.object({}),
     async handle(_input, access: ProjectCall<Caller>, call) {
       await deleteMergedBranches(deps, access, call)
-      return { status: 202, body: { message: '202 Accepted' } }
+      return accepted({ message: '202 Accepted' })
     },
   })

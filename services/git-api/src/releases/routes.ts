@@ -16,6 +16,7 @@ import {
   preconditionOf,
   proseCharsMax,
   type Route,
+  redirect,
   route,
   rowsOf,
   text,
@@ -138,7 +139,7 @@ const redirectToLatest = (database: Database) =>
       const below = rest.split('/').map(encodeURIComponent).join('/')
       const location = `${path}${below && `/${below}`}${query && `?${query}`}`
       if (location.length > locationLengthMax) throw invalidParameters(['rest is too long'])
-      return { status: 302, headers: { Location: location } }
+      return redirect(location)
     },
   })
 
