@@ -214,7 +214,7 @@ export async function changeProject(
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
-  if (changes.repositorySizeLimit !== undefined) requireAdministrator(access.caller)
+  if (changes.repositorySizeLimit !== undefined) requireMayLimitSize(access.caller)
   const { name, path } = project
   const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
   if (Object.keys(problems).length > 0) throw invalid(problems)
@@ -252,7 +252,7 @@ export async function setArchived(
 }
 
 /** @throws DomainError forbidden */
-export function requireAdministrator(caller: Caller | null): void {
+export function requireMayLimitSize(caller: Caller | null): void {
   if (!caller?.user.admin) throw forbidden('Only administrators can set repository_size_limit')
 }
 
@@ -301,7 +301,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
- * left, when this process is killed, are removed later (`removing`).
+ * left, when this process is killed, are removed later (stray-repositories.ts).
  *
  * @throws DomainError precondition-failed
  */
