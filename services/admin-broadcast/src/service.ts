@@ -8,7 +8,8 @@ import type { Config } from './config.js'
 import { createChangeNotices } from './live/change-notices.js'
 import { MessageBoard } from './live/message-board.js'
 import { MessageStreams } from './live/message-streams.js'
-import { routes } from './routes.js'
+import { liveRoutes } from './live/routes.js'
+import { messageRoutes } from './messages/routes.js'
 
 /**
  * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their changes. Redis only
@@ -38,7 +39,11 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     ...openCallers(config, { database, lifecycle }),
-    routes: routes({ database, clock, board, changeNotices, streams, streamSlots }),
+    routes: [
+      // They stand before those with an id, which would match their names.
+      ...liveRoutes({ board, clock, streams, streamSlots }),
+      ...messageRoutes({ database, clock, changeNotices }),
+    ],
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter: limitersOfReplicas({

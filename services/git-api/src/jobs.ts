@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   jobKeyPrefix,
   type ProjectNotice,
@@ -15,7 +14,7 @@ export interface RedisInfo {
   usedMemoryBytes: number
 }
 
-/** Starts background work and publishes notices. Nothing here fails or delays a request, because all of it can be repeated. */
+/** What goes to other processes through Redis. Nothing here fails or delays a request, because all of it can be repeated. */
 export interface Jobs {
   /** Tidy a repository soon, after something was pushed to it. */
   requestHousekeeping(projectId: number): void
@@ -23,18 +22,8 @@ export interface Jobs {
   announce(notice: ProjectNotice): void
   /** Null without a connection to Redis. */
   readRedisInfo(): Promise<RedisInfo | null>
-  /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
-  runInBackground(work: Promise<void>): void
-  /**
-   * Waits before work that goes on is tried again; a service that stops waits no longer, for one last try. Rejects after that, and
-   * when too much goes on already.
-   */
-  waitBeforeRetry(): Promise<void>
   close(): Promise<void>
 }
-
-const pauseMs = 1000
-const goingOnMax = 1000
 
 /**
  * Hands jobs to the workers through Redis. Without a connection to Redis, jobs are dropped: the next push to a project requests
@@ -54,9 +43,6 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
     onError: report.disconnected,
   })
 
-  const goingOn = new Set<Promise<void>>()
-  const stopping = new AbortController()
-
   return {
     requestHousekeeping(projectId) {
       if (redis.status !== 'ready') return
@@ -73,18 +59,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? ''
       return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
     },
-    runInBackground(work) {
-      goingOn.add(work)
-      void work.then(() => goingOn.delete(work))
-    },
-    async waitBeforeRetry() {
-      if (goingOn.size > goingOnMax) throw new Error('too much work waits for another try')
-      stopping.signal.throwIfAborted()
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
-    },
     async close() {
-      stopping.abort(new Error('the service stops'))
-      await Promise.all(goingOn)
       await queue.close()
       redis.disconnect()
     },

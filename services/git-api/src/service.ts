@@ -23,6 +23,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools, type Logger } from '@switchyard/service-kit/observability'
 import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
+import { createBackgroundWork } from './background-work.js'
 import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
 import { startShowingDelivery } from './delivery-metrics/gauges.js'
@@ -59,8 +60,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
   const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
-  const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
-  lifecycle.onClose('jobs', () => jobs.close())
+  const { jobs, backgroundWork } = openJobs(config, storages.own, { logger, lifecycle })
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
@@ -72,7 +72,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const transfers = transfersOf(config)
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
-  startBackgroundWork({ ...shared, metrics }, lifecycle)
+  startRepeatedWork({ ...shared, metrics }, lifecycle)
   const threads = openThreads(lifecycle)
   exposeSlotsOf(metrics, git, threads.reportReads)
   const app = createHttpApp({
@@ -91,6 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
       jobs,
+      backgroundWork,
       ...threads,
       statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
       statusLookup: createStatusLookup(database, storageRoot, logger),
@@ -114,6 +115,19 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: server.port }
 }
 
+/** What goes on after answers: in workers, and in this process, which ends its own work before it leaves Redis. */
+function openJobs(
+  config: Config,
+  storage: string,
+  { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
+) {
+  const jobs = createJobs(config.REDIS_URL.reveal(), logger, storage)
+  lifecycle.onClose('jobs', () => jobs.close())
+  const backgroundWork = createBackgroundWork()
+  lifecycle.onClose('background work', () => backgroundWork.close())
+  return { jobs, backgroundWork }
+}
+
 /** What the settings alone decide. */
 const partsBySettings = (config: Config) => ({
   ...signInOf(config),
@@ -127,7 +141,7 @@ const partsBySettings = (config: Config) => ({
  * Work that no request waits for: what processes that were killed did not do (telling of changes, removing what they deleted),
  * measuring what deployments bring, and showing the four keys of delivery.
  */
-function startBackgroundWork(
+function startRepeatedWork(
   dependencies: Parameters<typeof startNotifying>[0] &
     Parameters<typeof startRemovingStrays>[0] &
     Parameters<typeof startShowingDelivery>[0],

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
@@ -77,12 +76,4 @@ it('closes while Redis is unreachable', async () => {
   const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   jobs.requestHousekeeping(1)
   await jobs.close()
-})
-
-it('closes only when the work that goes on is done', async () => {
-  const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
-  const done: string[] = []
-  jobs.runInBackground(delay(50).then(() => void done.push('work')))
-  await jobs.close()
-  expect(done).toEqual(['work'])
 })

@@ -11,7 +11,7 @@ import { createHistory, createReadHistory } from './history/history.js'
 import { recordHistory } from './history/record-history.js'
 import { createOwnQueues } from './own-jobs/own-queues.js'
 import { createReadMetrics, exposeSources } from './prometheus/prometheus.js'
-import { jobRoutes, metricRoutes } from './routes.js'
+import { routes } from './routes.js'
 import { createSnapshots } from './snapshots/snapshots.js'
 import { createStateStreams } from './snapshots/state-streams.js'
 import type { SourceConfig } from './source-config.js'
@@ -78,15 +78,14 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     ...openCallers(config, { database, lifecycle }),
-    routes: [
-      ...metricRoutes({
-        snapshots,
-        readHistory: createReadHistory(history, snapshots.names, systemClock),
-        streams,
-        streamSlots: createStreamSlots(streamLimits),
-      }),
-      ...jobRoutes({ database, queues: ownQueues }),
-    ],
+    routes: routes({
+      database,
+      queues: ownQueues,
+      snapshots,
+      readHistory: createReadHistory(history, snapshots.names, systemClock),
+      streams,
+      streamSlots: createStreamSlots(streamLimits),
+    }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter: limitersOfReplicas({

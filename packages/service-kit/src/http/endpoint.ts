@@ -162,6 +162,15 @@ export const versioned = (body: unknown, { updatedAt }: { updatedAt: Date }): Re
   ...ok(body),
   updatedAt,
 })
-export const created = (body: unknown): Reply => ({ status: 201, body })
+export const created = (body: unknown, headers?: Record<string, string>): Reply => ({
+  status: 201,
+  body,
+  headers,
+})
 export const accepted = (body: unknown): Reply => ({ status: 202, body })
-export const noContent = (): Reply => ({ status: 204 })
+export const noContent = (headers?: Record<string, string>): Reply => ({ status: 204, headers })
+/** 302: found at another address. */
+export const redirect = (location: string, headers?: Record<string, string>): Reply => ({
+  status: 302,
+  headers: { Location: location, ...headers },
+})

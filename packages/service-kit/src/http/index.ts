@@ -28,6 +28,7 @@ export {
   type Reply,
   type Route,
   type RouteOptions,
+  redirect,
   refusingUnknown,
   route,
   streamed,

@@ -1,4 +1,4 @@
-import type { Call, Reply } from './endpoint.js'
+import { type Call, ok, type Reply } from './endpoint.js'
 import { integer, text } from './parameters.js'
 
 const perPageDefault = 20
@@ -51,18 +51,14 @@ export function pageReply(
     ...link('first', 1),
     ...link('last', pages),
   ]
-  return {
-    status: 200,
-    body: items,
-    headers: {
-      ...linkOf(links),
-      'X-Next-Page': next === null ? '' : String(next),
-      'X-Page': String(page),
-      'X-Per-Page': String(per_page),
-      'X-Prev-Page': previous === null ? '' : String(previous),
-      ...(total !== null && { 'X-Total': String(total), 'X-Total-Pages': String(total === 0 ? 0 : pages) }),
-    },
-  }
+  return ok(items, {
+    ...linkOf(links),
+    'X-Next-Page': next === null ? '' : String(next),
+    'X-Page': String(page),
+    'X-Per-Page': String(per_page),
+    'X-Prev-Page': previous === null ? '' : String(previous),
+    ...(total !== null && { 'X-Total': String(total), 'X-Total-Pages': String(total === 0 ? 0 : pages) }),
+  })
 }
 
 /** Parameters of a list that can be read on from a token as well; spread into the endpoint's own. */
@@ -83,12 +79,12 @@ export function keysetReply(
   call: Call,
   tokenParameter = 'page_token',
 ): Reply {
-  if (next === null) return { status: 200, body: items }
+  if (next === null) return ok(items)
   const { pathname, parameters } = linkParameters(call)
   parameters.delete('page')
   parameters.set(tokenParameter, next)
   const link = `<${call.baseUrl}${pathname}?${parameters}>; rel="next"`
-  return { status: 200, body: items, headers: linkOf([link]) }
+  return ok(items, linkOf([link]))
 }
 
 /** The header `Link`; left out when it is too long. */

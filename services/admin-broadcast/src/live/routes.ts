@@ -2,7 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { bannerScriptFile } from '@switchyard/banner'
 import type { Clock } from '@switchyard/domain'
 import { matchesTargetPath } from '@switchyard/domain/broadcast'
-import { answerHead, endpoint, ok, type StreamSlots, streamed, text } from '@switchyard/service-kit/http'
+import {
+  answerHead,
+  anyone,
+  endpoint,
+  ok,
+  type Route,
+  route,
+  type StreamSlots,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
 import type { MessageBoard } from './message-board.js'
@@ -15,6 +25,15 @@ export interface LiveDependencies {
   streams: MessageStreams
   streamSlots: StreamSlots
 }
+
+/** The messages that are on, for everybody. */
+export const liveRoutes = (dependencies: LiveDependencies): Route[] => [
+  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
+    refusesUnknown: true,
+  }),
+  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies), { refusesUnknown: true }),
+  route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),
+]
 
 /** Headers that allow every site to fetch public answers. */
 const publicHeaders = {
@@ -30,7 +49,7 @@ const keptMs = 1000
  * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or disappears within that
  * second.
  */
-export const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
+const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
     summary: 'Messages that are on now, for everybody',
     replies: { 200: z.array(bannerShape) },
@@ -48,7 +67,7 @@ export const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'boa
   })
 
 /** The active messages and their changes as server-sent events. */
-export const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
+const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },
@@ -72,7 +91,7 @@ export const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 
 const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 
 /** The web component that shows messages on any site, as one script. */
-export const getBannerScript = () => {
+const getBannerScript = () => {
   let script: Promise<Buffer> | undefined
   return endpoint({
     summary: 'The web component that shows messages on any site',

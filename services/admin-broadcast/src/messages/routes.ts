@@ -1,16 +1,21 @@
-import type { Caller } from '@switchyard/domain/access'
+import { type Caller, requireAdministrator, requireUnboundToken } from '@switchyard/domain/access'
 import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
 import {
   auditAuthor,
   created,
+  documented,
   endpoint,
   flag,
+  type Guard,
   integer,
   noContent,
   pageParameters,
   pageReply,
   preconditionOf,
   proseCharsMax,
+  type Route,
+  readingScopes,
+  route,
   rowsOf,
   text,
   time,
@@ -21,6 +26,24 @@ import { z } from 'zod'
 import { broadcastMessageShape, presentBroadcastMessage } from '../shapes/broadcast-message.js'
 import type { MessageDependencies } from './messages.js'
 import * as messages from './messages.js'
+
+/** Administrators, and tokens and CI jobs to which an administrator gave the scope. */
+const mayManage: Guard<Caller> = documented(
+  { who: 'administrators, and tokens with the scope `manage_broadcasts`' },
+  (call) => {
+    const { caller } = call
+    if (caller?.token.scopes.includes('manage_broadcasts')) return requireUnboundToken(caller)
+    return requireAdministrator(caller, ...readingScopes(call))
+  },
+)
+
+export const messageRoutes = (dependencies: MessageDependencies): Route[] => [
+  route('GET', '/broadcast_messages', mayManage, listMessages(dependencies)),
+  route('POST', '/broadcast_messages', mayManage, createMessage(dependencies)),
+  route('GET', '/broadcast_messages/:id', mayManage, getMessage(dependencies)),
+  route('PUT', '/broadcast_messages/:id', mayManage, updateMessage(dependencies)),
+  route('DELETE', '/broadcast_messages/:id', mayManage, deleteMessage(dependencies)),
+]
 
 const rowIdMax = 2_147_483_647
 
@@ -60,7 +83,7 @@ function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParame
   return { message, startsAt, endsAt, color, font, broadcastType, dismissable, targetPath, theme }
 }
 
-export const listMessages = (dependencies: MessageDependencies) =>
+const listMessages = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Broadcast messages, the newest first',
     replies: { 200: z.array(broadcastMessageShape) },
@@ -76,7 +99,7 @@ export const listMessages = (dependencies: MessageDependencies) =>
     },
   })
 
-export const createMessage = (dependencies: MessageDependencies) =>
+const createMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Create a broadcast message',
     replies: { 201: broadcastMessageShape },
@@ -88,7 +111,7 @@ export const createMessage = (dependencies: MessageDependencies) =>
     },
   })
 
-export const getMessage = (dependencies: MessageDependencies) =>
+const getMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'One broadcast message',
     replies: { 200: broadcastMessageShape },
@@ -99,7 +122,7 @@ export const getMessage = (dependencies: MessageDependencies) =>
     },
   })
 
-export const updateMessage = (dependencies: MessageDependencies) =>
+const updateMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Change a broadcast message',
     replies: { 200: broadcastMessageShape },
@@ -119,7 +142,7 @@ export const updateMessage = (dependencies: MessageDependencies) =>
     },
   })
 
-export const deleteMessage = (dependencies: MessageDependencies) =>
+const deleteMessage = (dependencies: MessageDependencies) =>
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },

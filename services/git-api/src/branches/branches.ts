@@ -9,7 +9,13 @@ import {
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
-import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
+import {
+  type Commit,
+  compileNameSearch,
+  isNewBranchName,
+  isObjectId,
+  isRefName,
+} from '@switchyard/domain/commit'
 import { findBranchTip } from '@switchyard/git-storage/find-refs'
 import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/list-refs'
 import { moveReference } from '@switchyard/git-storage/move-refs'
@@ -20,8 +26,20 @@ import type { ProjectCall } from '../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies } from '../references/references.js'
 import { matchingNames } from '../shapes/name-regex.js'
-import type { BranchView } from '../shapes/repository-views.js'
 import { takeWindow, type Window } from '../shapes/window.js'
+
+/** A branch, its newest commit, and what its protections mean for the caller. */
+export interface BranchView {
+  name: string
+  commit: Commit
+  isDefault: boolean
+  /** Whether the default branch contains the branch and has more commits. */
+  isMerged: boolean
+  isProtected: boolean
+  developersCanPush: boolean
+  developersCanMerge: boolean
+  callerCanPush: boolean
+}
 
 interface BranchQuery {
   search: string

@@ -1,6 +1,7 @@
 import type { Database, Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  accepted,
   auditAuthor,
   created,
   endpoint,
@@ -24,7 +25,7 @@ import { protectOneBranch, unprotectOneBranch } from '../protected-branches/prot
 import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { nameRegex, nameSearch, optional, windowOf } from '../shapes/parameters.js'
-import type { BranchView } from '../shapes/repository-views.js'
+import type { BranchView } from './branches.js'
 import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
 
 const branchShape = z
@@ -181,6 +182,6 @@ const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
     input: z.object({}),
     async handle(_input, access: ProjectCall<Caller>, call) {
       await deleteMergedBranches(deps, access, call)
-      return { status: 202, body: { message: '202 Accepted' } }
+      return accepted({ message: '202 Accepted' })
     },
   })

@@ -1,6 +1,6 @@
 import type { Database, Project } from '@switchyard/db'
 import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
-import { type Caller, canForcePush, canPush, zeroId } from '@switchyard/domain/access'
+import { type Caller, canForcePush, canPush, type JobIdentity, zeroId } from '@switchyard/domain/access'
 import {
   branchStart,
   type Commit,
@@ -30,10 +30,21 @@ import { getOrCompute, type Repository } from '@switchyard/git-storage/repositor
 import { previewCommit, writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import type { PipelineWithAuthor } from '../pipelines/store.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
-import type { CommitState, SignatureKind } from '../shapes/repository-views.js'
+import type { SignatureKind } from '../shapes/commit.js'
 import type { CommitBodies } from './commit-bodies.js'
+
+/** The state and the newest pipeline of a commit, which follow from its statuses, and who brought it. */
+export interface CommitState {
+  /** The state that follows from all statuses; null without any. */
+  status: string | null
+  /** The newest pipeline of any ref; null without a status. */
+  lastPipeline: PipelineWithAuthor | null
+  /** The CI job that brought the commit; null: no job by its identity token. */
+  job: JobIdentity | null
+}
 
 /** Finds the state and the newest pipeline of a commit. */
 export interface CommitStateLookup {

@@ -13,7 +13,18 @@ import { findCommit, findCommitId } from '@switchyard/git-storage/read-commits'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import type { DiffQuery } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
-import type { Comparison } from '../shapes/repository-views.js'
+
+/** The commits and changes of a revision that another one does not have. */
+export interface Comparison {
+  /** The oldest first. */
+  commits: Commit[]
+  /** How many commits there are, also those left out. */
+  commitsTotal: number
+  diffs: DiffEntry[]
+  /** Whether git could not compare the revisions in time or within its memory, or a patch is left out because of a limit. */
+  isIncomplete: boolean
+  isSame: boolean
+}
 
 /** Most commits in one comparison, which has the newest ones. */
 const commitsMax = 1000

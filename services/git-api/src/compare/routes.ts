@@ -16,7 +16,7 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectGuards } from '../guards.js'
 import { commitShape, diffEntryShape, presentCommit, presentDiffEntry } from '../shapes/commit.js'
 import { diffParameters, optional } from '../shapes/parameters.js'
-import type { Comparison } from '../shapes/repository-views.js'
+import type { Comparison } from './compare.js'
 import { compareRevisions, resolveMergeBase } from './compare.js'
 
 export const compareRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => [

@@ -35,8 +35,26 @@ import {
 } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
-import type { BlamedLinesView, FileView } from '../shapes/repository-views.js'
 import { takeWindow, type Window } from '../shapes/window.js'
+
+/** A file at a revision. */
+export interface FileView {
+  path: string
+  /** As in the request. */
+  revision: string
+  blob: StoredBlob
+  sha256: string
+  commitId: string
+  /** The newest commit that changed the file. */
+  lastCommitId: string
+  isExecutable: boolean
+}
+
+/** Adjacent lines of a file, without line breaks, and the commit that wrote them. */
+export interface BlamedLinesView {
+  commit: Commit
+  lines: string[]
+}
 
 export type FileDependencies = CommitDependencies & LfsTransferDependencies
 

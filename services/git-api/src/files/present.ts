@@ -2,7 +2,7 @@ import { signatureTime } from '@switchyard/domain/commit'
 import type { FolderEntry } from '@switchyard/git-storage/trees'
 import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { BlamedLinesView, FileView } from '../shapes/repository-views.js'
+import type { BlamedLinesView, FileView } from './files.js'
 
 /** The part of a path behind its last slash; the name of a quoted path is quoted, too. */
 export function baseName(path: string): string {

@@ -125,10 +125,10 @@ const getFile = endpoint({
     const query = { path: file_path, revision: ref }
     if (call.raw.request.method === 'HEAD') {
       const file = await describeFile(access, query)
-      return { status: 200, headers: presentFileHeaders(file), body: {} }
+      return ok({}, presentFileHeaders(file))
     }
     const { file, content } = await readFile(access, query)
-    return { ...ok(presentFile(file, content)), headers: presentFileHeaders(file) }
+    return ok(presentFile(file, content), presentFileHeaders(file))
   },
 })
 
@@ -170,10 +170,10 @@ const getBlame = endpoint({
     const query = { path: file_path, revision: ref }
     if (call.raw.request.method === 'HEAD') {
       const file = await describeFile(access, query)
-      return { status: 200, headers: presentFileHeaders(file), body: [] }
+      return ok([], presentFileHeaders(file))
     }
     const { file, groups } = await readBlame(access, query, range)
-    return { ...ok(groups.map(presentBlame)), headers: presentFileHeaders(file) }
+    return ok(groups.map(presentBlame), presentFileHeaders(file))
   },
 })
 

@@ -13,8 +13,10 @@ import { countBytes } from '@switchyard/git-storage/repository-files'
 import { type Call, senderKey } from '@switchyard/service-kit/http'
 import type { Slots } from '@switchyard/service-kit/slots'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import type { LfsObjectState } from '../shapes/repository-views.js'
 import type { StorageSpace } from '../system/system.js'
+
+/** Of an object of Git LFS. `missing`: not stored; `refused`: it can never be stored, with the reason. */
+export type LfsObjectState = { state: 'stored' | 'missing' } | { state: 'refused'; reason: string }
 
 export interface LfsTransferDependencies {
   /** Uploads and downloads of objects of Git LFS. */

@@ -7,6 +7,7 @@ import {
   pageParameters,
   pageReply,
   type Route,
+  redirect,
   route,
   rowId,
   rowsOf,
@@ -86,6 +87,6 @@ const redirectToTrace = (database: Database) =>
     input: z.object(jobId),
     async handle({ job_id }, access: ProjectCall) {
       const url = await jobs.getTraceUrl(database, access, job_id)
-      return { status: 302, headers: { Location: new URL(url).href } }
+      return redirect(new URL(url).href)
     },
   })

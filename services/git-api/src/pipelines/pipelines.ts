@@ -1,12 +1,11 @@
 import { type Database, enqueueForProject, inPoolTransaction, type Rows } from '@switchyard/db'
 import { notFound, notSupported } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { isRefName } from '@switchyard/domain/commit'
+import { type Commit, isRefName } from '@switchyard/domain/commit'
 import { findBranchTip } from '@switchyard/git-storage/find-refs'
 import { findTagTarget, listReferences } from '@switchyard/git-storage/list-refs'
 import { getCommit, getCommitId } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
-import type { PipelineView } from '../shapes/repository-views.js'
 import { retryHook } from '../shapes/status-hooks.js'
 import {
   findPipeline,
@@ -17,6 +16,19 @@ import {
   type PipelineWithAuthor,
   type pipelineOrders,
 } from './store.js'
+
+/** A pipeline, and whether its ref is a tag. */
+export interface PipelineView {
+  pipeline: PipelineWithAuthor
+  /** Whether its ref is a tag and no branch. */
+  isTag: boolean
+}
+
+/** What the jobs of a pipeline have in common. */
+export interface JobView extends PipelineView {
+  /** Null when the commit is gone from the repository. */
+  commit: Commit | null
+}
 
 export interface PipelineQuery extends Omit<PipelineFilter, 'projectId' | 'newestOf'> {
   /** Only the newest pipeline of each branch, or of each tag. */

@@ -27,7 +27,7 @@ import {
   describeProject,
   type ProjectDependencies,
   type ProjectDescription,
-  requireAdministrator,
+  requireMayLimitSize,
 } from './projects.js'
 
 interface CreateProjectCommand {
@@ -62,7 +62,7 @@ export async function createProject(
   { signal }: Call,
 ): Promise<ProjectDescription> {
   if (caller.token.projectId != null) throw forbidden()
-  if (command.repositorySizeLimit != null) requireAdministrator(caller)
+  if (command.repositorySizeLimit != null) requireMayLimitSize(caller)
   const owner =
     caller.user.admin || caller.user.id === ownerId ? await findUser(deps.database, ownerId) : null
   if (!owner) throw invalid({ namespace: ['is not valid'] })

@@ -39,9 +39,20 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import type { ProjectStatistics } from '../shapes/repository-views.js'
 import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
+
+/** The number of commits of a project, and its size on disk. */
+export interface ProjectStatistics {
+  /** Of the default branch. */
+  commitCount: number
+  /** Objects of git. */
+  repositoryBytes: number
+  lfsObjectBytes: number
+  reportBytes: number
+  /** Most bytes that both may take; null: no limit. */
+  bytesMax: number | null
+}
 
 export interface ProjectDependencies extends ProjectResourceDependencies {
   git: Git
@@ -203,7 +214,7 @@ export async function changeProject(
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
-  if (changes.repositorySizeLimit !== undefined) requireAdministrator(access.caller)
+  if (changes.repositorySizeLimit !== undefined) requireMayLimitSize(access.caller)
   const { name, path } = project
   const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
   if (Object.keys(problems).length > 0) throw invalid(problems)
@@ -241,7 +252,7 @@ export async function setArchived(
 }
 
 /** @throws DomainError forbidden */
-export function requireAdministrator(caller: Caller | null): void {
+export function requireMayLimitSize(caller: Caller | null): void {
   if (!caller?.user.admin) throw forbidden('Only administrators can set repository_size_limit')
 }
 
@@ -290,7 +301,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
- * left, when this process is killed, are removed later (`removing`).
+ * left, when this process is killed, are removed later (stray-repositories.ts).
  *
  * @throws DomainError precondition-failed
  */

@@ -13,6 +13,7 @@ import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import pTimeout from 'p-timeout'
+import type { BackgroundWork } from '../background-work.js'
 import type { Jobs } from '../jobs.js'
 import {
   type Change,
@@ -36,6 +37,7 @@ export interface StoringDependencies {
 /** The parts that a change of references takes. */
 export interface ReferenceDependencies extends StoringDependencies {
   jobs: Jobs
+  backgroundWork: BackgroundWork
 }
 
 const branchesFolder = 'refs/heads/'
@@ -65,7 +67,7 @@ export async function referencesChanged(
   changes: readonly RefChange[],
   intended: Intents,
 ): Promise<void> {
-  const { jobs, logger } = dependencies
+  const { jobs, backgroundWork, logger } = dependencies
   jobs.requestHousekeeping(about.project.id)
   await deleteReleasesOfTags(dependencies, about, changes)
   const notified = changes.slice(0, notifiedChangesMax).flatMap((change) => {
@@ -75,14 +77,14 @@ export async function referencesChanged(
   await announce(dependencies, about.project, notified)
   const stored = storePushDeliveries(
     dependencies,
-    jobs,
+    backgroundWork,
     about,
     notified.map(({ change }) => ({ change, id: intended.idOf(change) })),
   )
   const forget = async () => {
     if (await stored) await intended.forget()
   }
-  jobs.runInBackground(
+  backgroundWork.run(
     forget().catch((err: unknown) =>
       logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
     ),
@@ -155,13 +157,13 @@ async function deleteReleasesOfTags(
 /**
  * Stores the webhook deliveries of changes.
  *
- * @param jobs null: storing is tried only once
+ * @param backgroundWork null: storing is tried only once
  * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
  * @returns whether all deliveries are stored
  */
 export async function storePushDeliveries(
   { database, git, logger }: StoringDependencies,
-  jobs: Pick<Jobs, 'waitBeforeRetry'> | null,
+  backgroundWork: BackgroundWork | null,
   about: Change,
   changes: readonly { change: RefChange; id: string | undefined }[],
 ): Promise<boolean> {
@@ -183,7 +185,9 @@ export async function storePushDeliveries(
       }
       const accepts = async (webhook: BranchFilter) =>
         event !== 'push' || matchesBranch(webhook, change.ref.slice(branchesFolder.length))
-      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make, accepts))
+      await storeWhenPossible(backgroundWork, () =>
+        enqueueForProject(database.pool, project.id, event, make, accepts),
+      )
     }
     return true
   } catch (error) {
@@ -194,7 +198,7 @@ export async function storePushDeliveries(
 
 /** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
 async function storeWhenPossible(
-  jobs: Pick<Jobs, 'waitBeforeRetry'> | null,
+  backgroundWork: BackgroundWork | null,
   store: () => Promise<void>,
 ): Promise<void> {
   const untilMs = performance.now() + storedWithinMs
@@ -202,8 +206,8 @@ async function storeWhenPossible(
     try {
       return await store()
     } catch (error) {
-      if (!jobs || !isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
-      await jobs.waitBeforeRetry()
+      if (!backgroundWork || !isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
+      await backgroundWork.waitBeforeRetry()
     }
   }
 }

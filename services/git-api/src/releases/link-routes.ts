@@ -11,6 +11,7 @@ import {
   pageReply,
   parameterProblem,
   preconditionOf,
+  redirect,
   rowId,
   rowsOf,
   text,
@@ -83,7 +84,7 @@ export interface DownloadDependencies extends LfsTransferDependencies {
 async function sendDownload(deps: DownloadDependencies, access: ProjectCall, url: string, call: Call) {
   const file = await findOwnFile(deps.database, access, url, call)
   if (file) return sendFile(deps, access, file, call)
-  return { status: 302, headers: { Location: new URL(url).href } }
+  return redirect(new URL(url).href)
 }
 
 export const downloadFile = (deps: DownloadDependencies) =>

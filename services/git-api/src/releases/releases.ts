@@ -26,7 +26,6 @@ import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { Jobs } from '../jobs.js'
 import { beginChange, type ReferenceDependencies } from '../references/references.js'
 import { releaseHook } from '../shapes/hooks.js'
-import type { ReleaseView } from '../shapes/repository-views.js'
 import { addTag, mayCreateTag, planTag, protectedTagRefusal } from '../tags/tags.js'
 import {
   createRelease as createStoredRelease,
@@ -40,6 +39,15 @@ import {
   type ReleaseWithLinks,
   updateRelease,
 } from './store.js'
+
+/** A release, and the parts of it that depend on the repository and on the caller. */
+export interface ReleaseView {
+  release: ReleaseWithLinks
+  /** Null when the tag does not point to a commit, or does not exist any more. */
+  commit: Commit | null
+  /** Whether the caller may read the code of the project. */
+  showsCode: boolean
+}
 
 /** The release of a new tag makes the tag, which is a change of references. */
 export type ReleaseDependencies = ProjectResourceDependencies & ReferenceDependencies

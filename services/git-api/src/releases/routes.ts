@@ -16,6 +16,7 @@ import {
   preconditionOf,
   proseCharsMax,
   type Route,
+  redirect,
   route,
   rowsOf,
   text,
@@ -26,12 +27,11 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, pathRest } from '../shapes/parameters.js'
-import type { ReleaseView } from '../shapes/repository-views.js'
 import { pageOptions, projectPage, visiting } from '../web/web.js'
 import * as links from './link-routes.js'
 import { findOwnObjects } from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
-import type { ReleaseDependencies } from './releases.js'
+import type { ReleaseDependencies, ReleaseView } from './releases.js'
 import * as releases from './releases.js'
 
 export function releaseRoutes(deps: ReleaseDependencies & links.DownloadDependencies): Route[] {
@@ -139,7 +139,7 @@ const redirectToLatest = (database: Database) =>
       const below = rest.split('/').map(encodeURIComponent).join('/')
       const location = `${path}${below && `/${below}`}${query && `?${query}`}`
       if (location.length > locationLengthMax) throw invalidParameters(['rest is too long'])
-      return { status: 302, headers: { Location: location } }
+      return redirect(location)
     },
   })
 

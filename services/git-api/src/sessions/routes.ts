@@ -4,9 +4,12 @@ import {
   anyone,
   auditAuthor,
   clearSessionCookie,
+  created,
   endpoint,
   filledText,
   fromOwnOrigin,
+  noContent,
+  ok,
   oneOf,
   type Route,
   route,
@@ -66,7 +69,7 @@ const beginSession = (deps: SessionDependencies) =>
     async handle({ token }, _caller, call) {
       const { holder, session, secret } = await signIn(deps, token, call)
       setSessionCookie(call, secret, session.expiresAt)
-      return { status: 201, body: presentSession(holder, session), headers }
+      return created(presentSession(holder, session), headers)
     },
   })
 
@@ -77,11 +80,7 @@ const showSession = endpoint({
   async handle(_input, caller: Caller | null, call) {
     // Otherwise, the browser would keep sending a cookie that does not work.
     if (caller === null && call.raw.request.headers.cookie !== undefined) clearSessionCookie(call)
-    return {
-      status: 200,
-      body: caller?.session ? presentSession(caller, caller.session) : noSession,
-      headers,
-    }
+    return ok(caller?.session ? presentSession(caller, caller.session) : noSession, headers)
   },
 })
 
@@ -93,6 +92,6 @@ const endSession = (database: Database) =>
     async handle(_input, caller: Caller | null, call) {
       await signOut(database, caller, (signedIn) => auditAuthor(signedIn, call))
       clearSessionCookie(call)
-      return { status: 204, headers }
+      return noContent(headers)
     },
   })

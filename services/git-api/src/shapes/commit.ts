@@ -13,7 +13,9 @@ import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { PipelineWithAuthor } from '../pipelines/store.js'
 import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
-import type { SignatureKind } from './repository-views.js'
+
+/** How a commit is signed. */
+export type SignatureKind = 'PGP' | 'SSH' | 'X509'
 
 export const pipelineBasicShape = z
   .object({

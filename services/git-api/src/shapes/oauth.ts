@@ -1,4 +1,4 @@
-import { type AnswerForm, errorText, type Reply } from '@switchyard/service-kit/http'
+import { type AnswerForm, errorText, ok, type Reply } from '@switchyard/service-kit/http'
 
 /** Errors as OAuth 2.0 has them (RFC 6749, 5.2). */
 export const oauthAnswers: AnswerForm = {
@@ -16,7 +16,7 @@ export const oauthAnswers: AnswerForm = {
 const noStore = { 'Cache-Control': 'no-store' }
 
 /** An answer of OAuth 2.0, which nobody may keep. */
-export const oauthReply = (body: object): Reply => ({ status: 200, body, headers: noStore })
+export const oauthReply = (body: object): Reply => ok(body, noStore)
 
 export const oauthRefusal = (error: string, description: string): Reply => ({
   status: 400,

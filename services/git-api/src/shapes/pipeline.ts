@@ -1,10 +1,10 @@
 import type { Project } from '@switchyard/db'
 import { zeroId } from '@switchyard/domain/access'
 import { z } from 'zod'
+import type { JobView, PipelineView } from '../pipelines/pipelines.js'
 import type { PipelineWithAuthor } from '../pipelines/store.js'
 import type { StatusWithAuthor } from '../statuses/store.js'
 import { commitShape, pipelineBasicShape, presentCommit, presentPipelineBasic } from './commit.js'
-import type { JobView, PipelineView } from './repository-views.js'
 import { presentUser, userShape } from './user.js'
 
 /** GitLab's states of pipelines and jobs; those of them that no status can have find nothing. */

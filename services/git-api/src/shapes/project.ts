@@ -2,6 +2,7 @@ import type { ProjectWithOwner, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ProjectStatistics } from '../projects/projects.js'
 import {
   featureSwitches,
   projectSettings,
@@ -9,7 +10,6 @@ import {
   settingAliases,
   shownSettings,
 } from './project-settings.js'
-import type { ProjectStatistics } from './repository-views.js'
 import { accessLevelShape, presentUser, userShape } from './user.js'
 
 export const namespaceShape = z

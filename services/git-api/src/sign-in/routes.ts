@@ -9,6 +9,7 @@ import {
   oneOf,
   type Reply,
   type Route,
+  redirect,
   route,
   setSessionCookie,
   text,
@@ -66,11 +67,11 @@ const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDepend
       } satisfies z.output<typeof signInShape>),
   })
 
-const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, ...noStore } })
+const lead = (location: string): Reply => redirect(location, noStore)
 
 /** The page of the console that says why nobody was signed in. */
 const refusalPage = ({ settings: { label } }: Provider, { reason }: SignInRefused) =>
-  redirect(`/console/sign-in?${new URLSearchParams({ problem: reason, by: label })}`)
+  lead(`/console/sign-in?${new URLSearchParams({ problem: reason, by: label })}`)
 
 /** Answers a refused sign-in with a page of the console, and logs why. */
 async function answering(provider: Provider, call: Call, work: () => Promise<Reply>) {
@@ -95,7 +96,7 @@ const beginSignIn = endpoint({
       const flow = newFlow({ next: consoleAddress(next, call.baseUrl) })
       const url = await provider.authorizationUrl(flow)
       await keepFlow(call, provider.settings, flow)
-      return redirect(url)
+      return lead(url)
     }),
 })
 
@@ -123,7 +124,7 @@ const finish = (deps: SignInDependencies) =>
           const { secret, expiresAt } = await finishSignIn(deps, provider, answer, call)
           setSessionCookie(call, secret, expiresAt)
         }
-        return redirect(flow.next)
+        return lead(flow.next)
       })
     },
   })
@@ -134,7 +135,7 @@ const signOut = endpoint({
   headers: { Location: "The provider's page for signing out, or the sign-in page when it has none" },
   input: z.object({}),
   handle: async (_input, provider: Provider, call) =>
-    answering(provider, call, async () => redirect((await provider.endSessionUrl()) ?? '/console/sign-in')),
+    answering(provider, call, async () => lead((await provider.endSessionUrl()) ?? '/console/sign-in')),
 })
 
 const endSessions = ({ database }: SignInDependencies) =>
@@ -152,6 +153,6 @@ const endSessions = ({ database }: SignInDependencies) =>
         throw invalidParameters(['logout_token is invalid'])
       })
       await endSessionsOf(database, logout, call)
-      return { status: 200, headers: noStore }
+      return ok(undefined, noStore)
     },
   })

@@ -5,9 +5,9 @@ import type { Database, Project } from '@switchyard/db'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { LRUCache } from 'lru-cache'
+import type { CommitState } from '../commits/commits.js'
 import { findLastPipeline } from '../pipelines/store.js'
 import { findJobOfCommit } from '../references/store.js'
-import type { CommitState } from '../shapes/repository-views.js'
 import { listCountedStatuses } from './store.js'
 
 /** Longest time for which a state stays outdated when a process ends before it writes the mark. */

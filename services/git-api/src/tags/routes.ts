@@ -22,7 +22,7 @@ import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import { commitShape, presentCommit, presentSignature, signatureShape } from '../shapes/commit.js'
 import { nameRegex, nameSearch, optional, windowOf } from '../shapes/parameters.js'
-import type { TagView } from '../shapes/repository-views.js'
+import type { TagView } from './tags.js'
 import { createTag, deleteTag, getTag, listTags, readTagSignature } from './tags.js'
 
 const tagShape = z

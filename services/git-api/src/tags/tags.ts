@@ -8,7 +8,7 @@ import {
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
-import { isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
+import { type Commit, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
 import {
   findTagTarget,
   fullName,
@@ -26,8 +26,24 @@ import type { ProjectCall } from '../guards.js'
 import { listProtectedTags } from '../protected-tags/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import { findDescriptionsOfTags } from '../releases/store.js'
-import type { SignatureKind, TagView } from '../shapes/repository-views.js'
+import type { SignatureKind } from '../shapes/commit.js'
 import { takeWindow, type Window } from '../shapes/window.js'
+
+/** A tag and its commit. */
+export interface TagView {
+  name: string
+  /** Id of the object of an annotated tag, else of the commit. */
+  target: string
+  /** Null when the tag does not point to a commit. */
+  commit: Commit | null
+  /** Empty for a lightweight tag. */
+  message: string
+  /** Null for a lightweight tag. */
+  taggedAt: Date | null
+  isProtected: boolean
+  /** Null: the tag has no release. */
+  release: { description: string | null } | null
+}
 
 interface TagQuery {
   search: string

@@ -11,6 +11,7 @@ import {
   parameterProblem,
   prefersHtml,
   type Route,
+  redirect,
   route,
   rowId,
   rowsOf,
@@ -176,6 +177,6 @@ const visitUpload = (deps: UploadDependencies) =>
       if (!prefersHtml(raw.request)) throw notFound('Project')
       const project = params.id ?? projectPathOf(params)
       const parts = ['projects', project, 'uploads', secret, fileName].map(encodeURIComponent)
-      return { status: 302, headers: { Location: `/api/v4/${parts.join('/')}`, Vary: 'Accept' } }
+      return redirect(`/api/v4/${parts.join('/')}`, { Vary: 'Accept' })
     },
   })

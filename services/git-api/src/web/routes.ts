@@ -6,6 +6,7 @@ import {
   prefersHtml,
   type Reply,
   type Route,
+  redirect,
   requestedUrl,
   route,
   streamed,
@@ -64,28 +65,28 @@ export const consolePageRoutes = (): Route[] => [
 
 const browserOptions = { outsideApi: true, only: prefersHtml }
 
-const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, Vary: 'Accept' } })
+const toConsole = (page: string): Reply => redirect(page, { Vary: 'Accept' })
 
 const toOverview = endpoint({
   input: z.object({}),
-  handle: async () => redirect('/console/'),
+  handle: async () => toConsole('/console/'),
 })
 
 const toProjectsOfUser = endpoint({
   input: z.object({ namespace: text() }),
-  handle: async ({ namespace }) => redirect(consolePageOfUser(usernameOf(namespace))),
+  handle: async ({ namespace }) => toConsole(consolePageOfUser(usernameOf(namespace))),
 })
 
 const projectInput = { namespace: text(), project: text() }
 
 const toProject = endpoint({
   input: z.object(projectInput),
-  handle: async (given) => redirect(consolePageOf(consolePathOf(given))),
+  handle: async (given) => toConsole(consolePageOf(consolePathOf(given))),
 })
 
 const toPageOfProject = endpoint({
   input: z.object({ ...projectInput, rest: z.array(text()) }),
-  handle: async ({ rest, ...given }) => redirect(consolePageOf(consolePathOf(given), rest)),
+  handle: async ({ rest, ...given }) => toConsole(consolePageOf(consolePathOf(given), rest)),
 })
 
 const consolePathOf = ({ namespace, project }: { namespace: string; project: string }) => [

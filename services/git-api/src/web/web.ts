@@ -3,7 +3,7 @@ import { type ProjectRight, requireScope } from '@switchyard/domain/access'
 import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
 import { findRefs } from '@switchyard/git-storage/find-refs'
 import { fullName, type ReferenceKind } from '@switchyard/git-storage/list-refs'
-import { type Call, type Guard, prefersHtml, type Reply } from '@switchyard/service-kit/http'
+import { type Call, type Guard, prefersHtml, type Reply, redirect } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ProjectCall, type ProjectGuards, projectPathOf } from '../guards.js'
 import { optional } from '../shapes/parameters.js'
@@ -48,7 +48,7 @@ export const visiting =
 export function turnAway({ raw, params }: Call, kind: string, rest: readonly string[]): Reply {
   if (!prefersHtml(raw.request)) throw notFound('Project')
   const page = consolePageOf(projectPathOf(params).split('/'), [kind, ...rest])
-  return { status: 302, headers: { Location: page, Vary: 'Accept' } }
+  return redirect(page, { Vary: 'Accept' })
 }
 
 /** GitLab's parameter that says whether a name is that of a branch or of a tag. */

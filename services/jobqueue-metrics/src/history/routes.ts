@@ -1,6 +1,19 @@
-import { endpoint, ok, text, time, timeText } from '@switchyard/service-kit/http'
+import {
+  administratorOrScope,
+  endpoint,
+  ok,
+  type Route,
+  route,
+  text,
+  time,
+  timeText,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Point, ReadHistory, Resolution } from './history.js'
+
+export const historyRoutes = (base: string, readHistory: ReadHistory): Route[] => [
+  route('GET', `${base}/history`, administratorOrScope('read_metrics'), getHistory(readHistory)),
+]
 
 const metric = z.int().nullable()
 
@@ -33,7 +46,7 @@ const presentHistory = (
 })
 
 /** The metrics of the last hour every ten seconds, or of the last day every minute. */
-export const getHistory = (readHistory: ReadHistory) =>
+const getHistory = (readHistory: ReadHistory) =>
   endpoint({
     summary: 'Metrics of the last hour or the last day',
     replies: { 200: historyShape },

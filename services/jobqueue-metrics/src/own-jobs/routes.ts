@@ -1,6 +1,7 @@
 import { furtherHousekeepingQueue, queueNames } from '@switchyard/contracts/jobs'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  administratorOrScope,
   auditAuthor,
   endpoint,
   noContent,
@@ -8,6 +9,9 @@ import {
   pageParameters,
   pageReply,
   parameterProblem,
+  type Route,
+  refusingUnknown,
+  route,
   rowsOf,
   text,
   textCharsMax,
@@ -16,6 +20,16 @@ import {
 import { z } from 'zod'
 import * as ownJobs from './own-jobs.js'
 import type { FoundJob } from './own-queues.js'
+
+const mayManage = administratorOrScope('manage_jobs')
+
+export const jobRoutes = (deps: ownJobs.JobDependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/jobqueue/jobs', mayManage, listJobs(deps)),
+    route('GET', '/jobqueue/jobs/:queue/:id', mayManage, getJob(deps)),
+    route('POST', '/jobqueue/jobs/:queue/:id/retry', mayManage, retryJob(deps)),
+    route('DELETE', '/jobqueue/jobs/:queue/:id', mayManage, removeJob(deps)),
+  ])
 
 const jobShape = z
   .object({
@@ -77,7 +91,7 @@ const queueName = z.union([z.enum(queueNames), z.string().max(textCharsMax).rege
 
 const reference = z.object({ queue: text(), id: text() })
 
-export const listJobs = (deps: ownJobs.JobDependencies) =>
+const listJobs = (deps: ownJobs.JobDependencies) =>
   endpoint({
     summary: "Failed jobs of Switchyard's own queues, the newest failure first",
     replies: { 200: z.array(jobShape) },
@@ -97,7 +111,7 @@ export const listJobs = (deps: ownJobs.JobDependencies) =>
     },
   })
 
-export const getJob = (deps: ownJobs.JobDependencies) =>
+const getJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
     summary: "One job of Switchyard's own queues, in any state",
     replies: { 200: jobShape },
@@ -106,7 +120,7 @@ export const getJob = (deps: ownJobs.JobDependencies) =>
     handle: async (job) => ok(presentJob(await ownJobs.getOwnJob(deps, job))),
   })
 
-export const retryJob = (deps: ownJobs.JobDependencies) =>
+const retryJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
     summary: 'Put a failed job back into its queue, with all its attempts',
     replies: { 200: jobShape },
@@ -117,7 +131,7 @@ export const retryJob = (deps: ownJobs.JobDependencies) =>
     },
   })
 
-export const removeJob = (deps: ownJobs.JobDependencies) =>
+const removeJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
     summary: 'Remove a failed job permanently',
     replies: { 204: null },

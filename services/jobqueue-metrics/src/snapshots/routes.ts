@@ -1,9 +1,12 @@
 import {
+  administratorOrScope,
   answerHead,
   endpoint,
   flag,
   ok,
   parameterProblem,
+  type Route,
+  route,
   type StreamSlots,
   streamed,
   text,
@@ -13,6 +16,26 @@ import { z } from 'zod'
 import type { QueueMetrics, SourceSnapshot, WorkerProcess } from '../sources/sources.js'
 import type { Snapshots } from './snapshots.js'
 import type { StateStreams } from './state-streams.js'
+
+export interface SnapshotDependencies {
+  snapshots: Snapshots
+  streams: StateStreams
+  streamSlots: StreamSlots
+}
+
+const mayRead = administratorOrScope('read_metrics')
+
+export function snapshotRoutes(base: string, deps: SnapshotDependencies): Route[] {
+  const { snapshots } = deps
+  return [
+    route('GET', `${base}/sources`, mayRead, listSources(snapshots)),
+    route('GET', `${base}/queue_metrics`, mayRead, getQueueMetrics(snapshots)),
+    route('GET', `${base}/process_metrics`, mayRead, getProcessMetrics(snapshots)),
+    route('GET', `${base}/job_stats`, mayRead, getJobStats(snapshots)),
+    route('GET', `${base}/compound_metrics`, mayRead, getCompoundMetrics(snapshots)),
+    route('GET', `${base}/stream`, mayRead, streamMetrics(deps), { longLived: true }),
+  ]
+}
 
 /** Turns a snapshot into the answer of one of the endpoints. */
 type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
@@ -60,17 +83,14 @@ const jobsShape = z
   })
   .meta({ id: 'JobStats', description: 'Totals over all queues' })
 
-export const partShapes = {
+const partShapes = {
   queues: z.record(z.string(), queueShape),
   processes: z.array(processShape),
   jobs: jobsShape,
 }
 
 /** Queues by name, with GitLab's two metrics; an extended answer has Switchyard's after them. */
-export const presentQueues = (
-  { queues }: SourceSnapshot,
-  extended: boolean,
-): z.output<typeof partShapes.queues> =>
+const presentQueues = ({ queues }: SourceSnapshot, extended: boolean): z.output<typeof partShapes.queues> =>
   Object.fromEntries(queues.map((queue) => [queue.name, presentQueue(queue, extended)]))
 
 const presentQueue = (queue: QueueMetrics, extended: boolean) => ({
@@ -82,7 +102,7 @@ const presentQueue = (queue: QueueMetrics, extended: boolean) => ({
 })
 
 /** GitLab's eight fields of each process, in its order; an extended answer has Switchyard's after them. */
-export const presentProcesses = (
+const presentProcesses = (
   { processes }: SourceSnapshot,
   extended: boolean,
   nowMs: number,
@@ -107,10 +127,7 @@ const presentHealth = ({ identity, quiet, beatMs, rssKib }: WorkerProcess, nowMs
 })
 
 /** GitLab's three totals, then Switchyard's. `enqueued` is the sum of all backlogs. */
-export const presentJobs = (
-  { queues, jobs }: SourceSnapshot,
-  extended: boolean,
-): z.output<typeof jobsShape> => ({
+const presentJobs = ({ queues, jobs }: SourceSnapshot, extended: boolean): z.output<typeof jobsShape> => ({
   processed: jobs.processed,
   failed: jobs.failed,
   enqueued: queues.reduce((sum, { backlog }) => sum + backlog, 0),
@@ -133,19 +150,14 @@ const presentSources = (
 })
 
 /** All three parts in one. */
-export const presentCompound = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => ({
+const presentCompound = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => ({
   queues: presentQueues(snapshot, extended),
   processes: presentProcesses(snapshot, extended, nowMs),
   jobs: presentJobs(snapshot, extended),
 })
 
 /** The four endpoints show different parts of the same snapshot. Its age is in a header. */
-export const getMetrics = (
-  snapshots: Snapshots,
-  summary: string,
-  shape: z.ZodType,
-  present: PresentMetrics,
-) =>
+const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: PresentMetrics) =>
   endpoint({
     summary,
     replies: { 200: shape },
@@ -163,8 +175,31 @@ export const getMetrics = (
     },
   })
 
+const { queues, processes, jobs } = partShapes
+
+const getQueueMetrics = (snapshots: Snapshots) =>
+  getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
+    queues: presentQueues(snapshot, extended),
+  }))
+
+const getProcessMetrics = (snapshots: Snapshots) =>
+  getMetrics(
+    snapshots,
+    'Processes that work on jobs',
+    z.object({ processes }),
+    (snapshot, extended, nowMs) => ({ processes: presentProcesses(snapshot, extended, nowMs) }),
+  )
+
+const getJobStats = (snapshots: Snapshots) =>
+  getMetrics(snapshots, 'Totals of jobs', z.object({ jobs }), (snapshot, extended) => ({
+    jobs: presentJobs(snapshot, extended),
+  }))
+
+const getCompoundMetrics = (snapshots: Snapshots) =>
+  getMetrics(snapshots, 'Queues, processes and totals in one answer', z.object(partShapes), presentCompound)
+
 /** The names that `source` of the other endpoints takes, in the order of the configuration. */
-export const listSources = ({ names }: Snapshots) =>
+const listSources = ({ names }: Snapshots) =>
   endpoint({
     summary: 'The sources of metrics',
     replies: { 200: z.array(z.object({ name: z.string() })) },
@@ -173,7 +208,7 @@ export const listSources = ({ names }: Snapshots) =>
   })
 
 /** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
-export const streamMetrics = (snapshots: Snapshots, streams: StateStreams, streamSlots: StreamSlots) =>
+const streamMetrics = ({ snapshots, streams, streamSlots }: SnapshotDependencies) =>
   endpoint({
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
