@@ -97,7 +97,7 @@ const insertImpact = insertInto(
     services = EXCLUDED.services, queues = COALESCE(EXCLUDED.queues, stored.queues)`,
 )
 
-type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'lookAt'>
+type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'dueAt'>
 
 const findings = rowColumns<FindingRow>({
   projectId: integer('project_id'),

@@ -12,9 +12,9 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { withSweepHeld } from '../hold-sweep.js'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
+import { withSweepLease } from '../sweep-lease.js'
 
 const dayMs = 86_400_000
 const budgetMs = 4 * 60_000
@@ -39,7 +39,7 @@ export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
     timeoutMs: 10 * 60_000,
     schedule: { pattern: '45 * * * *', atStart: true, attempts: 3, retryDelayMs: 10_000 },
     run: (_payload, { signal, logger }) =>
-      withSweepHeld(database, name, 10 * 60_000, async () => {
+      withSweepLease(database, name, 10 * 60_000, async () => {
         const untilMs = Date.now() + budgetMs
         const now = clock()
         const receivedBefore = new Date(now.getTime() - sagas.logKeptMs)
