@@ -1,7 +1,7 @@
 export type { Pool, PoolClient } from 'pg'
 export * from './check-database.js'
 export * from './client.js'
-export { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
+export { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,

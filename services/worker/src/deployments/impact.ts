@@ -1,4 +1,11 @@
-import { type Database, enqueueForProject, inPoolTransaction, type Pooled, sqlStateOf } from '@switchyard/db'
+import {
+  type Database,
+  enqueueForProject,
+  inPoolTransaction,
+  type Pooled,
+  sqlStateOf,
+  sqlStates,
+} from '@switchyard/db'
 import {
   type Finding,
   figuresOf,
@@ -137,12 +144,10 @@ export async function recordImpact(
       return applyRules(client, deployment, findings, context)
     })
   } catch (error) {
-    if (sqlStateOf(error) !== foreignKeyViolation) throw error
+    if (sqlStateOf(error) !== sqlStates.foreignKeyViolation) throw error
     return []
   }
 }
-
-const foreignKeyViolation = '23503'
 
 /** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
 export async function findDeploymentImpact(
