@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Readable } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
@@ -48,7 +48,7 @@ export class CommandWaiting {
     const waiting = this.#waiting.get(key) ?? new Set()
     this.#waiting.set(key, waiting.add(wake))
     if (!this.#isPolling) void this.#poll()
-    await sleep(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
+    await delay(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
     waiting.delete(wake)
     if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key)
   }
@@ -67,7 +67,7 @@ export class CommandWaiting {
   async #poll(): Promise<void> {
     this.#isPolling = true
     while (this.#waiting.size > 0) {
-      await sleep(pollMs, undefined, { ref: false })
+      await delay(pollMs, undefined, { ref: false })
       if (this.#waiting.size === 0) break
       try {
         await settleCommands(this.#database)
