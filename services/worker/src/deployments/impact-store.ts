@@ -1,6 +1,7 @@
 import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, Moments, ServiceFigures, ServiceQueues } from '@switchyard/delivery-impact'
+import { dayMs } from '@switchyard/domain'
 import type { HookFinding } from '@switchyard/webhooks'
 import type { ComparedDeployment } from './rules.js'
 
@@ -150,7 +151,7 @@ export async function writeImpact(
 /** Time between two looks at a finding that lasts. */
 const againInMs = 5 * 60_000
 /** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
-const lastingMsMax = 7 * 24 * 60 * 60_000
+const lastingMsMax = 7 * dayMs
 /** Findings that one run looks at. */
 const claimedMax = 50
 

@@ -6,6 +6,7 @@ import {
   type RuleBanner,
   type RuleFinding,
 } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
 import type { ImpactRuleCondition } from '@switchyard/domain/deployment'
 
 interface DeploymentKey {
@@ -23,7 +24,7 @@ export interface Rule extends ImpactRuleCondition {
 }
 
 /** A banner that nobody ends goes away after this time. */
-const bannerMsMax = 30 * 24 * 60 * 60_000
+const bannerMsMax = 30 * dayMs
 /** Findings that a run keeps. */
 const findingsMax = 50
 

@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import {
   dropLogPartition,
   isDroppable,
@@ -16,7 +16,6 @@ import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
 import { withSweepLease } from '../sweep-lease.js'
 
-const dayMs = 86_400_000
 const budgetMs = 4 * 60_000
 const rowsMax = 20_000
 const name = 'log-retention'
