@@ -1,7 +1,6 @@
 import {
   type Database,
   type Environment,
-  findUser,
   inTransaction,
   type ProjectWithOwner,
   type Rows,
@@ -13,6 +12,7 @@ import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyar
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import { requireMayChange } from '../protected-environments/protected-environments.js'
+import { findUser } from '../users/store.js'
 import {
   createEnvironment,
   deleteStoppedEnvironment,

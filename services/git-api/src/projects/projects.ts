@@ -6,7 +6,6 @@ import {
   deleteProject,
   deletingMsMax,
   findStorageUse,
-  findUser,
   inTransaction,
   listProjects as listStoredProjects,
   type Project,
@@ -42,6 +41,7 @@ import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { ProjectStatistics } from '../shapes/repository-views.js'
 import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
+import { findUser } from '../users/store.js'
 
 export interface ProjectDependencies extends ProjectResourceDependencies {
   git: Git

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createMember,
   createToken,
-  createUser,
   type Database,
   type DatabaseOrTransaction,
-  deleteMember,
   findToken,
-  findUser,
   inTransaction,
   type NewToken,
   type PersonalAccessToken,
@@ -30,6 +26,8 @@ import {
 import { type Authenticator, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectResourceDependencies } from '../guards.js'
+import { createMember, deleteMember } from '../members/store.js'
+import { createUser, findUser } from '../users/store.js'
 import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } from './store.js'
 
 export interface TokenDependencies extends ProjectResourceDependencies {
