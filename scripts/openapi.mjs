@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readArguments } from '../ops/setup/arguments.mjs'
 import { bootstrap, root } from '../ops/setup/bootstrap.mjs'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.ts'
@@ -43,7 +43,7 @@ async function documentOf(service) {
 }
 
 async function fetchWhenUp(url, child) {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await wait(200)) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(200)) {
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} has stopped`)
     const response = await fetch(url).catch(() => null)
     if (response?.ok) return response.json()

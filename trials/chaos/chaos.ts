@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '@switchyard/testing'
 import { chanceOf, shuffle } from '../support/chance.js'
 import { findProblems } from './check.js'
@@ -107,7 +107,7 @@ async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Su
   const { load, chance } = scene
   const failedBefore = load.failed()
   const ends = await Promise.all(round.map(async (fault) => fault.begin(scene)))
-  await sleep(heldMs * (1 + chance()))
+  await delay(heldMs * (1 + chance()))
   if (round.every(({ writesContinue }) => writesContinue)) {
     const before = load.counts()
     await waitFor(() => load.idleSince(before).length === 0, {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Compose, readCompose } from '../../ops/docker/test/support/compose.js'
@@ -76,7 +76,7 @@ describe('docker compose up', () => {
 
   it('takes memory at rest, which is written into docs/operations.md', async () => {
     // Until the memory that only the start needs is given back.
-    await sleep(120_000)
+    await delay(120_000)
     const figures = new Map<string, number>()
     for (const name of running) figures.set(name, await memoryOf(installed, name))
     expect([...figures.values()].filter((figure) => !(figure > 1))).toEqual([])

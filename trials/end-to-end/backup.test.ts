@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 import { waitFor } from '@switchyard/testing'
@@ -124,7 +124,7 @@ async function writeUntil(kind: string, stopped: () => boolean): Promise<void> {
     const name = await writers[kind]?.(`${kind}-${number}`)
     acknowledged[kind]?.push({ name: name ?? '', at: Date.now() })
     // Everything is read again one by one, so the load is bounded.
-    await sleep(50)
+    await delay(50)
   }
 }
 

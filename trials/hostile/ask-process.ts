@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** What the neighbour asks, and how often. */
 export interface Question {
@@ -34,7 +34,7 @@ async function askUntilOver(question: Question): Promise<Answers> {
   const asked: ReturnType<typeof ask>[] = []
   while (!isOver) {
     asked.push(ask(question))
-    await wait(question.everyMs)
+    await delay(question.everyMs)
   }
   const answers = await Promise.all(asked)
   const times = answers.map(({ tookMs }) => tookMs).sort((one, other) => one - other)

@@ -1,5 +1,5 @@
 import { connect, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Tree } from '../support/tree.js'
 import { type Input, sideBySide } from './input.js'
 
@@ -42,7 +42,7 @@ const calls = (name: string, tokenOf: (attacker: string) => string): Input => ({
       call?.resume()
       call?.write(unfinished())
     }
-    await wait(8_000)
+    await delay(8_000)
     for (const each of sessions) each.destroy()
     return `${answered} of 300 answered`
   },

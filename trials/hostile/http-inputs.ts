@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Tree } from '../support/tree.js'
 import { type Input, sideBySide } from './input.js'
@@ -99,7 +99,7 @@ const stalled: Input = {
   async run({ tree, attacker, neighbour }) {
     const uploads = Array.from({ length: 50 }, () => startUpload(tree, attacker, 314_000_000))
     try {
-      await wait(500)
+      await delay(500)
       return `commit in ${await commitMs(tree, neighbour, 1.5)} ms`
     } finally {
       for (const upload of uploads) upload.destroy()
@@ -122,7 +122,7 @@ const large: Input = {
     const times: number[] = []
     while (!isOver) {
       times.push(await commitMs(tree, neighbour, 2))
-      await wait(200)
+      await delay(200)
     }
     const { status } = await sent
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)

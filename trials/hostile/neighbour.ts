@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { growthWhile, type Service } from '../support/memory.js'
 import type { Tree } from '../support/tree.js'
@@ -49,7 +49,7 @@ export async function besideNeighbour(
   try {
     grownBytes = await growthWhile(tree.pid, service, async () => {
       await attack()
-      await wait(afterMs)
+      await delay(afterMs)
     })
   } finally {
     neighbour.send('over')

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { findPostgres } from '@switchyard/dev-env'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
@@ -143,7 +143,7 @@ beforeAll(async () => {
   standby.query('START_REPLICATION PHYSICAL 0/1000000').catch(() => {})
   traffic = await startTraffic(tree)
   // A rate needs two scrapes, and a panel asks for that of the last minute.
-  await sleep(75_000)
+  await delay(75_000)
   await traffic.stop()
 })
 afterAll(async () => {
@@ -193,7 +193,7 @@ describe('the rules', () => {
   beforeAll(async () => {
     await breakDatabase(tree)
     // Until it has been scraped twice, and the rules were evaluated after it.
-    await sleep(50_000)
+    await delay(50_000)
   })
 
   it.each(rules.map(({ alert, record, expr }) => [alert ?? record, expr] as const))(

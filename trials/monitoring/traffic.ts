@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { SagaClient } from '@switchyard/contracts/saga'
 import { execa } from 'execa'
@@ -47,7 +47,7 @@ async function abort(tree: Tree, path: string): Promise<void> {
   const socket = connect(tree.httpPort, '127.0.0.1')
   const head = `POST /api/v4${path} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: ${tree.rootToken}\r\n`
   socket.on('error', () => {}).write(`${head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`)
-  await sleep(500)
+  await delay(500)
   socket.destroy()
 }
 
@@ -156,7 +156,7 @@ export async function breakDatabase(tree: Tree): Promise<void> {
     const server = listDescendants(tree.pid).find(({ command }) => /bin\/postgres -D/.test(command))
     if (server) process.kill(server.pid, 'SIGKILL')
     await Promise.all([...asked.map(ask), report(number)])
-    await sleep(200)
+    await delay(200)
   }
   sagas.close()
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSagaClient, type SagaClient } from '../../packages/saga-client/src/index.js'
 import { call, createUser } from '../hostile/scene.js'
 import type { Tree } from '../support/tree.js'
@@ -101,7 +101,7 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
         () => {
           done += 1
         },
-        () => sleep(1000),
+        () => delay(1000),
       )
     }
   }
@@ -120,7 +120,7 @@ export async function keepLoad(
   const startedMs = performance.now()
   const underWay = new Set<Promise<void>>()
   for (let number = 1; !isOver(); number += 1) {
-    await sleep(Math.max(0, startedMs + (number * 1000) / perSecond - performance.now()))
+    await delay(Math.max(0, startedMs + (number * 1000) / perSecond - performance.now()))
     if (underWay.size >= underWayMax) {
       counts.skipped += 1
       continue

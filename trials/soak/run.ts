@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { findPostgres } from '@switchyard/dev-env'
 import { startTree } from '../support/tree.js'
@@ -46,7 +46,7 @@ try {
   const load = keepLoad(mix, perSecond, counts, isOver)
   while (!isOver()) {
     samples.push(...(await takeSamples(tree, databaseUrl, elapsedMs() / 1000)))
-    await sleep(sampleEveryMs)
+    await delay(sampleEveryMs)
   }
   await load
   await mix.close()

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { SagaClient } from '@switchyard/contracts/saga'
 import {
@@ -106,10 +106,10 @@ export class AcknowledgedWrites {
         journal.acknowledged.push(...(await this.#write(kind, `${kind}-${number}`)))
         journal.times.push(performance.now())
         // Every saga is listed at the end, so batches do not come as fast as they can.
-        if (kind === 'batches' || kind === 'httpBatches') await sleep(200)
+        if (kind === 'batches' || kind === 'httpBatches') await delay(200)
       } catch (error) {
         journal.errors.push(error instanceof Error ? error.message : String(error))
-        await sleep(50)
+        await delay(50)
       }
     }
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SagaQueryClient, type WatchSagasResponse } from '@switchyard/contracts/saga-query'
 import { before, type Installation, root } from './installation.js'
@@ -29,7 +29,7 @@ function follow(
       await connect(told, leaving.signal).catch((error: Error) => {
         if (!leaving.signal.aborted) told.failures.push(String(error.cause ?? error))
       })
-      await pause(retryMs)
+      await delay(retryMs)
     }
   })()
   return {

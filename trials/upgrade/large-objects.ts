@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Installation } from './installation.js'
 
 const mib = 1024 * 1024
@@ -30,7 +30,7 @@ export async function uploadLargeObject(installation: Installation) {
       let taken = 0
       for await (const chunk of response.body ?? []) {
         hash.update(chunk)
-        if (Math.floor(taken / mib) < Math.floor((taken + chunk.length) / mib)) await pause(pauseMs)
+        if (Math.floor(taken / mib) < Math.floor((taken + chunk.length) / mib)) await delay(pauseMs)
         taken += chunk.length
       }
       if (hash.digest('hex') !== oid) throw new Error(`the object came with ${taken} of ${objectBytes} bytes`)
@@ -48,7 +48,7 @@ async function* slowly(content: Uint8Array) {
   const bytes = content.length / pieces
   for (let at = 0; at < content.length; at += bytes) {
     yield content.subarray(at, at + bytes)
-    await pause(pauseMs)
+    await delay(pauseMs)
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import type { Installation } from './installation.js'
 import { uploadLargeObject, uploadSlowly } from './large-objects.js'
@@ -34,7 +34,7 @@ export async function startRequests(installation: Installation): Promise<Request
         failures.push(`${what}: ${messageOf(error)}`)
       }
       // All loops share two cores with the services.
-      await pause(pauseMs)
+      await delay(pauseMs)
     }
   }
   const cookie = await signIn(installation)

@@ -46,6 +46,16 @@ const temporaryKinds = [
   'TransactionWriteConflict',
 ]
 
+/** Those that callers tell apart by `sqlStateOf`. */
+export const sqlStates = {
+  foreignKeyViolation: '23503',
+  uniqueViolation: '23505',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  lockNotAvailable: '55P03',
+  queryCanceled: '57014',
+}
+
 /** The SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -44,6 +44,7 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export * from './memberships.js'
 export {
   inPoolTransaction,
   retryConflicts,
@@ -59,14 +60,12 @@ export * from './stores/callers.js'
 export * from './stores/impact-rules.js'
 export * from './stores/lfs.js'
 export * from './stores/maintenance-lock.js'
-export * from './stores/members.js'
 export * from './stores/projects.js'
 export * from './stores/repository-locations.js'
 export * from './stores/require-unchanged.js'
 export * from './stores/sessions.js'
 export * from './stores/storage-uses.js'
 export * from './stores/tokens.js'
-export * from './stores/users.js'
 export * from './stores/webhooks/deliveries.js'
 export * from './stores/webhooks/delivery-attempts.js'
 export * from './stores/webhooks/header-values.js'

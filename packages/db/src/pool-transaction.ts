@@ -1,7 +1,7 @@
 import { unavailable } from '@switchyard/domain'
 import pRetry from 'p-retry'
 import type pg from 'pg'
-import { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
+import { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure.js'
 import { queryOf, type Write } from './sql/write-rows.js'
 
 /** Calls fail when the database does not answer within this time, so that callers can try another instance. */
@@ -61,9 +61,6 @@ export class WriteConflict extends Error {}
 /** Waits 10 to 20 ms before each of nine further attempts. */
 const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
 
-const serializationFailure = '40001'
-const deadlockDetected = '40P01'
-
 /**
  * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the transaction itself, and has rolled it
  * back when it rejects.
@@ -79,4 +76,5 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const isConflict = (error: unknown): boolean =>
-  error instanceof WriteConflict || [serializationFailure, deadlockDetected].includes(sqlStateOf(error) ?? '')
+  error instanceof WriteConflict ||
+  [sqlStates.serializationFailure, sqlStates.deadlockDetected].includes(sqlStateOf(error) ?? '')

@@ -87,7 +87,7 @@ export interface Finding {
   /** Sagas, samples or attempts at jobs behind both figures. */
   samplesBefore: number
   samplesAfter: number
-  /** Probability that chance alone does this. */
+  /** Probability that chance alone does this: the p-value. */
   chance: number
   /** When it began, in Unix milliseconds. */
   onset: number

@@ -2,3 +2,5 @@
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()
+
+export const dayMs = 86_400_000

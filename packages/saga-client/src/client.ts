@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ServiceError } from '@grpc/grpc-js'
 import { BatchQueue } from './batch-queue.js'
 import { checkEvent, checkTenant } from './check-event.js'
@@ -116,7 +116,7 @@ async function within(work: Promise<unknown>, timeoutMs: number): Promise<boolea
   const done = work.then(() => true)
   if (timeoutMs === Number.POSITIVE_INFINITY) return done
   const timer = new AbortController()
-  const late = sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false)
+  const late = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false)
   return Promise.race([done, late]).finally(() => timer.abort())
 }
 
@@ -223,7 +223,7 @@ async function deliver(
       for (const { settle } of left) settle(lost(`given up: ${describeFailure(failure)}`))
       return
     }
-    await sleep(delayMs, undefined, { signal: stopped }).catch(() => {})
+    await delay(delayMs, undefined, { signal: stopped }).catch(() => {})
     attempt += 1
     if (!stopped.aborted) onRepeat(left.length)
   }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import {
   CommandKind,
@@ -167,7 +167,7 @@ class ReturnedCommands {
 }
 
 const pause = (milliseconds: number, signal: AbortSignal) =>
-  sleep(milliseconds, undefined, { signal }).catch(() => {})
+  delay(milliseconds, undefined, { signal }).catch(() => {})
 
 const names: Partial<Record<CommandKind, keyof CommandHandlers>> = {
   [CommandKind.COMMAND_KIND_RETRY]: 'retry',

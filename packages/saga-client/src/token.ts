@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Metadata, status } from '@grpc/grpc-js'
 import type { Settings } from './options.js'
 import { messageOf, serviceError } from './service-error.js'
@@ -27,7 +27,7 @@ export async function addToken(metadata: Metadata, { token, deadlineMs }: Settin
 /** @throws ServiceError UNAVAILABLE */
 async function ask(token: () => unknown, deadlineMs: number): Promise<unknown> {
   const timer = new AbortController()
-  const late = sleep(deadlineMs, undefined, { signal: timer.signal }).then(() => {
+  const late = delay(deadlineMs, undefined, { signal: timer.signal }).then(() => {
     throw new Error('it took too long')
   })
   try {

@@ -1,9 +1,7 @@
-import { type Pooled, sqlStateOf } from '@switchyard/db'
+import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import pg from 'pg'
 
 const defaultPartition = 'saga_events_default'
-const lockNotAvailable = '55P03'
-
 /**
  * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default partition,
  * which holds events of days without a partition.
@@ -109,7 +107,7 @@ export async function dropLogPartition({ pool }: Pooled, partition: string): Pro
     return true
   } catch (error) {
     client.release(true)
-    if (sqlStateOf(error) === lockNotAvailable) return false
+    if (sqlStateOf(error) === sqlStates.lockNotAvailable) return false
     throw error
   }
 }

@@ -32,11 +32,11 @@ export async function writeSweepPosition(
  * @param owner a name that only this process has
  * @returns false while another process holds it
  */
-export async function holdSweep(
+export async function leaseSweep(
   { pool }: Pooled,
   name: string,
   owner: string,
-  holdMs: number,
+  leaseMs: number,
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
     `INSERT INTO saga_sweeps (name, owner, owned_until)
@@ -44,7 +44,7 @@ export async function holdSweep(
      ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, owned_until = EXCLUDED.owned_until
        WHERE saga_sweeps.owner IS NULL OR saga_sweeps.owner = EXCLUDED.owner
          OR saga_sweeps.owned_until < clock_timestamp()`,
-    [name, owner, holdMs],
+    [name, owner, leaseMs],
   )
   return rowCount === 1
 }

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import express from 'express'
 import { expect, it } from 'vitest'
 import { listen } from '../src/http/index.js'
@@ -10,7 +10,7 @@ const drainTimeoutMs = 5000
 /** A server whose answers take a moment, and a client that has one kept-alive connection to it. */
 async function startServer() {
   const app = express().post('/', async (_request, response) => {
-    await pause(20)
+    await delay(20)
     response.end('done')
   })
   const server = await listen(app, '127.0.0.1', 0, drainTimeoutMs)

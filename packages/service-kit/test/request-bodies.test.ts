@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -203,7 +203,7 @@ it('reads a slow body that keeps the pace', async () => {
   const { upload, answer } = startUpload({ 'Content-Length': body.length })
   for (let at = 0; at < body.length; at += 1000) {
     upload.write(body.slice(at, at + 1000))
-    await sleep(50)
+    await delay(50)
   }
   upload.end()
   expect((await answer).statusCode).toBe(200)
@@ -212,7 +212,7 @@ it('reads a slow body that keeps the pace', async () => {
 it('closes the connection of a client that goes away, and serves on', async () => {
   const { upload } = startUpload({ 'Content-Length': 1000 })
   upload.write('{')
-  await sleep(50)
+  await delay(50)
   upload.destroy()
   expect(await post('{}')).toEqual([200, { count: 7, sort: 'asc' }])
 })

@@ -40,9 +40,9 @@ beforeAll(async () => {
   ids = []
   for (const each of deployed) ids.push(await deploy(each))
   const noted = ids.map((deploymentId) => ({ projectId: project.id, deploymentId }))
-  await prisma.deploymentChange.createMany({ data: noted })
+  await prisma.deploymentChange.createMany({ data: noted, skipDuplicates: true })
   await waitFor(
-    async () => (await prisma.deploymentChange.count({ where: { NOT: { lookAt: null } } })) === 0,
+    async () => (await prisma.deploymentChange.count({ where: { NOT: { dueAt: null } } })) === 0,
     {
       what: 'deployments to be measured',
     },

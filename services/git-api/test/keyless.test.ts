@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Project } from '@switchyard/db'
 import { type JobClaims, type JobIssuer, startJobIssuer, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -197,7 +197,7 @@ describe('a rule', () => {
       () => 'cut',
     )
     // Longer than the time after which a sender is checked again.
-    expect(await Promise.race([pushed, wait(1000)])).toBeUndefined()
+    expect(await Promise.race([pushed, delay(1000)])).toBeUndefined()
     await distrust(ownRule, own)
     expect(['cut', 401, 400]).toContain(await pushed)
   })

@@ -1,3 +1,4 @@
+import { dayMs } from '@switchyard/domain'
 import { createGitRepository, createUser, type TestGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHarness, startGitHarness } from './git-harness.js'
@@ -14,8 +15,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-const msPerDay = 86_400_000
-const dayIn = (days: number) => new Date(Math.floor(Date.now() / msPerDay) * msPerDay + days * msPerDay)
+const dayIn = (days: number) => new Date(Math.floor(Date.now() / dayMs) * dayMs + days * dayMs)
 const textIn = (days: number) => dayIn(days).toISOString().slice(0, 10)
 
 /** A private project, and a user who is no member of it yet. */

@@ -87,7 +87,7 @@ test('what a service changed is told once, though it is killed between the chang
   })
 
   expect(await harness.database.prisma.intent.count()).toBe(expected.length)
-  await harness.database.prisma.intent.updateMany({ data: { lookAt: new Date() } })
+  await harness.database.prisma.intent.updateMany({ data: { dueAt: new Date() } })
   const isOver = async () => (await harness.database.prisma.intent.count()) === 0
   await waitFor(isOver, { what: 'the changes to be told of', timeoutMs: 40_000 })
   expect((await told(project.id)).sort()).toEqual(expected.sort())
@@ -118,7 +118,7 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
   expect(stored).toHaveLength(ids.length)
   // They are old enough to be forgotten, which shows that they were looked at.
   const recordedAt = new Date(Date.now() - 11 * 60_000)
-  await harness.database.prisma.intent.updateMany({ data: { recordedAt, lookAt: recordedAt } })
+  await harness.database.prisma.intent.updateMany({ data: { recordedAt, dueAt: recordedAt } })
   const isOver = async () => (await harness.database.prisma.intent.count()) === 0
   await waitFor(isOver, { what: 'the changes to be forgotten', timeoutMs: 30_000 })
   expect(await told(project.id)).toEqual([])

@@ -1,3 +1,4 @@
+import { dayMs } from '@switchyard/domain'
 import { createToken, createUser, holdsWithinASecond } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, json, outcome, startHarness } from './harness.js'
@@ -15,9 +16,8 @@ const tokens = (suffix = '') => `/personal_access_tokens${suffix}`
 const rotate = '/personal_access_tokens/self/rotate'
 const works = async (secret: string) => (await harness.send(secret, 'GET', tokens('/self'))).status === 200
 
-const msPerDay = 86_400_000
 /** A day so many days from today, and the same as text. */
-const dayIn = (days: number) => new Date(Math.floor(Date.now() / msPerDay) * msPerDay + days * msPerDay)
+const dayIn = (days: number) => new Date(Math.floor(Date.now() / dayMs) * dayMs + days * dayMs)
 const textIn = (days: number) => dayIn(days).toISOString().slice(0, 10)
 
 const namesOf = (body: unknown) => (body as { name: string }[]).map(({ name }) => name)

@@ -1,6 +1,6 @@
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { type ChannelOptions, compressionAlgorithms, type ServiceError, status } from '@grpc/grpc-js'
 import { createProject, createToken, createUser } from '@switchyard/testing'
@@ -179,7 +179,7 @@ describe('with TLS and tokens', () => {
     const served = () => servedFingerprint(grpcPort)
     const before = await served()
     writeFileSync(key, 'half a ')
-    await sleep(1500)
+    await delay(1500)
     expect(await served()).toBe(before)
     issue(folder, 'newer', '/CN=localhost', 'DNS:localhost')
     renameSync(join(folder, 'newer.key'), key)
@@ -220,7 +220,7 @@ describe('a revoked token', () => {
         const beganMs = performance.now()
         if ((await report()) === now) return oldMs
         oldMs = beganMs - changedMs
-        await sleep(20)
+        await delay(20)
       }
     }
     expect(await report()).toBe(status.OK)

@@ -1,8 +1,8 @@
+import { dayMs } from '@switchyard/domain'
 import { type FlagRules, parseRetention, type RetentionPolicy } from '@switchyard/domain/saga'
 import { integer } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
-const dayMs = 86_400_000
 const seconds = () => integer(1, 31_536_000)
 
 const retention = () =>

@@ -190,7 +190,7 @@ it('notes when a figure was back where it was, and looks again at one that is no
   await noteRecoveries(harness, settings, { now, signal })
   const [billing, mail] = await prisma.deploymentFinding.findMany({ orderBy: { serviceName: 'asc' } })
   expect(Math.abs((billing?.recoveredAt?.getTime() ?? 0) - ago(30).getTime())).toBeLessThanOrEqual(minute)
-  expect([mail?.recoveredAt, mail?.lookAt]).toEqual([null, ago(-5)])
+  expect([mail?.recoveredAt, mail?.dueAt]).toEqual([null, ago(-5)])
 })
 
 it('compares the queues of the services, of which each is named by the beginning of its name', async () => {
@@ -298,10 +298,10 @@ async function worse(): Promise<string[]> {
   }
   const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
   const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
-  const occasion = { now, externalUrl: 'https://switchyard.example.com' }
+  const context = { now, externalUrl: 'https://switchyard.example.com' }
   const found = await due()
   // As two workers do it at once.
-  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, occasion))
+  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, context))
   return (await Promise.all(records)).flat().sort()
 }
 

@@ -1,4 +1,4 @@
-import { holdSweep, releaseSweep } from '@switchyard/saga-store'
+import { leaseSweep, releaseSweep } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 import { compensated, ended, executed, executing, report, retried, revoked, started } from './saga-events.js'
@@ -192,8 +192,8 @@ it('clear the flags of what is gone', async () => {
 })
 
 it('wait while another process sweeps', async () => {
-  await expect.poll(() => holdSweep(harness.database, 'flags', 'somebody', 60_000), poll).toBe(true)
-  expect(await holdSweep(harness.database, 'flags', 'somebody else', 60_000)).toBe(false)
+  await expect.poll(() => leaseSweep(harness.database, 'flags', 'somebody', 60_000), poll).toBe(true)
+  expect(await leaseSweep(harness.database, 'flags', 'somebody else', 60_000)).toBe(false)
   const sweeps = harness.queue('saga-flag-sweep')
   await report(harness.database, [[started('s'), 700]], 'held')
   const done = await sweeps.getCompletedCount()

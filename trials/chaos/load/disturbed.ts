@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ReportResult } from '../../../packages/saga-client/src/index.js'
 import {
   connect,
@@ -76,7 +76,7 @@ async function report(grpc: Grpc, { operation, bytes, eventId }: Call): Promise<
       const { isSuccess, message, errors } = answer
       return isSuccess ? { outcome: 'stored', message } : { outcome: 'refused', reason: errors }
     }
-    await sleep(50)
+    await delay(50)
   }
 }
 

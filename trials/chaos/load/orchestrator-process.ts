@@ -1,7 +1,7 @@
 // An orchestrator that does what operators ask: for each command it writes `begun ID` and then, as its effect, `done ID` into a
 // file. It takes its time before and after, so that whatever is killed is often killed between the lease and the answer.
 import { appendFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSagaClient } from '../../../packages/saga-client/src/index.js'
 
 const { ADDRESS = '', EFFECTS = '' } = process.env
@@ -19,9 +19,9 @@ client.onCommand(
   {
     cancel: async ({ id }) => {
       appendFileSync(EFFECTS, `begun ${id}\n`)
-      await sleep(pauseMs)
+      await delay(pauseMs)
       appendFileSync(EFFECTS, `done ${id}\n`)
-      await sleep(pauseMs)
+      await delay(pauseMs)
     },
   },
   { leaseSeconds: 5 },

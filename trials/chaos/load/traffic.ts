@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   createSagaClient,
   type ReportResult,
@@ -81,7 +81,7 @@ export class Traffic implements Reported {
       const { steps, final } = traceOf(sagaId, caller + number)
       await Promise.all(steps.map((step, index) => this.#report(step, index)))
       this.finals.set(sagaId, final)
-      await sleep(this.#pauseMs)
+      await delay(this.#pauseMs)
     }
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Ledger } from './ledger.js'
 
 /** One kind of client, which writes one thing after the other. */
@@ -29,6 +29,6 @@ export async function keepWriting({ write, ledger, pauseMs }: Writer, stopped: (
     await write(number).catch(() => {
       ledger.failed += 1
     })
-    await sleep(pauseMs)
+    await delay(pauseMs)
   }
 }

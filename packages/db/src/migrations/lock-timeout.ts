@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-
-const lockNotAvailable = '55P03'
+import { sqlStates } from '../database-failure.js'
 
 /** Waiting to build an index CONCURRENTLY holds up no reader and no writer. */
 const concurrentLockTimeoutMs = 600_000
@@ -14,7 +13,7 @@ export const lockTimeoutOf = (script: string, lockTimeoutMs: number): number =>
 export function isLockTimeout(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   // The schema engine passes the code on in its message only.
-  return code === lockNotAvailable || String(message).includes(lockNotAvailable)
+  return code === sqlStates.lockNotAvailable || String(message).includes(sqlStates.lockNotAvailable)
 }
 
 const triedAgainMs = 100

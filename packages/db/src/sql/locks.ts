@@ -11,6 +11,7 @@ interface Statement {
 }
 
 const lockProject = { name: 'lock-project', text: 'SELECT id FROM projects WHERE id = $1 FOR NO KEY UPDATE' }
+const lockUser = { name: 'lock-user', text: 'SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE' }
 const lockByName = {
   name: 'lock-name',
   text: 'SELECT 1 FROM pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -24,6 +25,11 @@ const lockByName = {
 export async function lockProjectRow(transaction: Transaction, projectId: number): Promise<void> {
   const rows = await rowsOf(transaction, lockProject, projectId)
   if (rows.length === 0) throw notFound('Project')
+}
+
+/** Locks a user in the same way. A user who is deleted meanwhile is not locked. */
+export async function lockUserRow(transaction: Transaction, userId: number): Promise<void> {
+  await rowsOf(transaction, lockUser, userId)
 }
 
 /**

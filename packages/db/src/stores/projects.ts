@@ -1,8 +1,8 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import { Prisma, type Project, type User } from '../generated/client.js'
+import { unendedMembership, unendedMembershipSql } from '../memberships.js'
 import { likeText } from '../sql/like-pattern.js'
-import { unendedMembership, unendedMembershipSql } from './members.js'
 
 export interface ProjectForUser {
   project: Project

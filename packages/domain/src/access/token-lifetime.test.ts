@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { dayMs } from '../clock.js'
 import { includesScopes, type Scope, scopes } from './scopes.js'
 import { earlierDay, hasExpired, lastDayAfterRotation, lastDayProblem, startOfDay } from './token-lifetime.js'
 
 const day = (text: string) => new Date(`${text}T00:00:00Z`)
-const msPerDay = 86_400_000
 
 describe('the life of a token', () => {
   it('ends with its last day', () => {
@@ -18,12 +18,12 @@ describe('the life of a token', () => {
     const given = { made: times, days: fc.nat(4000), waits: fc.array(fc.nat(4000), { maxLength: 5 }) }
     fc.assert(
       fc.property(fc.record(given), ({ made, days, waits }) => {
-        let token = { createdAt: made, expiresAt: new Date(startOfDay(made).getTime() + days * msPerDay) }
+        let token = { createdAt: made, expiresAt: new Date(startOfDay(made).getTime() + days * dayMs) }
         for (const waited of waits) {
-          const now = new Date(token.createdAt.getTime() + waited * msPerDay)
+          const now = new Date(token.createdAt.getTime() + waited * dayMs)
           const lastDay = lastDayAfterRotation(token, now) ?? expect.unreachable()
           token = { createdAt: now, expiresAt: lastDay }
-          expect((lastDay.getTime() - startOfDay(now).getTime()) / msPerDay).toBe(days)
+          expect((lastDay.getTime() - startOfDay(now).getTime()) / dayMs).toBe(days)
         }
       }),
     )

@@ -1,4 +1,4 @@
-const msPerDay = 86_400_000
+import { dayMs } from '../clock.js'
 
 /** Creation time and last valid day of a token. A day is its midnight in UTC. */
 export interface TokenLifetime {
@@ -9,7 +9,7 @@ export interface TokenLifetime {
 
 /** Whether the last valid day of a token is over. */
 export const hasExpired = (lastDay: Date | null, now: Date): boolean =>
-  lastDay !== null && lastDay.getTime() + msPerDay <= now.getTime()
+  lastDay !== null && lastDay.getTime() + dayMs <= now.getTime()
 
 /** The last day of a token that replaces another one today, with the same lifetime. */
 export function lastDayAfterRotation({ createdAt, expiresAt }: TokenLifetime, now: Date): Date | null {
@@ -21,10 +21,10 @@ export function lastDayAfterRotation({ createdAt, expiresAt }: TokenLifetime, no
 export const dayText = (day: Date): string => day.toISOString().slice(0, 10)
 
 /** Midnight in UTC at the begin of the day of a time. */
-export const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / msPerDay) * msPerDay)
+export const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / dayMs) * dayMs)
 
 /** The end of a token whose last day this is. */
-export const endOfDay = (day: Date): Date => new Date(startOfDay(day).getTime() + msPerDay)
+export const endOfDay = (day: Date): Date => new Date(startOfDay(day).getTime() + dayMs)
 
 /**
  * The problem of a requested last day; null when it is valid.

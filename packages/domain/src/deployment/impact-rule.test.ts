@@ -43,7 +43,7 @@ describe('a rule is for findings', () => {
 })
 
 describe('the message of a banner', () => {
-  const occasion = {
+  const values = {
     rule: 'Stop',
     project: 'ada/engine',
     environment: 'production',
@@ -54,10 +54,10 @@ describe('the message of a banner', () => {
   }
 
   it('names the deployment, what became worse and the page of it', () => {
-    expect(bannerMessage('**{{environment}}**: [#{{deployment}}]({{url}}) of {{services}}', occasion)).toBe(
-      `**production**: [#12](${occasion.url}) of billing\\, mail`,
+    expect(bannerMessage('**{{environment}}**: [#{{deployment}}]({{url}}) of {{services}}', values)).toBe(
+      `**production**: [#12](${values.url}) of billing\\, mail`,
     )
-    const many = { ...occasion, services: ['a', 'b', 'c', 'd', 'e', 'f', 'g'], url: null }
+    const many = { ...values, services: ['a', 'b', 'c', 'd', 'e', 'f', 'g'], url: null }
     expect(bannerMessage('{{services}}{{#url}} {{url}}{{/url}}', many)).toBe(
       'a\\, b\\, c\\, d\\, e and 2 more',
     )
@@ -65,7 +65,7 @@ describe('the message of a banner', () => {
 
   it('has no markup, link or line break of a value, and shows what is hidden in it', () => {
     const services = ['[x](https://evil.example)', 'www.evil.example', 'a@evil.example', '\u202ea\nb']
-    expect(bannerMessage('{{services}}', { ...occasion, services })).toBe(
+    expect(bannerMessage('{{services}}', { ...values, services })).toBe(
       '\\[x\\]\\(https\\:\\/\\/evil\\.example\\)\\, www\\.evil\\.example\\, a\\@evil\\.example\\, U\\+202Ea b',
     )
   })
@@ -73,7 +73,7 @@ describe('the message of a banner', () => {
   it('is bounded, whatever the names are', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 128 }), { maxLength: 50 }), (services) => {
-        expect(bannerMessage('{{services}}{{ref}}', { ...occasion, services }).length).toBeLessThan(4100)
+        expect(bannerMessage('{{services}}{{ref}}', { ...values, services }).length).toBeLessThan(4100)
       }),
       { numRuns: 50 },
     )

@@ -102,7 +102,8 @@ export function impactRuleProblems(
 
 const tooLong = (max: number) => `is too long (maximum is ${max} characters)`
 
-export interface BannerOccasion {
+/** What the names in the template of a banner stand for. */
+export interface BannerValues {
   rule: string
   /** Full path. */
   project: string
@@ -120,11 +121,11 @@ const namedServicesMax = 5
 const valuesLengthMax = 4000
 
 /** The message of a banner as its readers get it: Markdown in which no value is markup, a link or a mail address. */
-export function bannerMessage(template: string, { services, url, ...occasion }: BannerOccasion): string {
+export function bannerMessage(template: string, { services, url, ...others }: BannerValues): string {
   const named = [...new Set(services)]
-  const others = named.length - namedServicesMax
-  const list = named.slice(0, namedServicesMax).join(', ') + (others > 0 ? ` and ${others} more` : '')
-  const values = JSON.stringify({ ...occasion, services: list, url: url ?? '' })
+  const unnamed = named.length - namedServicesMax
+  const list = named.slice(0, namedServicesMax).join(', ') + (unnamed > 0 ? ` and ${unnamed} more` : '')
+  const values = JSON.stringify({ ...others, services: list, url: url ?? '' })
   return renderBody(template, values, {
     json: false,
     escape: escapeMarkdown,

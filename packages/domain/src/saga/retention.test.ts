@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { dayMs } from '../clock.js'
 import { activityStatuses } from './activity-status.js'
 import { parseRetention, purgeDueAt, type RetainedSaga, retentionKinds, shortestKeepMs } from './retention.js'
 import { deriveSagaOutcome, deriveSagaStatus } from './saga.js'
 
-const dayMs = 86_400_000
 const at = (day: number) => new Date(Date.UTC(2026, 0, 1) + day * dayMs)
 
 const saga = (given: Partial<RetainedSaga> = {}): RetainedSaga => ({

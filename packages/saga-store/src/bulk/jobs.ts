@@ -5,11 +5,12 @@ import {
   type Rows,
   recordAuditEvents,
   sqlStateOf,
+  sqlStates,
 } from '@switchyard/db'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
-import { queryCanceled, type Readable, readRows, SqlParameters, tooLong } from '../reading/read-query.js'
+import { type Readable, readRows, SqlParameters, tooLong } from '../reading/read-query.js'
 import { type SagaOrder, type SagaSearch, sagaSource } from '../reading/search.js'
 
 /** Sagas that one job processes. */
@@ -136,13 +137,11 @@ export interface NewBulkJob {
 export const tooManyMatches = () =>
   invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
 
-const uniqueViolation = '23505'
-
 /** Translates the failures of a statement that makes a job the one running job of its user. */
 function refusalOf(error: unknown): unknown {
   const state = sqlStateOf(error)
-  if (state === uniqueViolation) return conflict('You have a bulk job that is still running')
-  if (state === queryCanceled) return tooLong(error)
+  if (state === sqlStates.uniqueViolation) return conflict('You have a bulk job that is still running')
+  if (state === sqlStates.queryCanceled) return tooLong(error)
   return error
 }
 

@@ -1,8 +1,6 @@
-import { type Pooled, sqlStateOf } from '@switchyard/db'
+import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { PoolClient, QueryResultRow } from 'pg'
-
-export const queryCanceled = '57014'
 
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
@@ -26,7 +24,7 @@ export async function readRows<Row extends QueryResultRow>(
   query: ReadQuery,
 ): Promise<Row[]> {
   const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
-    throw sqlStateOf(error) === queryCanceled ? tooLong(error) : error
+    throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
   })
   return rows
 }
@@ -41,7 +39,7 @@ export async function readRowsWithin<Row extends QueryResultRow>(
   try {
     return await readTimed<Row>(client, timeoutMs, query)
   } catch (error) {
-    if (sqlStateOf(error) === queryCanceled) return null
+    if (sqlStateOf(error) === sqlStates.queryCanceled) return null
     throw error
   } finally {
     await client.query('ROLLBACK').then(

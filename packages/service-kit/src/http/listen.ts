@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTick } from 'node:timers/promises'
 import type { Express } from 'express'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
@@ -51,7 +51,7 @@ export async function listen(
   await once(server, 'listening')
   const close = async () => {
     isClosing = true
-    await sleep(drainTimeoutMs * askToClosePart)
+    await delay(drainTimeoutMs * askToClosePart)
     await closeServer(server, drainTimeoutMs)
   }
   return { port: (server.address() as AddressInfo).port, close }

@@ -1,6 +1,6 @@
 import type { Database, Project, Rows } from '@switchyard/db'
-import { invalid } from '@switchyard/domain'
-import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import { dayMs, invalid } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, startOfDay } from '@switchyard/domain/access'
 import type { ProjectCall } from '../guards.js'
 import {
   countDeployments,
@@ -30,7 +30,6 @@ export const metrics = Object.keys(queries) as [Metric, ...Metric[]]
 export const intervals = ['daily', 'weekly', 'monthly', 'all'] as const
 export type Interval = (typeof intervals)[number]
 
-const dayMs = 24 * 3_600_000
 /** Days between the first and the last day of a question about one project, and about many. */
 const spanDaysMax = 366
 const spanDaysOfManyMax = 92
@@ -55,8 +54,6 @@ export function spanOf(
     throw invalid(`Date range must not be longer than ${daysMax} days.`)
   return { from, to: new Date(last.getTime() + dayMs) }
 }
-
-const startOfDay = (time: Date) => new Date(Math.floor(time.getTime() / dayMs) * dayMs)
 
 function monthsBefore(day: Date, months: number): Date {
   const moved = new Date(day)

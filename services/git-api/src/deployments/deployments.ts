@@ -110,7 +110,7 @@ export async function addDeployment(
   const protection = await requireMayDeploy(database, access, { environment, status, deployment: null })
   const now = new Date()
   const freeze = await findFreeze(deps, project, { environment, sha: commit.id }, now)
-  if (freeze && (enforce || (protection && begins(status)))) throw isFrozen(freeze)
+  if (freeze && (enforce || (protection && begins(status)))) throw frozenError(freeze)
   // Later deployments are compared with this one, also when no branch contains its commit any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
@@ -150,7 +150,7 @@ async function findFreeze(
   return rule && { rule }
 }
 
-function isFrozen(freeze: Freeze) {
+function frozenError(freeze: Freeze) {
   if ('end' in freeze) {
     const end = freeze.end.toISOString()
     return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
@@ -205,7 +205,7 @@ export async function changeDeployment(
   if (protection && begins(status) && !begins(current.status as DeploymentStatus)) {
     const deployed = { environment: planned.environment, sha: current.sha }
     const freeze = await findFreeze(deps, access.project, deployed, new Date())
-    if (freeze) throw isFrozen(freeze)
+    if (freeze) throw frozenError(freeze)
   }
   const { id, precondition } = change
   const about = await aboutDeployment(access, current, call)

@@ -1,6 +1,6 @@
 import type { Database } from '@switchyard/db'
 import { type Measure, measures } from '@switchyard/delivery-impact'
-import { systemClock } from '@switchyard/domain'
+import { dayMs, systemClock } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import {
@@ -49,8 +49,6 @@ const presentEndedDeployment = (
 export const endedDeploymentRoutes = (database: Database): Route[] => [
   route('GET', '/deployments', signedIn, listDeployments(database), { refusesUnknown: true }),
 ]
-
-const dayMs = 86_400_000
 
 const listDeployments = (database: Database) =>
   endpoint({

@@ -5,7 +5,7 @@ import {
   type DeviceAuthorization,
   inTransaction,
 } from '@switchyard/db'
-import { forbidden, notFound, rateLimited, unavailable } from '@switchyard/domain'
+import { dayMs, forbidden, notFound, rateLimited, unavailable } from '@switchyard/domain'
 import {
   boundTenantsOf,
   type Caller,
@@ -143,12 +143,10 @@ async function limitingGuesses<Found>(
   return found
 }
 
-const msPerDay = 86_400_000
-
 /** A token lives no longer than that of the session in which it is allowed. */
 async function lastDayFor({ database, deviceTokenDays = 0 }: DeviceDependencies, caller: Caller) {
   const { expiresAt } = await getOwnToken(database, caller)
-  const latest = new Date(startOfDay(new Date()).getTime() + deviceTokenDays * msPerDay)
+  const latest = new Date(startOfDay(new Date()).getTime() + deviceTokenDays * dayMs)
   return earlierDay(latest, expiresAt) ?? latest
 }
 

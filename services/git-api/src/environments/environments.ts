@@ -1,18 +1,18 @@
 import {
   type Database,
   type Environment,
-  findUser,
   inTransaction,
   type ProjectWithOwner,
   type Rows,
   requireUnchanged,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { dayMs, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
 import { requireMayChange } from '../protected-environments/protected-environments.js'
+import { findUser } from '../users/store.js'
 import {
   createEnvironment,
   deleteStoppedEnvironment,
@@ -114,8 +114,6 @@ export async function changeEnvironment(
   if (!environment) throw notFound()
   return { environment, project: await withOwner(database, project) }
 }
-
-const dayMs = 24 * 60 * 60 * 1000
 
 /** The times that GitLab takes, too: what is younger than a week is not stale. */
 const staleDays = { youngest: 7, oldest: 3653 }

@@ -1,11 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { FieldProblems } from '@switchyard/domain'
+import { dayMs, type FieldProblems } from '@switchyard/domain'
 import { type CronExpression, CronExpressionParser } from 'cron-parser'
 import { LRUCache } from 'lru-cache'
 import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
-const dayMs = 86_400_000
 /** Freezes are listed from the day before yesterday to tomorrow. */
 export const listedMs = { before: 2 * dayMs, after: dayMs }
 /** A period that comes and goes more often than this in the listed days is listed in part. */

@@ -1,5 +1,5 @@
 import type { Database, FreezePeriod } from '@switchyard/db'
-import { systemClock } from '@switchyard/domain'
+import { dayMs, systemClock } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -102,8 +102,6 @@ const presentFreeze = ({
   starts_at: startsAt,
   ends_at: endsAt,
 })
-
-const dayMs = 86_400_000
 
 const listFreezes = (deps: FreezePeriodDependencies) =>
   endpoint({

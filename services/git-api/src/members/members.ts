@@ -1,24 +1,25 @@
 import {
   type AuditAuthor,
-  createMember,
   type Database,
-  deleteMember,
-  findMember,
-  findMemberWithUser,
-  findUser,
-  findUserByUsername,
   inTransaction,
-  type MemberWithUser,
   requireUnchanged,
-  updateMember,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { dayText, membershipEndProblem } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { findUser, findUserByUsername } from '../users/store.js'
+import {
+  createMember,
+  deleteMember,
+  findMember,
+  findMemberWithUser,
+  type MemberWithUser,
+  updateMember,
+} from './store.js'
 
-export { listMembers } from '@switchyard/db'
+export { listMembers } from './store.js'
 
 /** @throws DomainError not-found */
 export async function getMember(database: Database, { project }: ProjectCall, userId: number) {

@@ -1,6 +1,7 @@
-import { type Database, findUserByUsername, type Rows, type User } from '@switchyard/db'
+import type { Database, Rows, User } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import { findUserByUsername } from '../users/store.js'
 import { findUserNamed } from '../users/users.js'
 import { findFreeUsername, listNamespaceOwners } from './store.js'
 

@@ -1,6 +1,5 @@
 import {
   deleteProject,
-  findUser,
   createProject as insertProject,
   inTransaction,
   isDatabaseUnavailable,
@@ -23,6 +22,7 @@ import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import { signatureOf } from '../references/references.js'
+import { findUser } from '../users/store.js'
 import {
   describeProject,
   type ProjectDependencies,

@@ -6,7 +6,6 @@ import {
   deleteProject,
   deletingMsMax,
   findStorageUse,
-  findUser,
   inTransaction,
   listProjects as listStoredProjects,
   type Project,
@@ -41,6 +40,7 @@ import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/a
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
+import { findUser } from '../users/store.js'
 
 /** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {

@@ -1,4 +1,4 @@
-import { type AuditAuthor, type Database, findMember, inTransaction, type Rows } from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type Rows } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { administratorLevel, type Caller } from '@switchyard/domain/access'
 import {
@@ -13,6 +13,7 @@ import {
 import { recordProjectEvent } from '../audit/audit.js'
 import type { DeploymentView } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
+import { findMember } from '../members/store.js'
 import * as store from './store.js'
 
 const protectionsMax = 500

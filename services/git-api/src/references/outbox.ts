@@ -1,4 +1,5 @@
 import { findProjectForUser } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import { findMergeBase } from '@switchyard/git-storage/commit-range'
 import { findBranchTip } from '@switchyard/git-storage/find-refs'
@@ -21,7 +22,7 @@ const againInMs = 60_000
 /** When git has not changed a reference within this time, it never does. */
 const undecidedMsMax = 10 * 60_000
 /** A change is forgotten when its repository cannot be read for this time. */
-const unreadableMsMax = 24 * 60 * 60_000
+const unreadableMsMax = dayMs
 
 /** What `beginChange` stores beside a change. */
 const aboutSchema = z.object({

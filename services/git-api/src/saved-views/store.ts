@@ -1,4 +1,5 @@
 import type { DatabaseOrTransaction, SavedView } from '@switchyard/db'
+import { lockUserRow } from '@switchyard/db/sql'
 
 export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
 
@@ -6,9 +7,9 @@ export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
  * The number of a user's views. Locks the user until the transaction ends, so that two transactions cannot add views at the
  * same time.
  */
-export async function countSavedViews({ prisma }: DatabaseOrTransaction, userId: number): Promise<number> {
-  await prisma.$queryRaw`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`
-  return prisma.savedView.count({ where: { userId } })
+export async function countSavedViews(transaction: DatabaseOrTransaction, userId: number): Promise<number> {
+  await lockUserRow(transaction, userId)
+  return transaction.prisma.savedView.count({ where: { userId } })
 }
 
 /** Fails with a unique violation when the user has a view of this name and page; see `violatedUniqueIndex`. */

@@ -1,11 +1,7 @@
-import {
-  type AuditAuthor,
-  type DatabaseOrTransaction,
-  lockActiveAdministrators,
-  updateUser,
-} from '@switchyard/db'
+import type { AuditAuthor, DatabaseOrTransaction } from '@switchyard/db'
 import { recordProjectEvent, recordUserEvent } from '../audit/audit.js'
 import type { SignInProvider } from '../sign-in-config.js'
+import { lockActiveAdministrators, updateUser } from '../users/store.js'
 import {
   changeRole,
   type GroupRole,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
   createToken,
-  createUser,
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
@@ -17,6 +16,7 @@ import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectGuards } from '../guards.js'
 import { beginSession, type SessionDependencies } from '../sessions/sessions.js'
 import type { SignInProvider } from '../sign-in-config.js'
+import { createUser } from '../users/store.js'
 import { type Person, readPerson } from './claims.js'
 import { applyGroups, grantsOf } from './groups.js'
 import { clockToleranceSeconds, type Provider, type ProviderAnswer, type ProviderLogout } from './provider.js'

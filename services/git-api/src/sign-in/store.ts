@@ -5,7 +5,7 @@ import type {
   ProjectMember,
   User,
 } from '@switchyard/db'
-import { likeText, lockName } from '@switchyard/db/sql'
+import { likeText, lockName, lockUserRow } from '@switchyard/db/sql'
 import { startOfDay } from '@switchyard/domain/access'
 
 export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'issuer' | 'subject'>
@@ -59,11 +59,12 @@ export const findIdentityOfUser = (
  * @param tokensCount whether the user signs in with tokens
  */
 export async function hasOtherWayIn(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   { id, userId }: Pick<Identity, 'id' | 'userId'>,
   { providers, tokensCount }: { providers: readonly string[]; tokensCount: boolean },
 ): Promise<boolean> {
-  await prisma.$queryRaw`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`
+  await lockUserRow(transaction, userId)
+  const { prisma } = transaction
   const others = { userId, id: { not: id }, provider: { in: [...providers] } }
   if ((await prisma.identity.count({ where: others })) > 0) return true
   const isValid = { OR: [{ expiresAt: null }, { expiresAt: { gte: startOfDay(new Date()) } }] }

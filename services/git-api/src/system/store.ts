@@ -5,6 +5,7 @@ import {
   inPoolTransaction,
   listAuditExports,
   sqlStateOf,
+  sqlStates,
 } from '@switchyard/db'
 
 export interface DatabaseMetrics {
@@ -30,8 +31,6 @@ interface TableMetrics {
 
 const timeoutMs = 2_000
 const tablesMax = 10
-const queryCanceled = '57014'
-
 const statement = `
   WITH sized AS (
     SELECT coalesce(pg_partition_root(oid), oid)::regclass AS name, sum(pg_total_relation_size(oid)) AS bytes,
@@ -66,7 +65,7 @@ export async function readDatabaseMetrics({ pool }: Database): Promise<DatabaseM
       `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`,
     )
   } catch (error) {
-    if (sqlStateOf(error) === queryCanceled) return null
+    if (sqlStateOf(error) === sqlStates.queryCanceled) return null
     throw error
   }
 }

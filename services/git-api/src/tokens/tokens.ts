@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createMember,
   createToken,
-  createUser,
   type Database,
   type DatabaseOrTransaction,
-  deleteMember,
   findToken,
-  findUser,
   inTransaction,
   type NewToken,
   type PersonalAccessToken,
@@ -16,7 +12,7 @@ import {
   recordAuditEvent,
   revokeToken as revokeStoredToken,
 } from '@switchyard/db'
-import { forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
+import { dayMs, forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type BoundTenants,
   boundTenantsOf,
@@ -30,6 +26,8 @@ import {
 import { type Authenticator, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../audit/audit.js'
 import type { ProjectResourceDependencies } from '../guards.js'
+import { createMember, deleteMember } from '../members/store.js'
+import { createUser, findUser } from '../users/store.js'
 import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } from './store.js'
 
 export interface TokenDependencies extends ProjectResourceDependencies {
@@ -138,13 +136,11 @@ export async function issueOwnToken(
   if (typeof caller.token.projectId === 'number') throw forbidden('A project token makes no token of a user')
   if (!includesScopes(caller.token.scopes, given.scopes)) throw insufficientScope(given.scopes)
   const { expiresAt: lastDay } = await getOwnToken(database, caller)
-  const allowed = new Date(startOfDay(new Date()).getTime() + ownTokenDaysMax * msPerDay)
+  const allowed = new Date(startOfDay(new Date()).getTime() + ownTokenDaysMax * dayMs)
   const latestDay = earlierDay(allowed, lastDay)
   const token = { ...given, userId: caller.user.id, expiresAt: given.expiresAt ?? latestDay }
   return issueRecorded(database, token, { bound: boundTenantsOf(caller), latestDay }, author)
 }
-
-const msPerDay = 86_400_000
 
 function issueRecorded(
   database: Database,

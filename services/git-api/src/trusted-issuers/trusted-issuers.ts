@@ -3,7 +3,6 @@ import {
   type AuditedChange,
   type Database,
   type DatabaseOrTransaction,
-  deleteMember,
   inTransaction,
   type Rows,
   recordAuditEvent,
@@ -18,6 +17,7 @@ import {
 } from '@switchyard/domain/access'
 import { issuerProblem } from '@switchyard/job-identity'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
+import { deleteMember } from '../members/store.js'
 import { createBot, makerOf, type TokenDependencies } from '../tokens/tokens.js'
 import {
   createTrustedIssuer,

@@ -4,13 +4,11 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   createToken,
-  createUser,
   type Database,
   type DatabaseOrTransaction,
   deleteOtherTokens,
   findCaller,
   findTokenByHash,
-  findUserByUsername,
   inTransaction,
   type User,
 } from '@switchyard/db'
@@ -19,6 +17,7 @@ import { makeFolder } from '@switchyard/service-kit/config'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { newSecret } from '../tokens/tokens.js'
+import { createUser, findUserByUsername } from './store.js'
 
 interface Provisioning {
   /** Rejects until the work is done; for readiness. */

@@ -2,7 +2,6 @@ import {
   type AuditAuthor,
   deleteSessionsOfUsers,
   deletingMsMax,
-  findUser,
   inTransaction,
   listBotsOfCreator,
   requireUnchanged,
@@ -12,7 +11,14 @@ import { deployCallerId } from '@switchyard/domain/access'
 import { recordUserEvent } from '../audit/audit.js'
 import { type ProjectDependencies, removeProject } from '../projects/projects.js'
 import { listDeployTokensOf } from '../tokens/store.js'
-import { countProjectsOfOwner, deleteUser, eraseUserNames, listProjectsOfOwner, lockUser } from './store.js'
+import {
+  countProjectsOfOwner,
+  deleteUser,
+  eraseUserNames,
+  findUser,
+  listProjectsOfOwner,
+  lockUser,
+} from './store.js'
 import { firstAdministrator, getUser, type UserDependencies } from './users.js'
 
 interface RemovalOptions {

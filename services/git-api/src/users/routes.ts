@@ -1,4 +1,4 @@
-import type { Database, UserOrder, UserState } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { type Caller, requireAdministrator } from '@switchyard/domain/access'
 import {
   administrator,
@@ -41,6 +41,7 @@ import {
   wholeUserShape,
 } from '../shapes/user.js'
 import { type RemoveUserDependencies, removeUser } from './remove-user.js'
+import type { UserOrder, UserState } from './store.js'
 import type { UserDependencies } from './users.js'
 import * as users from './users.js'
 

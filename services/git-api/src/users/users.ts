@@ -3,18 +3,10 @@ import {
   type Database,
   type DatabaseOrTransaction,
   deleteSessionsOfUsers,
-  findUser,
-  findUserByUsername,
-  createUser as insertUser,
   inTransaction,
   listBotsOfCreator,
-  lockActiveAdministrators,
-  type NewUser,
   requireUnchanged,
   type User,
-  type UserChanges,
-  type UserState,
-  updateUser,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import {
@@ -29,8 +21,18 @@ import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/ac
 import type { Authenticator } from '@switchyard/service-kit/http'
 import { changedFields, problemsOfChanges, recordUserEvent } from '../audit/audit.js'
 import { listDeployTokensOf } from '../tokens/store.js'
+import {
+  findUser,
+  findUserByUsername,
+  createUser as insertUser,
+  lockActiveAdministrators,
+  type NewUser,
+  type UserChanges,
+  type UserState,
+  updateUser,
+} from './store.js'
 
-export { listUsers } from '@switchyard/db'
+export { listUsers } from './store.js'
 
 export interface UserDependencies {
   database: Database

@@ -1,5 +1,5 @@
 import { type HistorySample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
 import { Ring, SeriesNumbers } from './ring.js'
 import { mergeMetrics } from './sample.js'
@@ -33,7 +33,6 @@ export interface History {
 }
 
 const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 export const fineRows = 360
 export const coarseRows = 1440
 /** Queues and sources together. A day of all of them takes 150 MB. */

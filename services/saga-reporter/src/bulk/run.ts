@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditedChange, type Database, isDatabaseUnavailable, recordAuditEvents } from '@switchyard/db'
-import { type Clock, DomainError } from '@switchyard/domain'
+import { type Clock, DomainError, dayMs } from '@switchyard/domain'
 import {
   type BulkItemOutcome,
   type BulkLease,
@@ -64,7 +64,7 @@ export function startBulkRunner(dependencies: Dependencies): BulkRunner {
     const now = clock().getTime()
     if (now - cleanedMs < cleaningMs) return
     cleanedMs = now
-    await deleteBulkJobs(database, new Date(now - keptDays * 86_400_000))
+    await deleteBulkJobs(database, new Date(now - keptDays * dayMs))
   }
 
   async function run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Rows, sqlStateOf } from '@switchyard/db'
+import { type Rows, sqlStateOf, sqlStates } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
 import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
@@ -177,8 +177,6 @@ export const pageCommands = (
   rows: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
 
-const uniqueViolation = '23505'
-
 /**
  * Decides about a command.
  *
@@ -196,7 +194,7 @@ export async function decide(
   requireOtherThanAuthor(decision, command, operator)
   const changed = await decideCommand(database, key, decision, operator, expiresInSeconds).catch(
     (error: unknown) => {
-      throw sqlStateOf(error) === uniqueViolation ? conflict(problems.busy) : error
+      throw sqlStateOf(error) === sqlStates.uniqueViolation ? conflict(problems.busy) : error
     },
   )
   if (!changed) throw conflict(`The command is ${(await getCommand(database, key)).state}`)

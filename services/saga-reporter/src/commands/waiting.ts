@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Readable } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
@@ -48,7 +48,7 @@ export class CommandWaiting {
     const woken = new AbortController()
     this.#waiting.set(woken, wanted)
     if (!this.#isPolling) void this.#poll()
-    await sleep(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
+    await delay(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
     this.#waiting.delete(woken)
   }
 
@@ -67,7 +67,7 @@ export class CommandWaiting {
   async #poll(): Promise<void> {
     this.#isPolling = true
     while (this.#waiting.size > 0) {
-      await sleep(pollMs, undefined, { ref: false })
+      await delay(pollMs, undefined, { ref: false })
       if (this.#waiting.size === 0) break
       try {
         await settleCommands(this.#database)

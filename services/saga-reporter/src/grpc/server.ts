@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as eventLoopTurn } from 'node:timers/promises'
 import grpc, { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
@@ -104,7 +104,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     port: listener.port,
     close: async () => {
       health.stop()
-      await sleep(options.probePeriodMs ?? 500)
+      await delay(options.probePeriodMs ?? 500)
       // Connections that have arrived are accepted first; those that are left are reset.
       await eventLoopTurn()
       listener.close()
@@ -182,7 +182,7 @@ async function closeUsedSessions(port: number, timeoutMs: number): Promise<void>
   subscribe(channel, onStream)
   try {
     while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
-      await sleep(quietMs / 4)
+      await delay(quietMs / 4)
       // Calls that have arrived are noticed before the time is checked.
       await eventLoopTurn()
     }

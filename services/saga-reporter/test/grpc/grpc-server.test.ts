@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { DomainError, rateLimited, tooLarge, unavailable } from '@switchyard/domain'
 import { createLogger } from '@switchyard/service-kit/observability'
@@ -130,9 +130,9 @@ describe('a stream', () => {
     stream.once('data', () => stream.pause())
     stream.on('error', () => {})
     await vi.waitFor(() => expect(given).toBeGreaterThan(0), patience)
-    await sleep(300)
+    await delay(300)
     const before = given
-    await sleep(300)
+    await delay(300)
     expect(given).toBe(before)
     expect(given).toBeLessThan(200)
     stream.cancel()
@@ -147,7 +147,7 @@ it('tells a handler whether anybody still waits', async () => {
   })
   const slow = unary<Buffer, Buffer>(async (request, current) => {
     seen.push(isAbandoned(current, Date.now()))
-    await sleep(1000)
+    await delay(1000)
     seen.push(isAbandoned(current, Date.now()))
     finished()
     return request
@@ -259,7 +259,7 @@ describe('stopping under load', () => {
     const finished = new Set<string>()
     const call = unary<Buffer, Buffer>(async (request) => {
       running++
-      await sleep(30)
+      await delay(30)
       finished.add(String(request))
       return request
     }, logger)
@@ -296,7 +296,7 @@ describe('stopping under load', () => {
           }
           refused.push(code)
           // A client without a connection refuses at once, and would leave no time for anything else.
-          await sleep(5)
+          await delay(5)
         }
       }),
     )
@@ -325,7 +325,7 @@ describe('stopping under load', () => {
     const client = connect(server.port)
     closing.push(client.close)
     const answer = client.call().catch(({ code }: ServiceError) => code)
-    await sleep(100)
+    await delay(100)
     await server.close()
     expect([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]).toContain(await answer)
   })

@@ -9,8 +9,8 @@ import {
 } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { withSweepHeld } from '../hold-sweep.js'
 import { type JobContext, jobType } from '../job-type.js'
+import { withSweepLease } from '../sweep-lease.js'
 import { type Destination, ExportError } from './destination.js'
 import type { AuditTools } from './destinations.js'
 
@@ -39,7 +39,7 @@ export const auditExport = ({ database, audit, clock }: Dependencies) =>
     }),
     async run(_payload, context) {
       const all = audit.destinations.map((destination) =>
-        withSweepHeld(database, `audit-export-${destination.name}`, leaseMs, () =>
+        withSweepLease(database, `audit-export-${destination.name}`, leaseMs, () =>
           exportTo(destination, { database, audit, clock, ...context }),
         ),
       )

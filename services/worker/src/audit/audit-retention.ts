@@ -1,7 +1,7 @@
 import { type Database, deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import { withSweepHeld } from '../hold-sweep.js'
 import { jobType } from '../job-type.js'
+import { withSweepLease } from '../sweep-lease.js'
 import type { AuditTools } from './destinations.js'
 
 const budgetMs = 4 * 60_000
@@ -28,7 +28,7 @@ export const auditRetention = ({ database, clock, audit: { keptMs, destinations 
     }),
     async run(_payload, { signal, logger }) {
       if (keptMs === null) return
-      await withSweepHeld(database, 'audit-retention', leaseMs, async () => {
+      await withSweepLease(database, 'audit-retention', leaseMs, async () => {
         const untilMs = performance.now() + budgetMs
         const before = new Date(clock().getTime() - keptMs)
         const upTo = await lastExportedEverywhere(database, destinations)

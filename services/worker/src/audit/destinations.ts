@@ -1,4 +1,5 @@
 import { type Database, findOldestWaiting, listAuditExports } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter, Gauge } from 'prom-client'
 import type { AuditConfig } from '../audit-config.js'
@@ -14,8 +15,6 @@ export interface AuditTools {
   /** Counts an attempt to send entries. */
   count(destination: string, entries: number, result: 'sent' | 'failed'): void
 }
-
-const dayMs = 86_400_000
 
 export async function createAuditTools(
   config: AuditConfig,

@@ -9,11 +9,10 @@ import {
   type ServiceHistory,
   type ServiceQueues,
 } from '@switchyard/delivery-impact'
+import { dayMs } from '@switchyard/domain'
 import type { Redis } from 'ioredis'
 import { type DueDeployment, listDeployedServices } from './impact-store.js'
 import { groupsOfOthers, groupsOfServices, readQueues } from './queue-history.js'
-
-const dayMs = 24 * 3_600_000
 
 export interface ComparedQueues {
   metrics: ServiceQueues

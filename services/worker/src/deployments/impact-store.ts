@@ -1,6 +1,7 @@
 import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
 import type { Finding, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
+import { dayMs } from '@switchyard/domain'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { ComparedDeployment } from './rules.js'
 
@@ -93,7 +94,7 @@ const insertImpact = insertInto(
     services = EXCLUDED.services, queues = COALESCE(EXCLUDED.queues, stored.queues)`,
 )
 
-type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'lookAt'>
+type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'dueAt'>
 
 const findings = rowColumns<FindingRow>({
   projectId: integer('project_id'),
@@ -143,7 +144,7 @@ export async function writeImpact(
 /** Time between two looks at a finding that lasts. */
 const againInMs = 5 * 60_000
 /** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
-const lastingMsMax = 7 * 24 * 60 * 60_000
+const lastingMsMax = 7 * dayMs
 /** Findings that one run looks at. */
 const claimedMax = 50
 

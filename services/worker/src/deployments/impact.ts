@@ -1,4 +1,11 @@
-import { type Database, enqueueForProject, inPoolTransaction, type Pooled, sqlStateOf } from '@switchyard/db'
+import {
+  type Database,
+  enqueueForProject,
+  inPoolTransaction,
+  type Pooled,
+  sqlStateOf,
+  sqlStates,
+} from '@switchyard/db'
 import {
   type Finding,
   findImpact,
@@ -13,14 +20,14 @@ import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { impactDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
-import { withSweepHeld } from '../hold-sweep.js'
 import type { ImpactSettings } from '../impact-config.js'
 import { jobType } from '../job-type.js'
+import { withSweepLease } from '../sweep-lease.js'
 import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
 import { type DatedFinding, type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
-import { announceBanners, applyRules, endRules, hookDeployment, type Occasion } from './rules.js'
+import { announceBanners, applyRules, endRules, hookDeployment, type RuleContext } from './rules.js'
 import {
   type HistoryQuestion,
   listOthers,
@@ -57,13 +64,13 @@ export const deploymentImpact = ({ database, clock, redis, impact: settings, web
     timeoutMs,
     schedule: { everyMs: 10_000, atStart: true, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
-      withSweepHeld(database, 'deployment-impact', timeoutMs, async () => {
+      withSweepLease(database, 'deployment-impact', timeoutMs, async () => {
         let bannersChange = await endRules(database, clock())
         for (const deployment of await listDueDeployments(database, settings, clock())) {
           if (signal.aborted) break
           const comparison = { database, redis, settings, logger }
-          const occasion = { now: clock(), externalUrl: webhooks.externalUrl }
-          const isApplied = await compareDeployment(comparison, deployment, occasion)
+          const context = { now: clock(), externalUrl: webhooks.externalUrl }
+          const isApplied = await compareDeployment(comparison, deployment, context)
           bannersChange ||= isApplied
         }
         await noteRecoveries({ database, redis }, settings, { now: clock(), signal })
@@ -95,13 +102,13 @@ interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
 async function compareDeployment(
   comparison: Comparison,
   deployment: DueDeployment,
-  occasion: Occasion,
+  context: RuleContext,
 ): Promise<boolean> {
   const { database, logger } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
-    const impact = await findDeploymentImpact(comparison, deployment, occasion.now)
-    const rules = await recordImpact(database, deployment, impact, occasion)
+    const impact = await findDeploymentImpact(comparison, deployment, context.now)
+    const rules = await recordImpact(database, deployment, impact, context)
     const { length: findings } = impact.findings
     if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
     return rules.length > 0
@@ -121,28 +128,26 @@ export async function recordImpact(
   { pool }: Pooled,
   deployment: DueDeployment,
   impact: Impact,
-  occasion: Occasion,
+  context: RuleContext,
 ): Promise<string[]> {
   try {
     return await inPoolTransaction(pool, async (client) => {
-      const stored = await writeImpact(client, deployment, impact, occasion.now)
+      const stored = await writeImpact(client, deployment, impact, context.now)
       const added = stored.filter(({ isNew }) => isNew)
       if (added.length > 0) {
         await enqueueForProject(client, deployment.projectId, 'deployment_impact', () =>
-          impactDelivery(hookDeployment(deployment), added, occasion.externalUrl),
+          impactDelivery(hookDeployment(deployment), added, context.externalUrl),
         )
       }
       if (stored.length === 0) return []
       const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
-      return applyRules(client, deployment, findings, occasion)
+      return applyRules(client, deployment, findings, context)
     })
   } catch (error) {
-    if (sqlStateOf(error) !== foreignKeyViolation) throw error
+    if (sqlStateOf(error) !== sqlStates.foreignKeyViolation) throw error
     return []
   }
 }
-
-const foreignKeyViolation = '23503'
 
 /** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
 export async function findDeploymentImpact(

@@ -1,4 +1,5 @@
 import { isRunDismissed, isRunFollowed, isRunOpen, type PoolClient, type RuleBanner } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
 import type { ImpactFinding, ImpactRuleCondition } from '@switchyard/domain/deployment'
 
 interface DeploymentKey {
@@ -16,7 +17,7 @@ export interface Rule extends ImpactRuleCondition {
 }
 
 /** A banner that nobody ends goes away after this time. */
-const bannerMsMax = 30 * 24 * 60 * 60_000
+const bannerMsMax = 30 * dayMs
 /** Findings that a run keeps. */
 const findingsMax = 50
 

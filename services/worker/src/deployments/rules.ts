@@ -48,7 +48,7 @@ export const hookDeployment = ({
 })
 
 /** When rules are applied, and what links begin with. */
-export interface Occasion {
+export interface RuleContext {
   now: Date
   /** Base of links; undefined: no links. */
   externalUrl: string | undefined
@@ -64,12 +64,12 @@ export async function applyRules(
   client: PoolClient,
   deployment: ComparedDeployment,
   findings: readonly ImpactFinding[],
-  occasion: Occasion,
+  context: RuleContext,
 ): Promise<string[]> {
   const applied: string[] = []
   for (const rule of await listRules(client, deployment)) {
     const matching = findingsForRule(rule, deployment.environment, findings)
-    if (matching.length > 0 && (await applyRule(client, rule, { deployment, findings: matching, occasion })))
+    if (matching.length > 0 && (await applyRule(client, rule, { deployment, findings: matching, context })))
       applied.push(rule.name)
   }
   return applied
@@ -79,23 +79,23 @@ interface Application {
   deployment: ComparedDeployment
   /** Those that the rule is about. */
   findings: ImpactFinding[]
-  occasion: Occasion
+  context: RuleContext
 }
 
 /** @returns false when the rule was applied to the deployment before */
 async function applyRule(client: PoolClient, rule: Rule, application: Application): Promise<boolean> {
-  const { deployment, findings, occasion } = application
+  const { deployment, findings, context } = application
   const banner = rule.banner && shownBanner(rule.name, rule.banner, application)
-  const id = await insertRun(client, { ...rule, banner }, { deployment, findings, now: occasion.now })
+  const id = await insertRun(client, { ...rule, banner }, { deployment, findings, now: context.now })
   if (id === null) return false
   if (rule.dryRun) return true
   const { projectId } = deployment
-  if (banner) await insertBanner(client, banner, { projectId, id, now: occasion.now })
+  if (banner) await insertBanner(client, banner, { projectId, id, now: context.now })
   if (rule.notifiesWebhooks) {
     const { name, freezes } = rule
     const run = { id, rule: { id: rule.id, name }, freezes, banner: banner?.message ?? null, findings }
     await enqueueForProject(client, projectId, 'impact_rule', () =>
-      ruleDelivery(hookDeployment(deployment), run, occasion.externalUrl),
+      ruleDelivery(hookDeployment(deployment), run, context.externalUrl),
     )
   }
   const about = { runId: id, ruleId: rule.id, projectId, deploymentId: deployment.id }
@@ -114,7 +114,7 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
 function shownBanner(
   rule: string,
   { message, targetPath, ...look }: RuleBanner,
-  { deployment, findings, occasion }: Application,
+  { deployment, findings, context }: Application,
 ): RuleBanner {
   const { environment, pathWithNamespace, projectId, id, iid, ref } = deployment
   const project = { id: projectId, pathWithNamespace }
@@ -125,7 +125,7 @@ function shownBanner(
     deployment: iid,
     ref,
     services: findings.map(({ serviceName }) => serviceName),
-    url: deploymentPage({ project, id }, occasion.externalUrl),
+    url: deploymentPage({ project, id }, context.externalUrl),
   })
   return { ...look, message: text, targetPath: targetPath ?? projectPagesTarget(pathWithNamespace) }
 }

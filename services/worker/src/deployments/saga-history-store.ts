@@ -1,8 +1,8 @@
 import type { Pooled } from '@switchyard/db'
 import type { Moments, ObservedHistory, ObservedRun, Share } from '@switchyard/delivery-impact'
+import { dayMs } from '@switchyard/domain'
 
 const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 /** A failure is new when none like it happened for this long. */
 const forgottenMs = 14 * dayMs
 /** Sagas that take longer do not count, so that only those are read that began near the windows. */

@@ -1,4 +1,5 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
+import { dayMs } from '@switchyard/domain'
 import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
@@ -28,7 +29,6 @@ interface Workers {
   close(): Promise<void>
 }
 
-const dayMs = 86_400_000
 const kept = {
   removeOnComplete: { age: dayMs / 1000, count: 1000 },
   /** Dead jobs are kept for operators. */

@@ -22,9 +22,9 @@ import {
   writeFlags,
   writeSweepPosition,
 } from '@switchyard/saga-store'
-import { withSweepHeld } from '../hold-sweep.js'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
+import { withSweepLease } from '../sweep-lease.js'
 import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 1000
@@ -53,7 +53,7 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
     timeoutMs: 60_000,
     schedule: { everyMs: sagas.sweepEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
-      withSweepHeld(database, 'flags', 60_000, async () => {
+      withSweepLease(database, 'flags', 60_000, async () => {
         const untilMs = Date.now() + sagas.sweepBudgetMs
         const mayGoOn = () => Date.now() < untilMs && !signal.aborted
         const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayGoOn }

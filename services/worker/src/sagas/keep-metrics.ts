@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
 import {
-  holdSweep,
+  leaseSweep,
   metricsSweep,
   readCountedPosition,
   readNewlyEnded,
@@ -31,16 +31,16 @@ interface KeptMetrics {
  */
 export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsOptions): KeptMetrics {
   const owner = randomUUID()
-  const heldMs = everyMs * 3
+  const leaseMs = everyMs * 3
   let hiding: NodeJS.Timeout | undefined
   let running: Promise<void> | null = null
 
   async function run(): Promise<void> {
     const askedMs = Date.now()
-    if (!(await holdSweep(database, metricsSweep, owner, heldMs))) return metrics.hideGauges()
+    if (!(await leaseSweep(database, metricsSweep, owner, leaseMs))) return metrics.hideGauges()
     clearTimeout(hiding)
     // The lease was granted after it was asked for, so that this timer ends before the lease.
-    hiding = setTimeout(metrics.hideGauges, heldMs - (Date.now() - askedMs)).unref()
+    hiding = setTimeout(metrics.hideGauges, leaseMs - (Date.now() - askedMs)).unref()
     metrics.showGauges(await readSagaGauges(database))
     await countEnded(database, metrics)
   }

@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import {
   dropLogPartition,
   isDroppable,
@@ -12,11 +12,10 @@ import {
   writeSweepPosition,
 } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { withSweepHeld } from '../hold-sweep.js'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
+import { withSweepLease } from '../sweep-lease.js'
 
-const dayMs = 86_400_000
 const budgetMs = 4 * 60_000
 const rowsMax = 20_000
 const name = 'log-retention'
@@ -39,7 +38,7 @@ export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
     timeoutMs: 10 * 60_000,
     schedule: { pattern: '45 * * * *', atStart: true, attempts: 3, retryDelayMs: 10_000 },
     run: (_payload, { signal, logger }) =>
-      withSweepHeld(database, name, 10 * 60_000, async () => {
+      withSweepLease(database, name, 10 * 60_000, async () => {
         const untilMs = Date.now() + budgetMs
         const now = clock()
         const receivedBefore = new Date(now.getTime() - sagas.logKeptMs)

@@ -14,9 +14,9 @@ import {
   type SweepPosition,
   writeSweepPosition,
 } from '@switchyard/saga-store'
-import { withSweepHeld } from '../hold-sweep.js'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
+import { withSweepLease } from '../sweep-lease.js'
 import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 500
@@ -43,7 +43,7 @@ export const sagaRetention = (dependencies: Dependencies) => {
     timeoutMs: 120_000,
     schedule: { everyMs: sagas.retentionEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
-      withSweepHeld(database, name, 120_000, async () => {
+      withSweepLease(database, name, 120_000, async () => {
         const untilMs = Date.now() + sagas.retentionBudgetMs
         const mayGoOn = () => Date.now() < untilMs && !signal.aborted
         const purged = await purgeDue(dependencies, mayGoOn)

@@ -1,9 +1,9 @@
 import { type Database, deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
 
 /** The row of an expired or revoked token is kept this long, so that operators can find out what happened. */
-const keptMs = 30 * 86_400_000
+const keptMs = 30 * dayMs
 
 /**
  * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended. They stop

@@ -1,6 +1,6 @@
 import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
 import { type Database, deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import { deliverToHost, encryptStoredSecrets } from '@switchyard/webhooks'
 import { jobType, type Producer } from '../job-type.js'
 import type { WebhookTools } from './webhooks.js'
@@ -47,7 +47,7 @@ export const webhookDelivery = ({ database, webhooks }: { database: Database; we
     },
   })
 
-const keptMs = 30 * 86_400_000
+const keptMs = 30 * dayMs
 const rowsAtOnce = 5000
 
 /** Deletes deliveries of webhooks that are over 30 days old. */

@@ -1,3 +1,4 @@
+export const dayMs = 86_400_000
 const hourMs = 3_600_000
 const minuteMs = 60_000
 

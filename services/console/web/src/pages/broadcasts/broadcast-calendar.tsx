@@ -2,9 +2,9 @@ import { plainText } from '../../components/message-text'
 import { useNow } from '../../components/time'
 import type { BroadcastMessage } from '../../generated/types.gen'
 import { exactTime } from '../../lib/format'
+import { dayMs } from '../../lib/local-time.js'
 import { dayStarts, placeInDays } from './calendar-days'
 
-const dayMs = 86_400_000
 const days = 14
 const rowsMax = 20
 

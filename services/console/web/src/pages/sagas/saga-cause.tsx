@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Panel } from '../../components/page'
 import type { SagaDetail } from '../../generated/types.gen'
+import { dayMs } from '../../lib/local-time.js'
 import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
 import { surestOfEach } from '../projects/deployments/impact-text'
 
-const dayMs = 86_400_000
 const failed = ['compensated', 'inconsistent']
 
 /** The deployment with which the service of a failed saga became worse within the day before. */

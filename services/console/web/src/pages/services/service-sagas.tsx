@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Panel } from '../../components/page'
 import { Problem } from '../../components/states'
 import { TextLink } from '../../components/text-link'
+import { dayMs } from '../../lib/local-time.js'
 import { serverNow } from '../../lib/server-clock'
 import { Figure, Figures } from '../overview/figure'
 import { sagaStatuses } from '../sagas/saga-filter'
@@ -10,7 +11,6 @@ import { FilterText } from '../sagas/saga-filters'
 import { readCounts, totalQuery } from '../sagas/status-counts'
 
 const route = getRouteApi('/services/$service')
-const dayMs = 86_400_000
 const refreshMs = 10_000
 
 /** How many sagas of the service began within the last day, by status, and how many are stuck now. */

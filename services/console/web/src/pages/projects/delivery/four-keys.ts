@@ -1,5 +1,6 @@
 import type { DoraMetric } from '../../../generated/types.gen'
 import { count, duration } from '../../../lib/format'
+import { dayMs } from '../../../lib/local-time.js'
 
 /** One of the four keys: what it is called in the API, and how it is shown. */
 export interface Key {
@@ -97,8 +98,6 @@ export interface KeyFigures {
   whole: number | null
   weeks: DoraMetric[]
 }
-
-const dayMs = 24 * 3_600_000
 
 /** The Monday, in UTC, on which the first of some weeks began, the last of which is the current one. */
 export function firstMonday(weeks: number, now: number): string {

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
-import { holdSweep, releaseSweep } from '@switchyard/saga-store'
+import { leaseSweep, releaseSweep } from '@switchyard/saga-store'
 
 /**
  * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the interval of its
  * schedule.
  *
- * @param holdMs time after which a run that was killed no longer blocks other runs
+ * @param leaseMs time after which a run that was killed no longer blocks other runs
  */
-export async function withSweepHeld(
+export async function withSweepLease(
   database: Database,
   name: string,
-  holdMs: number,
+  leaseMs: number,
   work: () => Promise<void>,
 ): Promise<void> {
   const owner = randomUUID()
-  if (!(await holdSweep(database, name, owner, holdMs))) return
+  if (!(await leaseSweep(database, name, owner, leaseMs))) return
   try {
     await work()
   } finally {

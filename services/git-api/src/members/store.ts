@@ -1,17 +1,14 @@
-import { startOfDay } from '@switchyard/domain/access'
-import type { DatabaseOrTransaction, Rows } from '../client.js'
-import type { Prisma, ProjectMember, User } from '../generated/client.js'
-import { likeText } from '../sql/like-pattern.js'
+import {
+  type DatabaseOrTransaction,
+  type Prisma,
+  type ProjectMember,
+  type Rows,
+  type User,
+  unendedMembership,
+} from '@switchyard/db'
+import { likeText } from '@switchyard/db/sql'
 
 export type MemberWithUser = ProjectMember & { user: User }
-
-/** The memberships that have not ended. The others count for nothing, until the user is added again. */
-export const unendedMembership = (): { OR: Prisma.ProjectMemberWhereInput[] } => ({
-  OR: [{ expiresAt: null }, { expiresAt: { gt: startOfDay(new Date()) } }],
-})
-
-/** The same condition in SQL, about the row `m`. */
-export const unendedMembershipSql = `(m.expires_at IS NULL OR m.expires_at > (now() AT TIME ZONE 'UTC')::date)`
 
 export type NewMember = Pick<ProjectMember, 'projectId' | 'userId' | 'accessLevel'> & {
   /** The day on which the membership ends. Unset or null: it has no end. */
