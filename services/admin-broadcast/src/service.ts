@@ -58,7 +58,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: createAuthenticate(
       (hash) => findCaller(database, hash),
-      openFindJob(config, { database, lifecycle }),
+      openFindJob(config, { database, logger, lifecycle }),
     ),
     findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({ database, clock, board, changeNotices, streams, streamSlots }),

@@ -91,7 +91,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   }
 
   const streams = createStateStreams(streaming)
-  const findJob = openFindJob(config, { database, lifecycle })
+  const findJob = openFindJob(config, { database, logger, lifecycle })
   const app = createHttpApp({
     logger,
     metrics,

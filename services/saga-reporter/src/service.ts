@@ -104,7 +104,7 @@ export async function createService(config: Config, context: ServiceContext) {
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const authenticate = createAuthenticate(
     (hash) => findCaller(database, hash),
-    openFindJob(config, { database, lifecycle }),
+    openFindJob(config, { database, logger, lifecycle }),
   )
   const app = createApp(config, context, { database, authenticate, routes, createLimiter })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
