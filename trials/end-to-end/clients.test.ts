@@ -207,7 +207,7 @@ describe('the command, installed from the instance', () => {
       environment: { name: 'production' },
     })
     const again = await run(['deploy', 'finish', started.stdout, '--status', 'failed'])
-    expect(again).toMatchObject({ exitCode: 2, stderr: '✗ status cannot change from success to failed' })
+    expect(again).toMatchObject({ exitCode: 6, stderr: '✗ status cannot change from success to failed' })
   })
 
   it('release upload publishes a file that the release then leads to, once however often it is called', async () => {

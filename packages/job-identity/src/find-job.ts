@@ -8,8 +8,10 @@ import {
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createJsonReader, targetPolicy } from '@switchyard/webhooks'
+import { errors } from 'jose'
 import { allowedIssuers, issuerProblem } from './allowed-issuers.js'
 import { createIssuerKeys, documentLimits } from './issuer-keys.js'
+import { createRefusalLog, type Refusal, type RefusalLogger } from './refusals.js'
 import { listTrustRules, type TrustRule } from './store.js'
 import { createVerifyToken, namedIssuer, type VerifiedToken } from './verify.js'
 
@@ -21,15 +23,16 @@ export interface JobConfig {
 
 interface Parts {
   database: Database
-  lifecycle: ServiceContext['lifecycle']
+  logger: RefusalLogger
+  lifecycle: Pick<ServiceContext['lifecycle'], 'onClose'>
 }
 
 /** Finds who calls a service that changes neither users nor tokens: the holder of a token or of a session, or a CI job. */
 export function openCallers(
   config: JobConfig,
-  { database, lifecycle }: Parts,
+  { database, logger, lifecycle }: Parts,
 ): { authenticate: Authenticate; findSession: FindCaller } {
-  const findJob = openFindJob(config, { database, lifecycle })
+  const findJob = openFindJob(config, { database, logger, lifecycle })
   return {
     authenticate: createAuthenticate((hash) => findCaller(database, hash), findJob),
     findSession: (hash) => findSessionCaller(database, hash),
@@ -39,23 +42,39 @@ export function openCallers(
 /**
  * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the project that the request
  * names, or outside of projects. The keys of an issuer are read only when a rule names the issuer, so that nobody has us ask
- * servers in vain.
+ * servers in vain. Why a token is refused is logged.
  *
  * @returns undefined when administrators allow no issuer
  */
-export function openFindJob(config: JobConfig, { database, lifecycle }: Parts): FindJob | undefined {
+export function openFindJob(config: JobConfig, { database, logger, lifecycle }: Parts): FindJob | undefined {
   const allowed = allowedIssuers(config)
   if (allowed.size === 0) return undefined
   const reader = createJsonReader({ policy: targetPolicy(config), ...documentLimits })
   lifecycle.onClose('keys of issuers', () => reader.close())
   const verify = createVerifyToken(createIssuerKeys(reader))
-  return async (token, project) => {
+  const logRefusal = createRefusalLog(logger)
+
+  async function find(token: string, project: string | undefined): Promise<Caller | Refusal> {
     const issuer = namedIssuer(token)
-    if (issuer === null || issuerProblem(issuer, allowed) !== null) return null
+    if (issuer === null || issuerProblem(issuer, allowed) !== null) return { reason: 'unknown issuer' }
     const rules = await listTrustRules(database, issuer, project)
-    const verified = rules.length > 0 ? await verify(token, issuer) : null
-    const rule = verified && rules.find((each) => matches(each, verified))
-    return rule ? callerOf(rule, verified) : null
+    if (rules.length === 0) return { reason: 'no rule names the issuer', issuer }
+    try {
+      const verified = await verify(token, issuer)
+      const rule = rules.find((each) => matches(each, verified))
+      return rule ? callerOf(rule, verified) : { reason: 'no rule matches', issuer }
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error
+      const { code: reason, claim } = error as errors.JOSEError & { claim?: string }
+      return { reason, claim, issuer }
+    }
+  }
+
+  return async (token, project) => {
+    const found = await find(token, project)
+    if (!('reason' in found)) return found
+    logRefusal(found, project)
+    return null
   }
 }
 

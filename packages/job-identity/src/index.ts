@@ -1,3 +1,3 @@
 export { allowedIssuers, issuerProblem, trustedIssuerFields } from './allowed-issuers.js'
 export { openCallers, openFindJob } from './find-job.js'
-export { identityKey, publicKeyAlgorithms } from './verify.js'
+export { identityKey } from './verify.js'

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto'
-import type { Claims } from '@switchyard/domain/access'
+import {
+  type Claims,
+  clockToleranceSeconds,
+  identityLifetimeSecondsMax,
+  identityTokenCharsMax,
+  publicKeyAlgorithms,
+  requiredClaims,
+} from '@switchyard/domain/access'
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 
@@ -10,23 +17,12 @@ export interface VerifiedToken {
   claims: Claims
 }
 
-/** Identity tokens of forges have 1 to 2 KB. */
-const tokenCharsMax = 8192
-/** A token counts for an hour at most, however long its issuer lets it live. */
-const lifetimeSecondsMax = 3600
-/** Between the clocks of the issuer and of this machine. */
-const clockToleranceSeconds = 60
-/** Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be taken. */
-export const publicKeyAlgorithms = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-]
 /** Characters of the tokens that are remembered. */
 const rememberedCharsMax = 16 * 1024 * 1024
 
 /** The issuer that a token names, which is to be checked; null for what is no token. */
 export function namedIssuer(token: string): string | null {
-  if (token.length > tokenCharsMax) return null
+  if (token.length > identityTokenCharsMax) return null
   try {
     return decodeJwt(token).iss ?? null
   } catch (error) {
@@ -45,7 +41,7 @@ export function identityKey(token: string): Uint8Array<ArrayBuffer> {
 /**
  * Verifies tokens, each one once: what it says is remembered until it ends.
  *
- * @returns a function that gives null for a token that is not valid, and throws DomainError unavailable while its issuer is away
+ * @returns a function that throws a JOSEError for a token that is not valid, and DomainError unavailable while its issuer is away
  */
 export function createVerifyToken(keysOf: (issuer: string) => JWTVerifyGetKey) {
   const verified = new LRUCache<string, VerifiedToken, { token: string; issuer: string }>({
@@ -54,32 +50,26 @@ export function createVerifyToken(keysOf: (issuer: string) => JWTVerifyGetKey) {
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context: { token, issuer }, options }) => {
       const claims = await claimsOf(token, issuer, keysOf(issuer))
-      if (!claims) return undefined
       options.size = token.length
       options.ttl = Math.max(1, endOf(claims) * 1000 - Date.now())
       const { aud } = claims
       return { issuer, audiences: typeof aud === 'string' ? [aud] : (aud ?? []), claims }
     },
   })
-  return async (token: string, issuer: string): Promise<VerifiedToken | null> =>
-    (await verified.fetch(hash('sha256', token, 'base64'), { context: { token, issuer } })) ?? null
+  return (token: string, issuer: string): Promise<VerifiedToken> =>
+    verified.forceFetch(hash('sha256', token, 'base64'), { context: { token, issuer } })
 }
 
 async function claimsOf(token: string, issuer: string, getKey: JWTVerifyGetKey) {
-  try {
-    const { payload } = await jwtVerify(token, getKey, {
-      issuer,
-      algorithms: publicKeyAlgorithms,
-      requiredClaims: ['sub', 'aud', 'exp', 'iat'],
-      maxTokenAge: lifetimeSecondsMax,
-      clockTolerance: clockToleranceSeconds,
-    })
-    return payload
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return null
-    throw error
-  }
+  const { payload } = await jwtVerify(token, getKey, {
+    issuer,
+    algorithms: publicKeyAlgorithms,
+    requiredClaims,
+    maxTokenAge: identityLifetimeSecondsMax,
+    clockTolerance: clockToleranceSeconds,
+  })
+  return payload
 }
 
 const endOf = ({ exp = 0, iat = 0 }: { exp?: number; iat?: number }): number =>
-  Math.min(exp, iat + lifetimeSecondsMax) + clockToleranceSeconds
+  Math.min(exp, iat + identityLifetimeSecondsMax) + clockToleranceSeconds

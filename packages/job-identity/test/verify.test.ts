@@ -1,8 +1,9 @@
 import { createPublicKey } from 'node:crypto'
 import { createServer } from 'node:http'
+import { identityTokenProblem } from '@switchyard/domain/access'
 import { type JobIssuer, startJobIssuer, waitFor } from '@switchyard/testing'
 import { createJsonReader, targetPolicy } from '@switchyard/webhooks'
-import { SignJWT } from 'jose'
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createIssuerKeys, documentLimits, type KeyTimes } from '../src/issuer-keys.js'
 import { createVerifyToken, namedIssuer } from '../src/verify.js'
@@ -29,6 +30,12 @@ function verifier(times: KeyTimes = soon, policy = local, limits = documentLimit
 }
 
 const claims = { sub: 'repo:acme/engine', aud: 'switchyard' }
+/** The code of the error with which a token is refused. */
+const refusalOf = (verified: Promise<unknown>) =>
+  verified.then(
+    () => null,
+    (error: { code?: string }) => error.code,
+  )
 const now = () => Math.floor(Date.now() / 1000)
 
 describe('a token', () => {
@@ -51,29 +58,44 @@ describe('a token', () => {
     ['without a beginning', () => ({ iat: undefined })],
     ['without a subject', () => ({ sub: undefined })],
     ['without an audience', () => ({ aud: undefined })],
-    ['of another issuer', () => ({ iss: 'https://other.example.com' })],
     ['with a text for a time', () => ({ exp: '2999' })],
-  ])('%s is not valid', async (_what, changes) => {
-    expect(await verifier()(await issuer.token({ ...claims, ...changes() }))).toBeNull()
+    ['with a text for its beginning', () => ({ iat: '1' })],
+    ['with a text for a time before', () => ({ nbf: '1' })],
+  ])('%s is not valid, as the browser can tell with the same code', async (_what, changes) => {
+    const token = await issuer.token({ ...claims, ...changes() })
+    const code = await refusalOf(verifier()(token))
+    expect(code).toMatch(/^ERR_JWT_(EXPIRED|CLAIM_VALIDATION_FAILED)$/)
+    expect(identityTokenProblem(decodeProtectedHeader(token), decodeJwt(token), now())?.code).toBe(code)
+  })
+
+  it('of another issuer is not valid', async () => {
+    const token = await issuer.token({ ...claims, iss: 'https://other.example.com' })
+    expect(await refusalOf(verifier()(token))).toBe('ERR_JWT_CLAIM_VALIDATION_FAILED')
   })
 
   it('is valid with a clock that is half a minute off', async () => {
     const verify = verifier()
-    expect(await verify(await issuer.token({ ...claims, iat: now() + 30, nbf: now() + 30 }))).not.toBeNull()
-    const expired = await issuer.token({ ...claims, iat: now() - 300, exp: now() - 30 })
-    expect(await verify(expired)).not.toBeNull()
+    for (const times of [
+      { iat: now() + 30, nbf: now() + 30 },
+      { iat: now() - 300, exp: now() - 30 },
+    ]) {
+      const token = await issuer.token({ ...claims, ...times })
+      await verify(token)
+      expect(identityTokenProblem(decodeProtectedHeader(token), decodeJwt(token), now())).toBeNull()
+    }
   })
 
   it('that was changed, or signed by another key with the same id, is not valid', async () => {
     const [header = '', , signature = ''] = (await issuer.token(claims)).split('.')
     const body = Buffer.from(JSON.stringify({ ...claims, iss: issuer.url, iat: now(), exp: now() + 300 }))
     const verify = verifier()
-    expect(await verify(`${header}.${body.toString('base64url')}.${signature}`)).toBeNull()
+    const changed = verify(`${header}.${body.toString('base64url')}.${signature}`)
+    expect(await refusalOf(changed)).toBe('ERR_JWS_SIGNATURE_VERIFICATION_FAILED')
     const other = await startJobIssuer()
     closing.push(() => other.close())
     const stranger = await other.keys.generate('RS256', { kid: issuer.kid })
     const forged = await other.token({ ...claims, iss: issuer.url }, { kid: stranger.kid })
-    expect(await verify(forged)).toBeNull()
+    expect(await refusalOf(verify(forged))).toBe('ERR_JWS_SIGNATURE_VERIFICATION_FAILED')
   })
 
   it('with a symmetric algorithm is not valid: the public key is no secret', async () => {
@@ -86,14 +108,17 @@ describe('a token', () => {
         .setIssuedAt()
         .setExpirationTime('5m')
         .sign(new TextEncoder().encode(String(secret)))
-      expect(await verifier()(forged)).toBeNull()
+      expect(await refusalOf(verifier()(forged))).toBe('ERR_JOSE_ALG_NOT_ALLOWED')
+      const [header, body] = [decodeProtectedHeader(forged), decodeJwt(forged)]
+      expect(identityTokenProblem({ ...header }, body, now())?.code).toBe('ERR_JOSE_ALG_NOT_ALLOWED')
     }
   })
 
   it('without a signature, of nobody, or too long names no issuer or is not valid', async () => {
     const parts = (await issuer.token(claims)).split('.')
     const none = Buffer.from(JSON.stringify({ alg: 'none', kid: issuer.kid })).toString('base64url')
-    expect(await verifier()(`${none}.${parts[1]}.`)).toBeNull()
+    expect(await refusalOf(verifier()(`${none}.${parts[1]}.`))).toBe('ERR_JOSE_ALG_NOT_ALLOWED')
+    expect(identityTokenProblem({ alg: 'none' }, {}, now())?.code).toBe('ERR_JOSE_ALG_NOT_ALLOWED')
     expect(namedIssuer('eyJ.eyJ.x')).toBeNull()
     expect(namedIssuer(await issuer.token({ ...claims, filling: 'x'.repeat(8192) }))).toBeNull()
   })
@@ -103,7 +128,7 @@ describe('a token', () => {
     const token = await issuer.token(claims)
     await verify(token)
     const reads = issuer.reads()
-    for (let count = 0; count < 5; count += 1) expect(await verify(token)).not.toBeNull()
+    for (let count = 0; count < 5; count += 1) await verify(token)
     expect(issuer.reads()).toBe(reads)
   })
 })
@@ -120,7 +145,7 @@ describe('the keys of an issuer', () => {
     const verify = verifier()
     await verify(await issuer.token(claims))
     const { kid } = await issuer.keys.generate('ES256')
-    expect(await verify(await issuer.token(claims, { kid }))).not.toBeNull()
+    await verify(await issuer.token(claims, { kid }))
     expect(issuer.reads()).toBe(2)
   })
 
@@ -129,7 +154,8 @@ describe('the keys of an issuer', () => {
     await verify(await issuer.token(claims))
     const { kid } = await issuer.keys.generate('RS256')
     for (let count = 0; count < 5; count += 1) {
-      expect(await verify(await issuer.token({ ...claims, count }, { kid }))).toBeNull()
+      const token = await issuer.token({ ...claims, count }, { kid })
+      expect(await refusalOf(verify(token))).toBe('ERR_JWKS_NO_MATCHING_KEY')
     }
     expect(issuer.reads()).toBe(1)
   })
@@ -138,7 +164,7 @@ describe('the keys of an issuer', () => {
     const verify = verifier({ freshMs: 0, staleMs: 1000, pauseMs: 0 })
     await verify(await issuer.token(claims))
     await issuer.close()
-    expect(await verify(await issuer.token({ ...claims, run_id: 2 }))).not.toBeNull()
+    expect(await verify(await issuer.token({ ...claims, run_id: 2 }))).toMatchObject({ issuer: issuer.url })
     let run = 3
     const isRefused = async () => {
       run += 1
@@ -155,7 +181,7 @@ describe('the keys of an issuer', () => {
     const verify = verifier()
     await expect(verify(token)).rejects.toMatchObject({ kind: 'unavailable' })
     issuer = await startJobIssuer(port)
-    expect(await verify(await issuer.token(claims), url)).not.toBeNull()
+    expect(await verify(await issuer.token(claims), url)).toMatchObject({ issuer: url })
   })
 
   it('are not read from addresses that webhooks may not reach', async () => {

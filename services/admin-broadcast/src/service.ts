@@ -38,7 +38,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    ...openCallers(config, { database, lifecycle }),
+    ...openCallers(config, { database, logger, lifecycle }),
     routes: [
       // They stand before those with an id, which would match their names.
       ...liveRoutes({ board, clock, streams, streamSlots }),

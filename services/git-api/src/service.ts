@@ -232,7 +232,7 @@ function openAuthentication(
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
   const authenticator = createAuthenticator(
     recordingTokenUse(database, findToken, logger),
-    openFindJob(config, { database, lifecycle }),
+    openFindJob(config, { database, logger, lifecycle }),
   )
   const sessions = {
     authenticate: limitUnknownTokens(authenticator.authenticate, {

@@ -243,6 +243,8 @@ describe('a badge', () => {
 
   it('is refused like the figures', async () => {
     expect((await badge('metric=speed')).status).toBe(400)
+    const misspelt = await badge('metric=deployment_frequency&enviroment=production')
+    expect([misspelt.status, misspelt.text]).toEqual([400, expect.stringContaining('enviroment is not')])
     expect((await badge('metric=change_failure_rate', 'guest')).status).toBe(403)
   })
 })

@@ -111,6 +111,7 @@ describe('a rule of a project', () => {
     [{ claims: 'repository' }, 'claims is invalid'],
     [{ scopes: ['saga_report'] }, 'scopes does not have a valid value'],
     [{ access_level: 50 }, 'access_level does not have a valid value'],
+    [{ expires: '2999-01-31' }, 'expires is not a parameter'],
   ])('is refused with %j before any rule is asked', async (fields, error) => {
     const { status, body } = await harness.ask('owner', 'POST', path(), { ...given, ...fields })
     expect([status, body.error]).toEqual([400, error])

@@ -77,7 +77,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    ...openCallers(config, { database, lifecycle }),
+    ...openCallers(config, { database, logger, lifecycle }),
     routes: routes({
       database,
       queues: ownQueues,

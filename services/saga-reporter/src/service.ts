@@ -94,7 +94,7 @@ export async function createService(config: Config, context: ServiceContext) {
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const callers = openCallers(config, { database, lifecycle })
+  const callers = openCallers(config, { database, logger, lifecycle })
   const app = createApp(config, context, { ...callers, routes, createLimiter })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => http.close())

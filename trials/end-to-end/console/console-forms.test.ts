@@ -320,6 +320,13 @@ describe.skipIf(!browser || isTreeGiven)('trusted CI jobs', { timeout: 120_000 }
       await dialog.getByText('ref is refs/heads/other, not refs/heads/main').waitFor()
       await tried.fill(JSON.stringify({ ...job, ref: 'refs/heads/main' }))
       await dialog.getByText('trusted', { exact: true }).waitFor()
+      const times = { sub: 'job', iat: 1_800_000_000, exp: 1_800_000_300 }
+      const parts = [{ alg: 'none' }, { ...job, ...times, ref: 'refs/heads/main' }].map((part) =>
+        Buffer.from(JSON.stringify(part)).toString('base64url'),
+      )
+      await tried.fill(`${parts.join('.')}.`)
+      await dialog.getByText('ERR_JOSE_ALG_NOT_ALLOWED').waitFor()
+      await dialog.getByText('not trusted', { exact: true }).waitFor()
       await dialog.getByRole('button', { name: 'Close' }).click()
 
       await page.getByRole('button', { name: 'Distrust Pushes to main' }).click()

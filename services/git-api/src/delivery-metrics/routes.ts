@@ -25,7 +25,9 @@ import { intervals, type Metric, metrics } from './delivery-metrics.js'
 export function deliveryMetricRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   return [
     route('GET', '/projects/:id/dora/metrics', guards.readDeployments, readMetric(database)),
-    route('GET', '/projects/:id/dora/badge', guards.readDeployments, getBadge(database)),
+    route('GET', '/projects/:id/dora/badge', guards.readDeployments, getBadge(database), {
+      refusesUnknown: true,
+    }),
     route('GET', '/delivery_metrics', signedIn, listProjectMetrics(database), { refusesUnknown: true }),
   ]
 }

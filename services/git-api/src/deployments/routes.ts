@@ -47,7 +47,7 @@ export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
     route('GET', one, readDeployments, getDeployment(deps.database)),
     route('PUT', one, deploy, updateDeployment(deps)),
     route('DELETE', one, maintain, deleteDeployment(deps.database)),
-    route('GET', `${one}/commits`, readDeployments, listCommits(deps.database)),
+    route('GET', `${one}/commits`, readDeployments, listCommits(deps.database), { refusesUnknown: true }),
     route('GET', `${one}/merge_requests`, readDeployments, listMergeRequests(deps.database)),
   ]
 }

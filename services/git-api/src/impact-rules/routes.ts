@@ -35,13 +35,13 @@ export function impactRuleRoutes({ database, guards: { maintain } }: ProjectReso
   const path = '/projects/:id/impact_rules'
   const one = `${path}/:rule_id`
   return [
-    route('GET', path, maintain, listRules(database)),
+    route('GET', path, maintain, listRules(database), { refusesUnknown: true }),
     // A misspelt condition that was ignored would have the rule act where its author does not want it.
     route('POST', path, maintain, createRule(database), { refusesUnknown: true }),
     route('GET', one, maintain, getRule(database)),
     route('PUT', one, maintain, updateRule(database), { refusesUnknown: true }),
     route('DELETE', one, maintain, deleteRule(database)),
-    route('GET', `${one}/runs`, maintain, listRuns(database)),
+    route('GET', `${one}/runs`, maintain, listRuns(database), { refusesUnknown: true }),
     route('POST', `${one}/runs/:run_id/revert`, maintain, revertRun(database)),
   ]
 }

@@ -46,7 +46,7 @@ export function reportRoutes(deps: ReportDependencies): Route[] {
   return [
     route('POST', `${path}/report`, writeStatuses, storeReport(deps), { bodyBytesMax, ownBody }),
     route('GET', `${path}/report`, readStatuses, getReport(deps)),
-    route('GET', `${path}/reports`, readStatuses, listReports(database)),
+    route('GET', `${path}/reports`, readStatuses, listReports(database), { refusesUnknown: true }),
     route('GET', `${path}/report_changes`, readStatuses, listReportChanges(deps)),
     route('GET', `${pipeline}/test_report`, readPipelines, getTestReport(deps)),
     route('GET', `${pipeline}/test_report_summary`, readPipelines, getTestReportSummary(database)),

@@ -1,4 +1,4 @@
-import { publicKeyAlgorithms } from '@switchyard/job-identity'
+import { publicKeyAlgorithms } from '@switchyard/domain/access'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
 import type { SignInProvider } from '../sign-in-config.js'

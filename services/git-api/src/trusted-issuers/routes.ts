@@ -91,12 +91,13 @@ export function trustedIssuerRoutes(deps: trusted.TrustedIssuerDependencies): Ro
   const path = '/projects/:id/trusted_issuers'
   const outside = '/trusted_issuers'
   return [
-    route('GET', path, maintain, listOfProject(deps)),
-    route('POST', path, maintain, createInProject(deps)),
+    route('GET', path, maintain, listOfProject(deps), { refusesUnknown: true }),
+    // A misspelt condition that was ignored would have a rule trust more jobs, or for longer, than its author wants.
+    route('POST', path, maintain, createInProject(deps), { refusesUnknown: true }),
     route('GET', `${path}/:trusted_issuer_id`, maintain, getOfProject(deps)),
     route('DELETE', `${path}/:trusted_issuer_id`, maintain, deleteOfProject(deps)),
-    route('GET', outside, administrator, listOutside(deps)),
-    route('POST', outside, administrator, createOutside(deps)),
+    route('GET', outside, administrator, listOutside(deps), { refusesUnknown: true }),
+    route('POST', outside, administrator, createOutside(deps), { refusesUnknown: true }),
     route('GET', `${outside}/:trusted_issuer_id`, administrator, getOutside(deps)),
     route('DELETE', `${outside}/:trusted_issuer_id`, administrator, deleteOutside(deps)),
   ]

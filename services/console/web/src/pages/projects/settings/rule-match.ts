@@ -1,24 +1,57 @@
-import { type Claims, matchesClaims } from '@switchyard/domain/access'
+import {
+  type Claims,
+  identityTokenCharsMax,
+  identityTokenProblem,
+  matchesClaims,
+} from '@switchyard/domain/access'
 import type { TrustedIssuer } from '../../../generated/types.gen'
 
+/** Header, claims and signature of a signed token. */
+const tokenPattern = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/
+
 /**
- * The claims of an identity token, or those that somebody wrote as JSON. The signature is not checked.
+ * The claims of an identity token, or those that somebody wrote as JSON.
  *
  * @returns null for a text that is neither
  */
 export function readClaims(text: string): Claims | null {
-  const payload = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(text.trim())?.[1]
+  const payload = tokenPattern.exec(text.trim())?.[2]
+  return readObject(payload === undefined ? text : decoded(payload))
+}
+
+/**
+ * Why the services refuse an identity token whatever the rules are, as far as that shows without the keys of its issuer.
+ *
+ * @returns null when it does not show, and for claims that are no token
+ */
+export function tokenProblem(text: string, nowSeconds: number): string | null {
+  const [token, header, payload, signature] = tokenPattern.exec(text.trim()) ?? []
+  if (token === undefined || header === undefined || payload === undefined) return null
+  if (token.length > identityTokenCharsMax)
+    return `the token has more than ${identityTokenCharsMax} characters`
+  const [head, claims] = [header, payload].map((part) => readObject(decoded(part)) ?? {})
+  const problem = identityTokenProblem(head ?? {}, claims ?? {}, nowSeconds)
+  if (problem) return `the token is not valid: ${problem.text}; ${problem.code}`
+  return signature === '' ? 'the token has no signature' : null
+}
+
+function readObject(json: string | null): Claims | null {
   try {
-    const claims: unknown = JSON.parse(payload === undefined ? text : decoded(payload))
-    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? (claims as Claims) : null
+    const value: unknown = JSON.parse(json ?? '')
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Claims) : null
   } catch {
     return null
   }
 }
 
-function decoded(base64url: string): string {
-  const bytes = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
-  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
+/** @returns null for what is not base64url */
+function decoded(base64url: string): string | null {
+  try {
+    const bytes = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
+    return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
+  } catch {
+    return null
+  }
 }
 
 /** Why a rule does not let a job with these claims act; empty when it does. */

@@ -11,7 +11,7 @@ import type { TrustedIssuer } from '../../../generated/types.gen'
 import { roleNames } from '../project-data'
 import { useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
-import { mismatches, readClaims, readPatterns } from './rule-match'
+import { mismatches, readClaims, readPatterns, tokenProblem } from './rule-match'
 
 const scopes = ['api', 'read_api', 'read_repository', 'write_repository']
 const accessLevels = [10, 20, 30, 40]
@@ -148,6 +148,7 @@ const RuleFields = () => (
 function TryDialog({ address, onClose }: { address: string; onClose: () => void }) {
   const [text, setText] = useState('')
   const claims = readClaims(text)
+  const problem = tokenProblem(text, Math.floor(Date.now() / 1000))
   const rules = useQuery({
     queryKey: [address, 'all'],
     queryFn: ({ signal }) => getPage<TrustedIssuer>(address, { per_page: 100 }, signal),
@@ -160,13 +161,15 @@ function TryDialog({ address, onClose }: { address: string; onClose: () => void 
         onChange={(event) => setText(event.target.value)}
         className="font-mono"
         spellCheck={false}
-        hint="It stays in this browser. The signature and the times of a token are not checked."
+        hint="It stays in this browser, which cannot check the signature of a token."
         problem={
           text.trim() !== '' && !claims ? 'This is neither an identity token nor a JSON object.' : undefined
         }
       />
       <div role="status">
-        {claims && <Shown query={rules}>{({ rows }) => <Verdicts rules={rows} claims={claims} />}</Shown>}
+        {claims && (
+          <Shown query={rules}>{({ rows }) => <Verdicts rules={rows} {...{ claims, problem }} />}</Shown>
+        )}
       </div>
       <ModalActions>
         <Button onClick={onClose}>Close</Button>
@@ -178,15 +181,17 @@ function TryDialog({ address, onClose }: { address: string; onClose: () => void 
 function Verdicts({
   rules,
   claims,
+  problem: ofToken,
 }: {
   rules: readonly TrustedIssuer[]
   claims: NonNullable<ReturnType<typeof readClaims>>
+  problem: string | null
 }) {
   if (rules.length === 0) return <p>There is no rule, so no job is trusted.</p>
   return (
     <ul className="grid gap-2 text-sm">
       {rules.map((rule) => {
-        const problems = mismatches(rule, claims)
+        const problems = [...(ofToken === null ? [] : [ofToken]), ...mismatches(rule, claims)]
         return (
           <li key={rule.id}>
             <Badge tone={problems.length === 0 ? 'good' : 'plain'}>
