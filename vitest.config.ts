@@ -83,6 +83,15 @@ export default defineConfig({
         },
       },
       {
+        // The example of the delivery loop, which takes as long as a comparison does; not part of `npm test`.
+        test: {
+          name: 'tour',
+          include: ['trials/tour/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
         // Three machines with servers that Debian has, as root; not part of `npm test`.
         test: {
           name: 'scale-out',

@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runExample } from '../support/delivery-loop-example.js'
 import { startTree, type Tree } from '../support/tree.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -63,4 +65,32 @@ it('shows in the README what the tour really prints', async () => {
   const printed = all.split(border).map((text) => text.trim())
   expect(printed.length).toBe(steps.length)
   for (const [index, { output }] of steps.entries()) expect(printed[index]).toMatch(pattern(output))
+})
+
+it('plays the delivery loop with example data, which Ctrl-C stops and --remove removes', async () => {
+  const ask = async (path: string) => {
+    const response = await fetch(`${tree.url}/api/v4${path}`, {
+      headers: { 'PRIVATE-TOKEN': tree.rootToken },
+    })
+    return { status: response.status, body: (await response.json()) as unknown }
+  }
+  const example = runExample(tree, [], { SECONDS_BEFORE: '2' })
+  let printed = ''
+  example.all?.on('data', (text: Buffer) => {
+    printed += text.toString()
+  })
+  await waitFor(() => printed.includes('The first comparison comes'), { what: 'both deployments' })
+  const project = '/projects/root%2Fexample-delivery-loop'
+  const { body } = await ask(`${project}/deployments?sort=asc`)
+  expect(body).toMatchObject([
+    { iid: 1, status: 'success', services: [expect.stringMatching(/^example-mail-/)] },
+    { iid: 2, status: 'success', services: [expect.stringMatching(/^example-checkout-/)] },
+  ])
+  const [{ services }] = (body as { services: string[] }[]).slice(1) as [{ services: string[] }]
+  const failed = `/sagas?service_name=${services[0]}&outcome=compensated`
+  await waitFor(async () => ((await ask(failed)).body as unknown[]).length, { what: 'sagas that fail' })
+  example.kill('SIGINT')
+  expect(await example).toMatchObject({ exitCode: 1, all: expect.stringContaining('--remove') })
+  expect((await runExample(tree, ['--remove'])).all).toContain('Removed root/example-delivery-loop.')
+  expect((await ask(project)).status).toBe(404)
 })

@@ -156,6 +156,11 @@ describe('administrators', () => {
     expect((await signIn.api(window, '/session')).body.user).toMatchObject({ id, is_admin: true })
     const listed = await outcome(send('admin', 'GET', path))
     expect(listed.body).toMatchObject([{ extern_uid: 'by-admin', last_signed_in_at: expect.any(String) }])
+    const asGitLab = { identities: [given] }
+    expect((await outcome(send('admin', 'GET', `/users/${id}`))).body).toMatchObject(asGitLab)
+    const users = await outcome(send('admin', 'GET', '/users?username=owner'))
+    expect(users.body).toMatchObject([{ id, ...asGitLab }])
+    expect((await outcome(send('user', 'GET', `/users/${id}`))).body).not.toHaveProperty('identities')
     const identity = (made.body as { id: number }).id
     expect((await send('admin', 'DELETE', `${path}/${identity}`)).status).toBe(204)
     expect((await signIn.api(window, '/session')).body.user).toBeNull()

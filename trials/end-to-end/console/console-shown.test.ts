@@ -258,7 +258,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
       await page.goto('/console/')
       const sagas = page.getByRole('region', { name: 'Sagas' })
       await sagas.getByRole('alert').getByText('The server does not answer').waitFor({ timeout: 30_000 })
-      for (const flag of ['stuck', 'overdue', 'parked', 'inconsistent'])
+      for (const flag of ['in error', 'stuck', 'overdue', 'parked', 'inconsistent'])
         await expect.poll(() => sagas.textContent()).toContain(`–${flag}`)
     } finally {
       await close()

@@ -83,6 +83,10 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       await logIn(page, 'ada')
       await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
       expect(page.url()).toBe(`${url}/console/projects?q=engine`)
+      await page.goto('/console/')
+      const steps = page.getByRole('region', { name: 'First steps' })
+      await steps.getByText(`git push ${url}/ada/demo.git HEAD:main`).waitFor()
+      expect(await steps.getByText('Report a saga').count()).toBe(0)
       await page.getByRole('button', { name: 'Account' }).click()
       await page.getByText('<img src=x onerror=alert(1)>').waitFor()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -91,6 +95,14 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
       await page.waitForURL(`${url}/console/sign-in**`)
       await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     })
+  })
+
+  it('shows administrators the accounts by which users sign in', async () => {
+    if (!browser) throw new Error('There is no browser')
+    const { page, close } = await visit(browser, { url, token: tree.rootToken })
+    await page.goto('/console/admin/users?q=ada')
+    await page.getByRole('row', { name: /^ada .*Acme: ada/ }).waitFor()
+    await close()
   })
 
   it('lets users make a token for themselves, and revoke it', async () => {

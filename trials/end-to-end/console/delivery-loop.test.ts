@@ -92,7 +92,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     const deployment = picture.getByRole('link', {
       name: /^Deployment 1 of root\/shop to production: success, .* Worse since then: .*more sagas fail \(billing\)/,
     })
-    expect(await deployment.textContent()).toBe('! #1 shop')
+    expect(await deployment.textContent()).toBe('! #1 of root/shop')
     await picture
       .getByRole('link', { name: /^the bank is closed: 19 failures, the most, \d+, at / })
       .waitFor()
@@ -138,6 +138,34 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await figures.getByRole('columnheader', { name: '1. the bank is closed' }).waitFor()
     expect(await figures.getByRole('row').count()).toBe(1 + 96)
     expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows on a phone all of a rule, that what it did is in force, and why a change of it is refused', async () => {
+    if (!browser) throw new Error('There is no browser')
+    const phone = { width: 390, height: 700 }
+    const { page, close } = await visit(browser, { url: tree.url, token: tree.rootToken, ...phone })
+    const api = apiOf(tree.url, tree.rootToken)
+    const rules = '/projects/root%2Fshop/impact_rules'
+    const [rule] = await api<{ id: number }[]>('GET', rules)
+    const path = `${rules}/${rule?.id}`
+    await api('PUT', path, { dry_run: true })
+    await page.goto('/console/projects/root/shop/settings')
+    const row = page.getByRole('row', { name: /^Stop the line/ })
+    for (const text of ['in force', 'dry run', 'anything becomes worse'])
+      await row.getByText(text, { exact: true }).waitFor()
+    expect((await row.boundingBox())?.width).toBeLessThanOrEqual(phone.width)
+    await row.getByRole('button', { name: 'Edit Stop the line' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByRole('textbox', { name: 'Name of the rule' }).fill('Stop it')
+    await api('PUT', path, { name: 'Stop the line now' })
+    await form.getByRole('button', { name: 'Save' }).click()
+    const refusal = await form.getByRole('alert').boundingBox()
+    const shown = await form.boundingBox()
+    if (!refusal || !shown) throw new Error('Nothing is refused')
+    expect(refusal.y).toBeGreaterThanOrEqual(shown.y)
+    expect(refusal.y + refusal.height).toBeLessThanOrEqual(shown.y + shown.height)
+    await api('PUT', path, { name: 'Stop the line', dry_run: false })
     await close()
   })
 

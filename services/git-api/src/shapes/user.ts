@@ -1,4 +1,4 @@
-import type { User } from '@switchyard/db'
+import type { Identity, User } from '@switchyard/db'
 import { accessLevels, dayText } from '@switchyard/domain/access'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -74,7 +74,9 @@ export const wholeUserShape = z
     last_sign_in_at: z.null(),
     current_sign_in_at: z.null(),
     last_activity_on: z.null(),
-    identities: z.array(z.unknown()),
+    identities: z
+      .array(z.object({ provider: z.string(), extern_uid: z.string() }))
+      .meta({ description: 'Accounts at providers of single sign-on' }),
     two_factor_enabled: z.boolean(),
     external: z.boolean(),
     ...fieldShapes(accountFields),
@@ -110,7 +112,11 @@ export const presentProfile = (user: User, baseUrl: string): z.output<typeof pro
 })
 
 /** Everything about a user: for administrators and for the user. */
-export const presentWholeUser = (user: User, baseUrl: string): z.output<typeof wholeUserShape> => ({
+export const presentWholeUser = (
+  user: User,
+  identities: readonly Identity[],
+  baseUrl: string,
+): z.output<typeof wholeUserShape> => ({
   ...presentProfile(user, baseUrl),
   email: user.email,
   commit_email: user.email,
@@ -118,7 +124,7 @@ export const presentWholeUser = (user: User, baseUrl: string): z.output<typeof w
   last_sign_in_at: null,
   current_sign_in_at: null,
   last_activity_on: null,
-  identities: [],
+  identities: identities.map(({ provider, subject }) => ({ provider, extern_uid: subject })),
   two_factor_enabled: false,
   external: false,
   ...shownFields(accountFields, user.profile),

@@ -38,8 +38,11 @@ export const updateIdentity = (
   changes: Partial<Pick<Identity, 'tokenId' | 'gaveAdmin' | 'lastSignedInAt'>>,
 ): Promise<IdentityOfUser> => prisma.identity.update({ where: { id }, data: changes, include })
 
-export const listIdentities = ({ prisma }: DatabaseOrTransaction, userId: number): Promise<Identity[]> =>
-  prisma.identity.findMany({ where: { userId }, orderBy: { id: 'asc' } })
+export const listIdentities = (
+  { prisma }: DatabaseOrTransaction,
+  ...userIds: number[]
+): Promise<Identity[]> =>
+  prisma.identity.findMany({ where: { userId: { in: userIds } }, orderBy: { id: 'asc' } })
 
 /** Whether a token belongs to sign-ins by a provider, and has no secret that anybody knows. */
 export async function isTokenOfSignIn({ prisma }: DatabaseOrTransaction, tokenId: number): Promise<boolean> {

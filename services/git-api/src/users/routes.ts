@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Database, User } from '@switchyard/db'
 import { type Caller, requireAdministrator } from '@switchyard/domain/access'
 import {
   administrator,
@@ -40,6 +40,7 @@ import {
   userPageShape,
   wholeUserShape,
 } from '../shapes/user.js'
+import { listIdentities } from '../sign-in/store.js'
 import { type RemoveUserDependencies, removeUser } from './remove-user.js'
 import type { UserOrder, UserState } from './store.js'
 import type { UserDependencies } from './users.js'
@@ -90,13 +91,16 @@ export const userRoutes = (deps: RemoveUserDependencies): Route[] => [
   route('POST', '/users/:id/unblock', administrator, setUserState(deps, 'active')),
 ]
 
+const presentOne = async (database: Database, user: User, baseUrl: string) =>
+  presentWholeUser(user, await listIdentities(database, user.id), baseUrl)
+
 const getCurrentUser = (database: Database) =>
   endpoint({
     summary: 'The caller',
     replies: { 200: wholeUserShape },
     input: z.object({}),
     handle: async (_input, caller: Caller, { baseUrl }) =>
-      ok(presentWholeUser(await users.getCurrentUser(database, caller), baseUrl)),
+      ok(await presentOne(database, await users.getCurrentUser(database, caller), baseUrl)),
   })
 
 const no = ['false', '0']
@@ -126,7 +130,7 @@ const createUser = (database: Database) =>
       const { email, username, name, admin } = given
       const added = { email, username, name, admin, profile: profileOf(given) }
       const user = await users.createUser(database, added, auditAuthor(administrator, call))
-      return created(presentWholeUser(user, call.baseUrl))
+      return created(presentWholeUser(user, [], call.baseUrl))
     },
   })
 
@@ -185,7 +189,14 @@ const listUsers = (database: Database) =>
       } as const
       const order = { column: orderColumns[column], direction }
       const found = await users.listUsers(database, filter, order, rowsOf(given))
-      const items = found.users.map((user) => presentWholeUser(user, call.baseUrl))
+      const identities = await listIdentities(database, ...found.users.map(({ id }) => id))
+      const items = found.users.map((user) =>
+        presentWholeUser(
+          user,
+          identities.filter(({ userId }) => userId === user.id),
+          call.baseUrl,
+        ),
+      )
       return pageReply(items, given, found.total, call)
     },
   })
@@ -205,7 +216,10 @@ const getUser = (database: Database) =>
     async handle({ id }, caller: Caller, { baseUrl }) {
       const user = await users.getUser(database, id)
       const whole = caller.user.admin || caller.user.id === user.id
-      return versioned(whole ? presentWholeUser(user, baseUrl) : presentProfile(user, baseUrl), user)
+      return versioned(
+        whole ? await presentOne(database, user, baseUrl) : presentProfile(user, baseUrl),
+        user,
+      )
     },
   })
 
@@ -228,7 +242,7 @@ const updateUser = (deps: UserDependencies) =>
       const asked = { email, username, name, admin, profile: profileOf(given) }
       const author = auditAuthor(administrator, call)
       const user = await users.changeUser(deps, id, asked, author, preconditionOf(call))
-      return versioned(presentWholeUser(user, call.baseUrl), user)
+      return versioned(await presentOne(deps.database, user, call.baseUrl), user)
     },
   })
 

@@ -39,8 +39,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, empty, busy }: Ta
         aria-busy={busy || undefined}
         data-list=""
         className={`w-full border-collapse text-sm ${isFolded ? 'max-md:grid' : ''}`}
-        // A table that is no grid takes no notice of it.
-        style={{ gridTemplateColumns: `repeat(${beside}, auto)` }}
+        style={isFolded ? { gridTemplateColumns: `repeat(${beside}, auto)` } : undefined}
       >
         <thead className={folded}>
           <tr className={`border-b text-left text-quiet ${folded}`}>
@@ -63,23 +62,28 @@ export function DataTable<Row>({ label, columns, rows, rowKey, empty, busy }: Ta
               className={`border-b last:border-0 focus-within:bg-raised hover:bg-raised ${folded}`}
             >
               {columns.map((column) => (
-                <td
-                  key={column.header}
-                  className={`${cellClass} min-w-20 align-baseline ${classOf(column)} ${column.below ? 'max-md:order-1 max-md:col-span-full max-md:pt-0' : ''}`}
-                >
-                  {column.below && (
-                    <div className="text-quiet md:hidden" aria-hidden="true">
-                      {column.header}
-                    </div>
-                  )}
-                  {column.cell(row)}
-                </td>
+                <Cell key={column.header} column={column} row={row} />
               ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const { below, header, cell } = column
+  const place = below ? 'max-md:order-1 max-md:col-span-full max-md:pt-0' : ''
+  return (
+    <td className={`${cellClass} min-w-20 align-baseline ${classOf(column)} ${place}`}>
+      {below && (
+        <div className="text-quiet md:hidden" aria-hidden="true">
+          {header}
+        </div>
+      )}
+      {cell(row)}
+    </td>
   )
 }
 

@@ -39,7 +39,7 @@ function LinkForm({ address }: { address: string }) {
         extern_uid: textOf(given, 'extern_uid'),
       })
       form.reset()
-      await client.invalidateQueries({ queryKey: [address] })
+      await client.invalidateQueries()
     } catch (error) {
       setProblem(error)
     }

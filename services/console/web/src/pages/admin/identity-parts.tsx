@@ -64,7 +64,7 @@ export function Identities({ address, mayChange }: { address: string; mayChange:
 }
 
 /** The label of a provider by its name; the name of one that is not in the settings any more. */
-function useProviderLabel(): (provider: string) => string {
+export function useProviderLabel(): (provider: string) => string {
   const providers = useQuery(waysQuery).data?.providers ?? []
   return (provider) => providers.find(({ name }) => name === provider)?.label ?? provider
 }
@@ -83,7 +83,7 @@ function UnlinkDialog({
   const client = useQueryClient()
   const run = async () => {
     await send('DELETE', `${address}/${identity.id}`)
-    await client.invalidateQueries({ queryKey: [address] })
+    await client.invalidateQueries()
     onClose()
   }
   return (

@@ -19,6 +19,7 @@ import { Time } from '../../components/time'
 import type { User } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
 import { IdentitiesDialog } from './identities-dialog'
+import { useProviderLabel } from './identity-parts'
 import { EditDialog, UserForm } from './user-form'
 
 const route = getRouteApi('/admin/users')
@@ -131,6 +132,7 @@ function columnsFor({
         </span>
       ),
     },
+    { header: 'Sign-ins', wide: true, cell: (user) => <SignIns user={user} /> },
     { header: 'Created', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
   ]
   const actions: Column<User> = {
@@ -153,6 +155,21 @@ function columnsFor({
     ),
   }
   return mayChange ? [...shown, actions] : shown
+}
+
+/** The accounts at providers by which a user signs in, beside tokens. */
+function SignIns({ user: { identities } }: { user: User }) {
+  const labelOf = useProviderLabel()
+  if (identities.length === 0) return <span className="text-quiet">–</span>
+  return (
+    <ul className="wrap-anywhere">
+      {identities.map(({ provider, extern_uid }) => (
+        <li key={`${provider} ${extern_uid}`}>
+          <bdi>{labelOf(provider)}</bdi>: <bdi>{extern_uid}</bdi>
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 function UserDialog({ dialog, onClose }: { dialog: Dialog; onClose: () => void }) {

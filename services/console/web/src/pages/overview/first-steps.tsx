@@ -1,12 +1,15 @@
-import { useSession } from '../../api/session'
+import { mayUse, useSession } from '../../api/session'
 import { CopyButton } from '../../components/copy-button'
 import { Panel } from '../../components/page'
 import { TextLink } from '../../components/text-link'
 
 const origin = location.origin
 
-/** @param username the owner of the project that the first one makes */
-const stepsOf = (username: string) => [
+/**
+ * @param username the owner of the project that the first one makes
+ * @param hasSagas whether the user may report sagas
+ */
+const stepsOf = (username: string, hasSagas: boolean) => [
   {
     name: 'Create a project',
     command: `curl -H "PRIVATE-TOKEN: $TOKEN" ${origin}/api/v4/projects -d name=demo`,
@@ -19,15 +22,20 @@ const stepsOf = (username: string) => [
     name: 'Report the status of a commit',
     command: `curl -H "PRIVATE-TOKEN: $TOKEN" ${origin}/api/v4/projects/${username}%2Fdemo/statuses/$SHA -d state=success -d name=build`,
   },
-  {
-    name: 'Report a saga',
-    command: `curl -H "PRIVATE-TOKEN: $TOKEN" -H "Content-Type: application/json" ${origin}/api/v4/saga_events -d '{"events":[{"operation":"SagaStarted","event_id":"first-1","saga_id":"first","service_name":"booking"}]}'`,
-  },
+  ...(hasSagas
+    ? [
+        {
+          name: 'Report a saga',
+          command: `curl -H "PRIVATE-TOKEN: $TOKEN" -H "Content-Type: application/json" ${origin}/api/v4/saga_events -d '{"events":[{"operation":"SagaStarted","event_id":"first-1","saga_id":"first","service_name":"booking"}]}'`,
+        },
+      ]
+    : []),
 ]
 
 /** For an installation without a project: commands to copy, with the address of this installation. */
 export function FirstSteps() {
-  const { user } = useSession()
+  const session = useSession()
+  const steps = stepsOf(session.user?.username ?? '', mayUse(session, 'sagas'))
   return (
     <Panel name="First steps">
       <p className="mb-3">
@@ -35,7 +43,7 @@ export function FirstSteps() {
         into <code>TOKEN</code>, and try these commands:
       </p>
       <ol className="grid gap-3">
-        {stepsOf(user?.username ?? '').map(({ name, command }) => (
+        {steps.map(({ name, command }) => (
           <li key={name}>
             <h3 className="mb-1 text-sm font-medium">{name}</h3>
             <div className="flex flex-wrap items-center gap-2">

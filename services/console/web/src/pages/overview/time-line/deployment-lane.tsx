@@ -30,9 +30,8 @@ export function deploymentParams({ project, id }: EndedDeployment) {
 export const findingsText = ({ findings }: EndedDeployment): string =>
   [...new Set(findings.map((finding) => `${nameOf(finding)} (${finding.service_name})`))].join(', ')
 
-/** '! #12 shop': each project has numbers of its own. */
-const textOf = ({ project, iid }: EndedDeployment) =>
-  `! #${iid} ${project.path_with_namespace.split('/').at(-1)}`
+/** '! #12 of root/shop': each project has numbers of its own. Its name has these words, too. */
+const textOf = ({ project, iid }: EndedDeployment) => `! #${iid} of ${project.path_with_namespace}`
 
 /** Half of the width that a mark takes at most. */
 const halfOf = (deployment: EndedDeployment) =>

@@ -141,7 +141,7 @@ export const CommonCause = () => (
 )
 
 export const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishedAt: string | null }) => (
-  <div className="min-w-40">
+  <div className="md:min-w-40">
     <Badge tone="bad">worse</Badge> {beganText(finding.began_at, finishedAt)} the deployment
     <p className="text-quiet">
       {changeText(finding)}; confidence {confidenceText(finding.chance)} ({finding.test}).{' '}
