@@ -96,7 +96,8 @@ export function writeCredentials(env: Environment, connection: Connection): stri
 
 /** Node's own `recursive` never returns where nothing can be made, such as below /proc. */
 function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
+  // A drive that there is not is its own parent.
+  if (existsSync(folder) || dirname(folder) === folder) return
   makeFolder(dirname(folder))
   try {
     mkdirSync(folder, { mode: 0o700 })
