@@ -1,10 +1,10 @@
 import type { Database } from '@switchyard/db'
-import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { endpoint, inSlot, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { getPipeline } from '../pipelines/pipelines.js'
 import { addSeconds, entriesMax, type TestCase, type TestCounts } from './entries.js'
-import { type ReportDependencies, readEntries, readingReports } from './reports.js'
+import { type ReportDependencies, readEntries } from './reports.js'
 import { findContents, listReports, type StoredReport } from './store.js'
 
 const suiteCounts = {
@@ -114,9 +114,7 @@ export const getTestReport = ({ database, reportReads }: ReportDependencies) =>
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall, call) {
       const reports = await reportsOf(database, access, id)
-      const suites = await readingReports(reportReads, call, () =>
-        readSuites(database, access.project.id, reports),
-      )
+      const suites = await inSlot(reportReads, call, () => readSuites(database, access.project.id, reports))
       return ok({ ...countsOf(sumOf(reports)), test_suites: suites })
     },
   })
