@@ -73,7 +73,7 @@ export {
   unsupported,
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
-export { auditAuthor, senderAddress, senderKey } from './sender.js'
+export { auditAuthor, inSlot, senderAddress, senderKey } from './sender.js'
 export { clearSessionCookie, cookieOf, setSessionCookie } from './session-cookie.js'
 export { createStreamSlots, type StreamSlots } from './stream-slots.js'
 export { limitUnknownTokens } from './unknown-tokens.js'

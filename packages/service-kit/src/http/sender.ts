@@ -2,6 +2,7 @@ import { DomainError } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
+import type { Slots } from '../slots.js'
 import { type AuthenticateFrom, callerOf, tokenKey, tokenOf, tokenOrPasswordOf } from './authentication.js'
 import type { Call, Route } from './endpoint.js'
 import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
@@ -72,6 +73,13 @@ export function senderKey({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string
   if (!caller) return `address ${senderAddress(raw.request.ip)}`
   return caller.token.job ? countedToken(caller) : `user ${caller.user.id}`
 }
+
+/** Does the work of a call once its sender has a slot. @throws DomainError as {@link Slots.run} */
+export const inSlot = <Result>(
+  slots: Slots,
+  call: Pick<Call, 'caller' | 'raw' | 'signal'>,
+  work: () => Promise<Result>,
+): Promise<Result> => slots.run({ sender: senderKey(call) }, call.signal, work)
 
 const tokenLimitKey = (caller: Caller | null, token: string): string =>
   caller?.token.job ? countedToken(caller) : tokenKey(token)

@@ -37,7 +37,7 @@ export type ServeExchange = (
   call: Pick<Call, 'baseUrl' | 'logger'>,
 ) => Promise<void>
 
-/** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
+/** Does the work once the sender has a slot. The fetches and pushes of one user, or of one address, share a limit. */
 export function inStream(
   idleMs: number,
   { repository }: ProjectCall,

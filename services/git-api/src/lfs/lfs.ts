@@ -10,7 +10,7 @@ import {
   writeLfsObject,
 } from '@switchyard/git-storage/lfs-objects'
 import { countBytes } from '@switchyard/git-storage/repository-files'
-import { type Call, senderKey } from '@switchyard/service-kit/http'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
 import type { Slots } from '@switchyard/service-kit/slots'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import type { StorageSpace } from '../system/system.js'
@@ -91,7 +91,7 @@ export const findQuotaRefusal = (
 ) => storageSpace.findQuotaRefusal({ diskPath, countBytes: () => countBytes(repository) }, bytes)
 
 /**
- * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
+ * Stores an object once the sender has a slot; the bytes of an object that is stored already are not read.
  *
  * @param chunks the bytes as they arrive
  * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256; too-large,
@@ -108,7 +108,7 @@ export async function uploadLfsObject(
   if (object.size > deps.lfsObjectBytesMax) throw tooLarge(largest(deps.lfsObjectBytesMax))
   const reason = problemOf(object, deps.lfsObjectBytesMax)
   if (reason !== null) throw invalid(reason)
-  await inTurn(deps.lfsTransfers, call, async () => {
+  await inSlot(deps.lfsTransfers, call, async () => {
     const isStored = (await findLfsObject(access.repository, object.oid)) === object.size
     if (isStored) await renewLfsObject(access.repository, object.oid)
     else {
@@ -134,7 +134,7 @@ export async function verifyLfsObject(
 
 /** A stored object whose bytes can be sent. */
 interface ReadableLfsObject extends LfsObject {
-  /** Writes a part of the bytes in bounded memory when it is the sender's turn; the caller ends the stream. */
+  /** Writes a part of the bytes in bounded memory once the sender has a slot; the caller ends the stream. */
   write(output: Writable, range: ByteRange): Promise<void>
 }
 
@@ -153,13 +153,6 @@ export async function openLfsObject(
     oid,
     size,
     write: (output, range) =>
-      inTurn(deps.lfsTransfers, call, () => writeLfsObject(repository, oid, output, { range, idleMs })),
+      inSlot(deps.lfsTransfers, call, () => writeLfsObject(repository, oid, output, { range, idleMs })),
   }
 }
-
-/** Transfers bytes when it is the sender's turn. @throws DomainError rate-limited when too many transfers of the sender wait */
-export const inTurn = <Result>(
-  lfsTransfers: Slots,
-  call: Call,
-  work: () => Promise<Result>,
-): Promise<Result> => lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)

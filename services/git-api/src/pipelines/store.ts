@@ -91,7 +91,7 @@ export type PipelineWithJobs = PipelineWithAuthor & { jobs: StatusWithAuthor[] }
 
 type Client = Pick<Pool | PoolClient, 'query'>
 
-const toldJobsMax = 100
+const hookJobsMax = 100
 
 export const pipelineKey = ({ projectId, sha, ref }: PipelineLabel): string =>
   JSON.stringify([projectId, sha, ref])
@@ -158,7 +158,7 @@ export async function findPipelineWithJobs(
     name: 'jobs-of-pipeline',
     text: `SELECT ${statusColumns} FROM commit_statuses s LEFT JOIN users u ON u.id = s.author_id
       WHERE s.project_id = $1 AND s.sha = $2 AND s.pipeline_id = $3 AND NOT s.superseded
-      ORDER BY s.id DESC LIMIT ${toldJobsMax}`,
+      ORDER BY s.id DESC LIMIT ${hookJobsMax}`,
     values: [projectId, pipeline.sha, id],
   })
   return { ...pipeline, jobs: rows.map(statusOf) }

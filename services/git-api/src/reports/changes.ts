@@ -1,10 +1,10 @@
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { getCommit } from '../commits/commits.js'
 import type { ProjectCall } from '../guards.js'
 import type { Finding, ReportFormat } from './entries.js'
 import { compareOutcomes } from './outcomes.js'
-import { type ReportDependencies, type ReportEntries, readEntries, readingReports } from './reports.js'
+import { type ReportDependencies, type ReportEntries, readEntries } from './reports.js'
 import { findContents, findOutcomes, listReports, type StoredReport } from './store.js'
 
 /** Reports of a commit that are compared, and tests or findings of a report that are shown of each kind. */
@@ -74,7 +74,7 @@ export function reportComparer({ database, reportReads }: ReportDependencies) {
   ): Promise<ReportChanges[]> => {
     const { id: sha, parentIds } = await getCommit(repository, revision)
     const [parentSha = null] = parentIds
-    return readingReports(reportReads, call, async () => {
+    return inSlot(reportReads, call, async () => {
       const ofCommit = (id: string) => listReports(database, { projectId: project.id, sha: id })
       const { reports } = await ofCommit(sha)
       const before = parentSha === null || reports.length === 0 ? [] : (await ofCommit(parentSha)).reports

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import type { Database, Rows } from '@switchyard/db'
 import { notFound, tooLarge } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { type Call, senderKey } from '@switchyard/service-kit/http'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
 import { Slots } from '@switchyard/service-kit/slots'
 import { getCommitId } from '../commits/commits.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
@@ -48,13 +48,6 @@ export const createReportReads = (): Slots =>
       retryAfterMs: waitMs,
     },
   )
-
-/** Reads reports when it is the sender's turn. @throws DomainError rate-limited when too many requests of the sender wait */
-export const readingReports = <Result>(
-  reads: Slots,
-  call: Call,
-  read: () => Promise<Result>,
-): Promise<Result> => reads.run({ sender: senderKey(call) }, call.signal, read)
 
 /** The status that a report belongs to. */
 interface ReportedStatus {
@@ -131,7 +124,7 @@ export async function getReport(
   call: Call,
 ): Promise<{ report: StoredReport; entries: ReportEntries }> {
   const sha = await getCommitId(repository, revision)
-  return readingReports(reportReads, call, async () => {
+  return inSlot(reportReads, call, async () => {
     const report = await findReport(database, { projectId: project.id, sha, ...filter })
     if (!report) throw notFound('Report')
     return { report, entries: await readEntries(report) }

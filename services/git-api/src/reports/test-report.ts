@@ -1,9 +1,9 @@
 import type { Database } from '@switchyard/db'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import { getPipeline } from '../pipelines/pipelines.js'
 import { addSeconds, entriesMax, type TestCase, type TestCounts } from './entries.js'
-import { type ReportDependencies, readEntries, readingReports } from './reports.js'
+import { type ReportDependencies, readEntries } from './reports.js'
 import { findContents, listReports, type StoredReport } from './store.js'
 
 export type TestsReport = StoredReport & { tests: TestCounts }
@@ -34,7 +34,7 @@ export async function listTestSuites(
   call: Call,
 ): Promise<TestSuite[]> {
   const reports = await listTestReports(database, access, pipelineId)
-  return readingReports(reportReads, call, () => readSuites(database, access.project.id, reports))
+  return inSlot(reportReads, call, () => readSuites(database, access.project.id, reports))
 }
 
 async function readSuites(database: Database, projectId: number, reports: readonly TestsReport[]) {

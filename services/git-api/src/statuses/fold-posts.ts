@@ -81,7 +81,7 @@ export function foldPosts(
     const active = before && isActive(before.status.status) ? before : undefined
     const fields = posting.apply((active?.status ?? null) as StatusFields | null, now)
     const changed = active?.status.status !== fields.status
-    const record = active ?? begun(posting, now)
+    const record = active ?? begun(posting, fields, now)
     record.status = { ...record.status, ...fields, updatedAt: now }
     if (!active) {
       if (before) {
@@ -104,27 +104,19 @@ function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): Dir
   return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
 
-/** A new record before its first post is applied. Its id and its pipeline follow when it is written. */
-const begun = ({ label, author, job }: StatusPosting, now: Date): DirtyRecord => ({
+/** A new record with the fields of its first post. Its id and its pipeline follow when it is written. */
+const begun = ({ label, author, job }: StatusPosting, fields: StatusFields, now: Date): DirtyRecord => ({
   isNew: true,
   status: {
     id: 0n,
     ...label,
+    ...fields,
     pipelineId: 0n,
-    stage: '',
-    status: '',
-    description: null,
-    targetUrl: null,
-    report: [],
-    artifacts: [],
-    coverage: null,
     allowFailure: false,
     authorId: author.id,
     author,
     createdAt: now,
     updatedAt: now,
-    startedAt: null,
-    finishedAt: null,
     superseded: false,
     job: job && { ...job },
   },

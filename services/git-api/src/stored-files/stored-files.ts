@@ -2,10 +2,10 @@ import { type Database, type DatabaseOrTransaction, inTransaction } from '@switc
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
-import { type Call, streamed } from '@switchyard/service-kit/http'
+import { type Call, inSlot, streamed } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../guards.js'
 import type { Jobs } from '../jobs.js'
-import { findQuotaRefusal, inTurn, type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
+import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 import { startBytes } from '../shapes/bodies.js'
 import type { StorageSpace } from '../system/system.js'
 
@@ -28,7 +28,7 @@ interface Incoming {
 const lookEveryBytes = 64 * 1024 * 1024
 
 /**
- * Stores a file in bounded memory when it is the sender's turn. A file that is refused or incomplete leaves nothing. The caller notes
+ * Stores a file in bounded memory once the sender has a slot. A file that is refused or incomplete leaves nothing. The caller notes
  * the object of the file, and who has it, by {@link noteFile}.
  *
  * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found when the project was
@@ -48,7 +48,7 @@ export async function receiveFile(
     deps.jobs.requestHousekeeping(access.project.id)
     throw tooLarge(refusal)
   }
-  return inTurn(deps.lfsTransfers, call, async () => {
+  return inSlot(deps.lfsTransfers, call, async () => {
     await requireRoomFor(announcedBytes)
     const stored = await storeFile(access.repository, whileThereIsRoom(deps, chunks), {
       bytesMax,

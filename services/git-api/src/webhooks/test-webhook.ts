@@ -119,14 +119,14 @@ async function sampleImpact(
   const deployment = await findNewestDeployment(database, project.id)
   if (!deployment) throw invalid('Ensure the project has deployments.')
   const { findings } = await findImpact(database, project.id, deployment.id)
-  const told = { ...deployment, project }
+  const shown = { ...deployment, project }
   const dedupeKey = `test-${randomUUID()}`
-  if (event === 'deployment_impact') return { ...impactDelivery(told, findings, baseUrl), dedupeKey }
+  if (event === 'deployment_impact') return { ...impactDelivery(shown, findings, baseUrl), dedupeKey }
   const rule = await findNewestRule(database, project.id)
   if (!rule) throw invalid('Ensure the project has impact rules.')
   const { id, name, freezes, banner } = rule
   const run = { id: 0, rule: { id, name }, freezes, banner: banner?.message ?? null, findings }
-  return { ...ruleDelivery(told, run, baseUrl), dedupeKey }
+  return { ...ruleDelivery(shown, run, baseUrl), dedupeKey }
 }
 
 async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {

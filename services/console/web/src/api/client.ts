@@ -81,8 +81,8 @@ export const noAnswer = () =>
 export function refusalOf(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Record<string, unknown>
-    const told = problemsText(body.message ?? body.error)
-    if (told) return new ApiError(status, isBareStatus(told) ? unavailableNow : told, body)
+    const problems = problemsText(body.message ?? body.error)
+    if (problems) return new ApiError(status, isBareStatus(problems) ? unavailableNow : problems, body)
   } catch {
     // Not JSON: a proxy on the way answered.
   }
@@ -91,7 +91,7 @@ export function refusalOf(status: number, text: string): ApiError {
 
 /** A part of Switchyard failed or does not answer, and operators find in the log why. */
 const unavailableNow = 'Switchyard cannot answer this now. Try again in a moment.'
-const isBareStatus = (told: string) => /^5\d\d [A-Za-z ]+$/.test(told)
+const isBareStatus = (text: string) => /^5\d\d [A-Za-z ]+$/.test(text)
 
 export async function get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
   return (await call('GET', path, { query, signal })).json() as Promise<Answer>
