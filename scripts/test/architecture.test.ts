@@ -108,6 +108,19 @@ it('docs/architecture.md names every package, and what each may use as its manif
   }
 })
 
+const folders = ['packages', 'services'].flatMap((parent) =>
+  readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
+)
+
+it.each(folders)('%s says in its README where to begin, and names what exists', (folder) => {
+  const readme = readRepositoryFile(`${folder}/README.md`)
+  expect(readme.split('\n').filter((line) => line !== '').length).toBeGreaterThanOrEqual(5)
+  const named = [...readme.matchAll(/`((?:src|prisma|web)\/\S+?)`|\]\((\.[^)#]+)/g)].map(
+    ([, file, link]) => file ?? link,
+  )
+  expect(named.filter((file = '') => !existsSync(join(repository, folder, file)))).toEqual([])
+})
+
 it('docs/glossary.md names a file that exists for each word', () => {
   const words = readRepositoryFile('docs/glossary.md').split('\n- ').slice(1)
   expect(words.length).toBeGreaterThan(24)
