@@ -8,12 +8,20 @@ import { findDestination, readRoutes } from '../../packages/dev-env/src/gateway/
 const architecture = readRepositoryFile('docs/architecture.md')
 const oneRequest = readRepositoryFile('docs/one-request.md')
 
-/** The tables of docs/one-request.md by request: part → file. */
+/** The rows of a table of docs/one-request.md: part → file. */
+const partsOf = (table: string): Record<string, string> =>
+  Object.fromEntries(
+    [...table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)].map(([, part = '', file = '']) => [part, file]),
+  )
+
+/** The tables of docs/one-request.md by request. */
 const requests = [...oneRequest.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
-  ([, method = '', path = '', table = '']) => {
-    const rows = table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)
-    return { method, path, parts: Object.fromEntries([...rows].map(([, part, file]) => [part, file])) }
-  },
+  ([, method = '', path = '', table = '']) => ({ method, path, parts: partsOf(table) }),
+)
+
+/** Its tables by job. */
+const jobs = [...oneRequest.matchAll(/^The job `([a-z-]+)`\n\n((?:\|.*\n)+)/gm)].map(
+  ([, queue = '', table = '']) => ({ queue, parts: partsOf(table) }),
 )
 
 /** The files that a file imports or exports again; of a package the file that its `exports` name. */
@@ -41,12 +49,20 @@ function reachedFrom(entry: string): Set<string> {
   return reached
 }
 
-it('docs/one-request.md follows three requests through their files', () => {
+/** What the work of a subject reaches in its own package or service, and in the packages that it imports. */
+const reachedByWork = (work: string): string[] =>
+  [work, ...importsOf(work)].flatMap((entry) => [...reachedFrom(entry)])
+
+it('docs/one-request.md follows six requests and two jobs through their files', () => {
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /api/v4/projects/:id/repository/commits',
     'POST /api/v4/projects/:id/statuses/:sha',
+    'POST /:namespace/:project/git-receive-pack',
     'GET /api/v4/sagas',
+    'POST /api/v4/broadcast_messages',
+    'GET /api/v4/broadcast_messages/stream',
   ])
+  expect(jobs.map(({ queue }) => queue)).toEqual(['webhook-delivery', 'deployment-impact'])
 })
 
 it('docs/one-request.md names a file that exists for each step', () => {
@@ -56,17 +72,24 @@ it('docs/one-request.md names a file that exists for each step', () => {
 })
 
 it.each(requests)('each file of $method $path leads to the next', ({ path, parts }) => {
-  const { gateway = '', routes = '', work = '', shape = '', ...stored } = parts
+  const { gateway = '', routes = '', work = '', shape, ...stored } = parts
   const last = Object.values(stored)
   expect(last).not.toEqual([])
-  for (const file of [gateway, routes, work, ...last, shape]) {
-    expect(file !== '' && existsSync(join(repository, file)), file).toBe(true)
-  }
   const [, service] = routes.split('/')
   expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
-  expect(importsOf(routes)).toEqual(expect.arrayContaining([work, shape]))
-  const reached = [work, ...importsOf(work)].flatMap((entry) => [...reachedFrom(entry)])
-  expect(reached).toEqual(expect.arrayContaining(last))
+  expect(importsOf(routes)).toEqual(expect.arrayContaining(shape === undefined ? [work] : [work, shape]))
+  expect(reachedByWork(work)).toEqual(expect.arrayContaining(last))
+})
+
+it.each(jobs)('each file of the job $queue leads to the next', ({ queue, parts }) => {
+  const { jobs = '', work = '', ...stored } = parts
+  expect(importsOf(jobs)).toContain(work)
+  expect(readRepositoryFile(work)).toContain(`queue: '${queue}'`)
+  const steps = [work, ...Object.values(stored)]
+  expect(steps.length).toBeGreaterThan(2)
+  for (const [index, step] of steps.entries()) {
+    if (index > 0) expect(steps.slice(0, index).flatMap(reachedByWork)).toContain(step)
+  }
 })
 
 it('docs/architecture.md names every package, and what each may use as its manifest and the check of imports have it', () => {
@@ -83,6 +106,19 @@ it('docs/architecture.md names every package, and what each may use as its manif
       .map((used) => used.slice('@switchyard/'.length))
     expect([name, ...used.sort()]).toEqual([name, ...names.split(', ').filter(Boolean).sort()])
   }
+})
+
+const folders = ['packages', 'services'].flatMap((parent) =>
+  readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
+)
+
+it.each(folders)('%s says in its README where to begin, and names what exists', (folder) => {
+  const readme = readRepositoryFile(`${folder}/README.md`)
+  expect(readme.split('\n').filter((line) => line !== '').length).toBeGreaterThanOrEqual(5)
+  const named = [...readme.matchAll(/`((?:src|prisma|web)\/\S+?)`|\]\((\.[^)#]+)/g)].map(
+    ([, file, link]) => file ?? link,
+  )
+  expect(named.filter((file = '') => !existsSync(join(repository, folder, file)))).toEqual([])
 })
 
 it('docs/glossary.md names a file that exists for each word', () => {

@@ -33,13 +33,13 @@ export function openDatabase(
  * secret. Later migrations are accepted, because services of two versions run during an update.
  */
 export async function checkDatabase({ pool }: Pooled): Promise<void> {
-  const applied = await listAppliedMigrationNames(pool)
+  const applied = await readAppliedMigrationNames(pool)
   const pending = (await listShippedMigrationNames()).filter((name) => !applied.has(name))
   if (pending.length > 0) throw new Error(`migrations pending: ${pending.join(', ')}`)
 }
 
 /** Names of the migrations that the database has; none when it is empty. */
-export async function listAppliedMigrationNames(client: Pick<pg.ClientBase, 'query'>): Promise<Set<string>> {
+export async function readAppliedMigrationNames(client: Pick<pg.ClientBase, 'query'>): Promise<Set<string>> {
   try {
     const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',

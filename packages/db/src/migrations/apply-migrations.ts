@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { listAppliedMigrationNames } from '../check-database.js'
+import { readAppliedMigrationNames } from '../check-database.js'
 import { completePartitionedIndexes, dropUnfinishedIndexes } from './index-builds.js'
 import { holdSchemaLock, isLockTimeout } from './lock-timeout.js'
 import {
@@ -52,12 +52,12 @@ export async function applyMigrations(url: string, options: ApplyOptions = {}): 
   try {
     // The lock of the engine times out after ten seconds, which is too short for a long migration.
     await holdSchemaLock(client)
-    const before = await listAppliedMigrationNames(client)
+    const before = await readAppliedMigrationNames(client)
     for (let attempt = 1; ; attempt += 1) {
       try {
         await applyPending(client, url, shipped, lockTimeoutMs)
         const partitions = await ensurePartitions(client, lockTimeoutMs)
-        const after = await listAppliedMigrationNames(client)
+        const after = await readAppliedMigrationNames(client)
         return { migrations: [...after].filter((name) => !before.has(name)).sort(), partitions }
       } catch (error) {
         if (!isLockTimeout(error)) throw error

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { listAppliedMigrationNames } from '../check-database.js'
+import { readAppliedMigrationNames } from '../check-database.js'
 import type { ShippedMigration } from './shipped-migrations.js'
 
 /** The newest of the migrations that the baseline stands for, and their number. */
@@ -19,7 +19,7 @@ export async function takeOver(
   [baseline]: readonly ShippedMigration[],
   lockTimeoutMs: number,
 ): Promise<void> {
-  const applied = await listAppliedMigrationNames(client)
+  const applied = await readAppliedMigrationNames(client)
   if (applied.size === 0 || !baseline || applied.has(baseline.name)) return
   if (!applied.has(lastBeforeBaseline) || applied.size < countBeforeBaseline)
     throw new Error(
