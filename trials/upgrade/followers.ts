@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SagaQueryClient, type WatchSagasResponse } from '@switchyard/contracts/saga-query'
+import { eventsOf } from '@switchyard/testing'
 import { before, type Installation, root } from './installation.js'
 
 /** A client that follows a stream over the ends of its servers. */
@@ -42,21 +43,12 @@ function follow(
   }
 }
 
-type EventFields = Partial<Record<'event' | 'id' | 'data', string>>
-
-/** Yields the events of one stream until it has ended. */
-async function* eventsOf(url: string, headers: { [name: string]: string }, signal: AbortSignal) {
+/** The events of one stream until it has ended. */
+async function openStream(url: string, headers: { [name: string]: string }, signal: AbortSignal) {
   const response = await fetch(url, { headers, signal })
   // A browser does not connect again after any other status.
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-  let text = ''
-  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += chunk
-    const blocks = text.split('\n\n')
-    text = blocks.pop() ?? ''
-    for (const block of blocks)
-      yield Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2))) as EventFields
-  }
+  return eventsOf(response)
 }
 
 const bearing = ({ rootToken }: Installation) => ({ 'PRIVATE-TOKEN': rootToken })
@@ -86,9 +78,9 @@ function followLog(read: (after: number, leaving: AbortSignal) => AsyncIterable<
 export const followSagaEvents = (installation: Installation): Follower =>
   followLog(async function* read(after, leaving) {
     const headers = { ...bearing(installation), 'Last-Event-ID': String(after) }
-    for await (const event of eventsOf(`${installation.url}/api/v4/sagas/stream`, headers, leaving)) {
+    for await (const event of await openStream(`${installation.url}/api/v4/sagas/stream`, headers, leaving)) {
       if (event.id === undefined) continue
-      const { saga_id } = JSON.parse(event.data ?? '{}') as { saga_id?: string }
+      const { saga_id } = JSON.parse(event.data) as { saga_id?: string }
       yield { sequence: Number(event.id), sagaId: saga_id, isReset: event.event === 'reset' }
     }
   })
@@ -129,8 +121,8 @@ interface Message {
 export const followMessages = (installation: Installation): Follower =>
   follow(async ({ seen }, leaving) => {
     const url = `${installation.url}/api/v4/broadcast_messages/stream`
-    for await (const { data } of eventsOf(url, {}, leaving)) {
-      const told = JSON.parse(data ?? '{}') as Partial<Message> & { messages?: Message[] }
+    for await (const { data } of await openStream(url, {}, leaving)) {
+      const told = JSON.parse(data) as Partial<Message> & { messages?: Message[] }
       for (const { id } of told.messages ?? []) seen.add(String(id))
       if (told.id !== undefined) seen.add(String(told.id))
     }
@@ -140,6 +132,6 @@ export const followMessages = (installation: Installation): Follower =>
 export const followFigures = (installation: Installation): Follower =>
   follow(async ({ failures }, leaving) => {
     const url = `${installation.url}/api/v4/jobqueue/stream`
-    for await (const { event, data } of eventsOf(url, bearing(installation), leaving))
+    for await (const { event, data } of await openStream(url, bearing(installation), leaving))
       if (event !== undefined && event !== 'metrics' && event !== 'ping') failures.push(`${event} ${data}`)
   })

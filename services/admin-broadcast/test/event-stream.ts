@@ -1,3 +1,5 @@
+import { eventsOf } from '@switchyard/testing'
+
 /** One server-sent event and when it came (epoch ms). */
 export interface StreamEvent {
   event: string
@@ -34,21 +36,9 @@ export async function openStream(url: string): Promise<EventStream> {
 }
 
 async function read(response: Response, stream: EventStream): Promise<void> {
-  let text = ''
-  const body = response.body as ReadableStream<Uint8Array>
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk
-    const blocks = text.split('\n\n')
-    text = blocks.pop() ?? ''
-    for (const block of blocks) take(block, stream)
+  const heard = () => {
+    stream.comments += 1
   }
-}
-
-function take(block: string, stream: EventStream): void {
-  const lines = block.split('\n')
-  const fieldOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
-  if (lines.some((line) => line.startsWith(':'))) stream.comments += 1
-  const event = fieldOf('event')
-  if (event === undefined) return
-  stream.events.push({ event, data: JSON.parse(fieldOf('data') ?? 'null'), atMs: Date.now() })
+  for await (const { event, data } of eventsOf(response, heard))
+    if (event !== undefined) stream.events.push({ event, data: JSON.parse(data), atMs: Date.now() })
 }

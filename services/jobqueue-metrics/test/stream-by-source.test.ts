@@ -1,4 +1,4 @@
-import { startTestRedis, type TestRedis } from '@switchyard/testing'
+import { eventsOf, startTestRedis, type TestRedis } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Metrics, startHarness } from './harness.js'
 
@@ -27,18 +27,15 @@ afterAll(async () => {
 async function follow(query: string) {
   const response = await harness.get('scraper', `/jobqueue/stream?${query}`)
   expect(response.status).toBe(200)
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
+  const reader = eventsOf(response).getReader()
+  let sources: Source[] | undefined
   const reading = (async () => {
-    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
-      text += chunk.value
+    for (let { value } = await reader.read(); value; { value } = await reader.read())
+      if (value.event === 'metrics') sources = JSON.parse(value.data).sources
   })().catch(() => {})
   return {
-    last: () => {
-      const [, data] = /.*event: metrics\ndata: (.*)\n\n/s.exec(text) ?? []
-      return (JSON.parse(data ?? '{}') as { sources?: Source[] }).sources
-    },
-    close: () => reader?.cancel().then(() => reading),
+    last: () => sources,
+    close: () => reader.cancel().then(() => reading),
   }
 }
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createSession, createToken, createUser } from '@switchyard/testing'
+import { createSession, createToken, createUser, eventsOf } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createStateStreams } from '../src/snapshots/state-streams.js'
 import { type Metrics, startHarness } from './harness.js'
@@ -17,24 +17,17 @@ beforeEach(() => harness.redis.flushall())
 /** Events of a stream as they come, until it is closed. */
 function listen(response: Response) {
   const events: { event: string; data: Metrics & { message?: string } }[] = []
-  let text = ''
   let ended = false
-  const reader = response.body?.getReader()
+  const reader = eventsOf(response).getReader()
   const reading = (async () => {
     for (;;) {
-      const chunk = await reader?.read().catch(() => undefined)
-      if (!chunk || chunk.done) break
-      text += Buffer.from(chunk.value).toString()
-      const blocks = text.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)$/s.exec(block) ?? []
-        if (event) events.push({ event, data: JSON.parse(data) })
-      }
+      const { value } = await reader.read().catch(() => ({ value: undefined }))
+      if (!value) break
+      if (value.event) events.push({ event: value.event, data: JSON.parse(value.data) })
     }
     ended = true
   })()
-  return { events, ended: () => ended, close: () => reader?.cancel().then(() => reading) }
+  return { events, ended: () => ended, close: () => reader.cancel().then(() => reading) }
 }
 
 it('answers 401 without a token, 403 without the right, 400 for a flag that is none', async () => {

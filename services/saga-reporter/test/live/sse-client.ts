@@ -1,4 +1,4 @@
-import { waitFor } from '@switchyard/testing'
+import { eventsOf, waitFor } from '@switchyard/testing'
 
 export interface ServerEvent {
   event: string
@@ -12,19 +12,11 @@ export async function openStream(url: string, headers: Record<string, string> = 
   const response = await fetch(url, { headers, signal: leaving.signal })
   const events: ServerEvent[] = []
   let lastEventId: string | undefined
-  let text = ''
   let ended = false
   const read = async () => {
-    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += chunk
-      const blocks = text.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const fields = fieldsOf(block)
-        lastEventId = fields.id ?? lastEventId
-        if (fields.data === undefined || fields.event === 'ping') continue
-        events.push({ event: fields.event ?? 'message', id: fields.id, data: JSON.parse(fields.data) })
-      }
+    for await (const { id, event = 'message', data } of eventsOf(response)) {
+      lastEventId = id ?? lastEventId
+      if (event !== 'ping') events.push({ event, id, data: JSON.parse(data) })
     }
   }
   const reading = response.ok ? read() : Promise.resolve()
@@ -47,11 +39,4 @@ export async function openStream(url: string, headers: Record<string, string> = 
       await done
     },
   }
-}
-
-function fieldsOf(block: string): Partial<Record<string, string>> {
-  const lines = block.split('\n').filter((line) => !line.startsWith(':') && line.includes(': '))
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
-  )
 }

@@ -1,0 +1,10 @@
+import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream'
+
+/** The server-sent events of an answer, as they come; none when it has no body. */
+export const eventsOf = (
+  { body }: Response,
+  onComment: () => void = () => {},
+): ReadableStream<EventSourceMessage> =>
+  (body ?? new Blob([]).stream())
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream({ onComment }))
