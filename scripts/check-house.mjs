@@ -9,8 +9,8 @@ import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
 
 const limits = {
-  filesMax: 1_085,
-  linesMax: 109_200,
+  filesMax: 1_095,
+  linesMax: 109_900,
   medianLinesMin: 82,
   linesOfFileMax: 400,
   // Those of the secrets and headers of webhooks, whose columns other stores of packages/db read too.

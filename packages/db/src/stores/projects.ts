@@ -3,6 +3,7 @@ import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import { Prisma, type Project, type User } from '../generated/client.js'
 import { unendedMembership, unendedMembershipSql } from '../memberships.js'
 import { likeText } from '../sql/like-pattern.js'
+import { flag, float, integer, json, rowColumns, selectList, text, time } from '../sql/row-columns.js'
 
 export interface ProjectForUser {
   project: Project
@@ -10,16 +11,35 @@ export interface ProjectForUser {
   memberLevel: number | null
 }
 
-const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
-  p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
-  p.wanted_default_branch AS "wantedDefaultBranch",
-  p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.updated_at AS "updatedAt", p.topics, p.default_services AS "defaultServices",
-  p.archived, p.lfs_enabled AS "lfsEnabled", p.settings,
-  p.last_deployment_iid AS "lastDeploymentIid",
-  p.repository_size_limit AS "repositorySizeLimit"`
+const list = (name: string) => ({ name, type: 'text[]' })
 
-const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
+/** The one list of the columns of `projects`. */
+const projectColumns = rowColumns<Project>({
+  id: integer('id'),
+  name: text('name'),
+  path: text('path'),
+  description: text('description'),
+  pathWithNamespace: text('path_with_namespace'),
+  pathKey: text('path_key'),
+  ownerId: integer('owner_id'),
+  visibility: text('visibility'),
+  defaultBranch: text('default_branch'),
+  wantedDefaultBranch: text('wanted_default_branch'),
+  storage: text('storage'),
+  diskPath: text('disk_path'),
+  createdAt: time('created_at'),
+  lastActivityAt: time('last_activity_at'),
+  updatedAt: time('updated_at'),
+  topics: list('topics'),
+  defaultServices: list('default_services'),
+  archived: flag('archived'),
+  lfsEnabled: flag('lfs_enabled'),
+  settings: json('settings'),
+  lastDeploymentIid: integer('last_deployment_iid'),
+  repositorySizeLimit: float('repository_size_limit'),
+})
+
+const select = (condition: string) => `SELECT ${selectList('p', projectColumns)}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2
     AND ${unendedMembershipSql} WHERE ${condition}`
 
