@@ -24,7 +24,7 @@ import {
 /** @throws DomainError not-found for the user */
 export async function listIdentities(database: Database, userId: number) {
   await getUser(database, userId)
-  return listStored(database, userId)
+  return listStored(database, [userId])
 }
 
 /**

@@ -40,9 +40,9 @@ export const updateIdentity = (
 
 export const listIdentities = (
   { prisma }: DatabaseOrTransaction,
-  ...userIds: number[]
+  userIds: readonly number[],
 ): Promise<Identity[]> =>
-  prisma.identity.findMany({ where: { userId: { in: userIds } }, orderBy: { id: 'asc' } })
+  prisma.identity.findMany({ where: { userId: { in: [...userIds] } }, orderBy: { id: 'asc' } })
 
 /** Whether a token belongs to sign-ins by a provider, and has no secret that anybody knows. */
 export async function isTokenOfSignIn({ prisma }: DatabaseOrTransaction, tokenId: number): Promise<boolean> {

@@ -91,7 +91,7 @@ export const userRoutes = (deps: RemoveUserDependencies): Route[] => [
 ]
 
 const presentOne = async (database: Database, user: User, baseUrl: string) =>
-  presentWholeUser(user, await users.listIdentities(database, user.id), baseUrl)
+  presentWholeUser(user, await users.listIdentities(database, [user]), baseUrl)
 
 const getCurrentUser = (database: Database) =>
   endpoint({
@@ -188,7 +188,7 @@ const listUsers = (database: Database) =>
       } as const
       const order = { column: orderColumns[column], direction }
       const found = await users.listUsers(database, filter, order, rowsOf(given))
-      const identities = await users.listIdentities(database, ...found.users.map(({ id }) => id))
+      const identities = await users.listIdentities(database, found.users)
       const items = found.users.map((user) =>
         presentWholeUser(
           user,

@@ -20,6 +20,7 @@ import {
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import { changedFields, problemsOfChanges, recordUserEvent } from '../audit/audit.js'
+import * as signIns from '../sign-in/store.js'
 import { listDeployTokensOf } from '../tokens/store.js'
 import {
   findUser,
@@ -39,6 +40,13 @@ export interface UserDependencies {
   database: Database
   forgetUsers: Authenticator['forgetUsers']
 }
+
+/** The accounts at providers by which users sign in, of all of them together. */
+export const listIdentities = (database: Database, found: readonly User[]) =>
+  signIns.listIdentities(
+    database,
+    found.map(({ id }) => id),
+  )
 
 /** The user who sends the request. @throws DomainError unauthenticated when the user was removed meanwhile */
 export async function getCurrentUser(database: Database, caller: Caller): Promise<User> {

@@ -28,7 +28,7 @@ export function ActionDialog({
   const [problem, setProblem] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const refusal = useRef<HTMLDivElement>(null)
-  // A long form is scrolled to its buttons, and the sentence would be below or above what is seen.
+  // The sentence and the buttons below it may be out of sight in a long form.
   useEffect(() => {
     if (problem !== undefined) refusal.current?.scrollIntoView({ block: 'nearest' })
   }, [problem])
@@ -49,7 +49,7 @@ export function ActionDialog({
       <form onSubmit={(event) => void submit(event)}>
         {children}
         {problem !== undefined && (
-          <div ref={refusal}>
+          <div ref={refusal} className="scroll-mb-20">
             <Problem error={problem} />
           </div>
         )}
