@@ -1,7 +1,6 @@
 import { request } from 'node:https'
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
-import { execaSync } from 'execa'
 
 export const url = 'http://127.0.0.1:8080'
 export const grpcAddress = 'localhost:50051'
@@ -38,18 +37,3 @@ export const askWithTls = (path: string, options: object) =>
     sent.once('error', reject)
     sent.end()
   })
-
-const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-
-/** An authority: `ca.pem` and `ca.key` in a folder. */
-export function makeAuthority(folder: string): void {
-  const files = ['-keyout', 'ca.key', '-out', 'ca.pem']
-  execaSync('openssl', ['req', '-x509', ...key, '-subj', '/CN=Authority', ...files], { cwd: folder })
-}
-
-/** A certificate of the authority of a folder, in the files that are named. */
-export function makeCertificate(folder: string, names: string, certificate: string, keyFile: string): void {
-  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-addext', `subjectAltName=${names}`]
-  const files = ['-keyout', keyFile, '-out', certificate]
-  execaSync('openssl', ['req', '-x509', ...key, '-subj', '/O=Acme', ...signed, ...files], { cwd: folder })
-}

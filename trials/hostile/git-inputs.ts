@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { call } from '../support/api.js'
 import { fill, type History, longHistory, renames, rewrittenLines } from './histories.js'
 import type { Input, Scene } from './input.js'
-import { call } from './scene.js'
 import { statusesOf } from './statuses.js'
 
 const run = promisify(execFile)

@@ -4,9 +4,9 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { call, type User } from '../support/api.js'
 import type { Tree } from '../support/tree.js'
 import { type Input, sideBySide } from './input.js'
-import { call, type User } from './scene.js'
 import { statusesOf } from './statuses.js'
 
 const commitsOf = ({ project }: User) => `/projects/${project}/repository/commits`

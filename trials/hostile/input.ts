@@ -1,6 +1,6 @@
+import type { User } from '../support/api.js'
 import type { Service } from '../support/memory.js'
 import type { Tree } from '../support/tree.js'
-import type { User } from './scene.js'
 
 export interface Scene {
   tree: Tree

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { User } from '../support/api.js'
 import { growthWhile, type Service } from '../support/memory.js'
 import type { Tree } from '../support/tree.js'
 import type { Answers, Question } from './ask-process.js'
-import type { User } from './scene.js'
 
 const smallEveryMs = 80
 const readEveryMs = 400

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
+import { createUser } from '../support/api.js'
 import { startTree } from '../support/tree.js'
 import type { Answers } from './ask-process.js'
 import { gitInputs } from './git-inputs.js'
 import { grpcInputs } from './grpc-inputs.js'
 import { httpInputs } from './http-inputs.js'
 import { besideNeighbour } from './neighbour.js'
-import { createUser } from './scene.js'
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, services: { type: 'string' } },

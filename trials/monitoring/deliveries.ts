@@ -1,5 +1,5 @@
 import { waitFor } from '@switchyard/testing'
-import { apiOf } from '../end-to-end/console/example-data.js'
+import { apiOf } from '../support/api.js'
 import type { Tree } from '../support/tree.js'
 
 /** Two deployments to production of a project: the first one failed, and the second one brought a commit and restored it. */

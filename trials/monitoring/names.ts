@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { execaSync } from 'execa'
 import { startNameServer } from '../../ops/gateway/test/support/name-server.js'
-import { makeAuthority, makeCertificate } from '../compose/calls.js'
+import { makeAuthority, makeCertificate } from '../support/certificates.js'
 
 /** Where a name leads: an address of loopback of its own, at which a port leads elsewhere. */
 interface Destination {

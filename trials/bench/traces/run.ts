@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createMix, measureCapacity } from '../../soak/mix.js'
+import { createMix, measureCapacity } from '../../support/mix.js'
 import { startTree } from '../../support/tree.js'
 
 const rounds = 3

@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Api, apiOf } from '../../support/api.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { open, visit } from './console-browser.js'
-import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
+import { type ExampleData, writeExampleData } from './example-data.js'
 
 const browser: Browser | null = await launchBrowser()
 const largestBytes = 4 * 1024 * 1024

@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Api, apiOf } from '../../support/api.js'
 import { listDescendants } from '../../support/processes.js'
 import { isTreeGiven, ownAddress, startTree, type Tree } from '../../support/tree.js'
 import { violations } from './axe.js'
 import { open, visit } from './console-browser.js'
 import { lookAtEveryDialog } from './every-dialog.js'
 import { type Access, themes } from './every-page.js'
-import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
+import { type ExampleData, writeExampleData } from './example-data.js'
 
 const browser: Browser | null = await launchBrowser()
 

@@ -1,9 +1,9 @@
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Api, apiOf } from '../../support/api.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { open, settled, signIn, type Visit, visit } from './console-browser.js'
-import { type Api, apiOf } from './example-data.js'
 import { type HardData, hardAddresses, writeHardData } from './hard-data.js'
 
 const browser: Browser | null = await launchBrowser()

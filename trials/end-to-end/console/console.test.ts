@@ -1,10 +1,11 @@
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Api, apiOf } from '../../support/api.js'
 import { startTree, type Tree } from '../../support/tree.js'
 import { open, settled, signIn, type Visit, visit } from './console-browser.js'
 import { lookAtEveryPage, themes, type Wrong } from './every-page.js'
-import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
+import { type ExampleData, writeExampleData } from './example-data.js'
 
 const browser: Browser | null = await launchBrowser()
 

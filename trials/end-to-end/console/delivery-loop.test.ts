@@ -6,10 +6,10 @@ import { launchBrowser, waitFor } from '@switchyard/testing'
 import pg from 'pg'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiOf } from '../../support/api.js'
 import { isTreeGiven, startTree, type Tree } from '../../support/tree.js'
 import { violations } from './axe.js'
 import { settled, visit } from './console-browser.js'
-import { apiOf } from './example-data.js'
 
 const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
 

@@ -1,18 +1,4 @@
-/** Calls the API of a running tree as the holder of a token, and fails on a refusal. */
-export function apiOf(url: string, token: string) {
-  return async <Answer = unknown>(method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${url}/api/v4${path}`, {
-      method,
-      headers: { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json' },
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
-    return (text ? JSON.parse(text) : undefined) as Answer
-  }
-}
-
-export type Api = ReturnType<typeof apiOf>
+import type { Api } from '../../support/api.js'
 
 interface Commit {
   id: string

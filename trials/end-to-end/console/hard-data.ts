@@ -1,4 +1,4 @@
-import type { Api } from './example-data.js'
+import type { Api } from '../../support/api.js'
 
 /** No blank in 1,500 characters, and controls: one reads `gpj.exe` as `exe.jpg`, others are not seen. */
 const long = (name: string) => `${name}-\u202e\u200b\u001b${'x'.repeat(1500)}`

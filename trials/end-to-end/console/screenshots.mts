@@ -4,10 +4,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '@switchyard/testing'
+import { apiOf } from '../../support/api.js'
 import { startTree } from '../../support/tree.js'
 import { addresses } from './addresses.js'
 import { open, visit } from './console-browser.js'
-import { apiOf, writeExampleData } from './example-data.js'
+import { writeExampleData } from './example-data.js'
 
 const folder = process.argv[2]
 if (!folder) throw new Error('Name the folder for the pictures')

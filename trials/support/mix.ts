@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSagaClient, type SagaClient } from '../../packages/saga-client/src/index.js'
-import { call, createUser } from '../hostile/scene.js'
-import type { Tree } from '../support/tree.js'
+import { call, createUser } from './api.js'
+import type { Tree } from './tree.js'
 
 /** Most times the mix runs at once. */
 export const underWayMax = 200
