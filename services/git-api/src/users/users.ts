@@ -33,7 +33,6 @@ import {
   updateUser,
 } from './store.js'
 
-export { listIdentities } from '../sign-in/store.js'
 export { listUsers } from './store.js'
 
 export interface UserDependencies {
