@@ -39,7 +39,9 @@ const projectColumns = rowColumns<Project>({
   repositorySizeLimit: float('repository_size_limit'),
 })
 
-const select = (condition: string) => `SELECT ${selectList('p', projectColumns)}, m.access_level AS "memberLevel"
+const select = (
+  condition: string,
+) => `SELECT ${selectList('p', projectColumns)}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2
     AND ${unendedMembershipSql} WHERE ${condition}`
 

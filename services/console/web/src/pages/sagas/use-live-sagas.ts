@@ -105,7 +105,8 @@ export function useLiveSagas({
     batchMs: refreshMs,
     onEvents(events) {
       // While nobody reads, the list is replaced at once.
-      if (!paused && areRowsRead()) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
+      if (!paused && areRowsRead())
+        client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
       refresh()
       onEvents()
     },
