@@ -49,11 +49,11 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       await file.getByRole('button', { name: 'Comment on line 11', exact: true }).click()
       await file.getByLabel('Comment', { exact: true }).fill('Name <b>this</b> rate')
       await file.getByRole('button', { name: 'Add comment' }).click()
-      await file.getByText('Name <b>this</b> rate').waitFor()
+      await file.getByRole('article').filter({ hasText: 'Name <b>this</b> rate' }).waitFor()
       const comments = page.getByRole('region', { name: 'Comments' })
       await comments.getByLabel('New comment').fill('Looks good')
       await comments.getByRole('button', { name: 'Add comment' }).click()
-      await comments.getByText('Looks good').waitFor()
+      await comments.getByRole('article').filter({ hasText: 'Looks good' }).waitFor()
       await page.getByRole('radio', { name: 'Split' }).check()
       await expect.poll(() => new URL(page.url()).searchParams.get('view')).toBe('split')
     })
@@ -75,7 +75,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       for (const note of ['First word', 'Last word']) {
         await comments.getByLabel('New comment').fill(note)
         await comments.getByRole('button', { name: 'Add comment' }).click()
-        await comments.getByText(note).waitFor()
+        await comments.getByRole('article').filter({ hasText: note }).waitFor()
       }
       const first = comments.getByRole('article').filter({ hasText: 'First word' })
       await first.getByRole('button', { name: 'Edit' }).click()

@@ -38,8 +38,8 @@ export interface LiveSagas {
 }
 
 /**
- * A list of sagas that follows the log. While nobody reads, the list is its newest first page; else, and when further pages are
- * shown, its rows stay where they are, and new sagas are counted.
+ * A list of sagas that follows the log. While nobody reads, the list is its newest first page; else its rows stay where they
+ * are, and new sagas are counted.
  *
  * @param filter of the API, with the order
  * @param enabled false: the filter is not known yet
@@ -67,8 +67,6 @@ export function useLiveSagas({
   const [waiting, setWaiting] = useState<{ key: QueryKey; ids: Set<string> }>({ key, ids: new Set() })
   const waitingIds = waiting.key === key ? waiting.ids : new Set<string>()
 
-  // Who asks for further pages reads them, so they stay.
-  const areRowsRead = () => isReading() || query.isFetchingNextPage || (query.data?.pages.length ?? 0) > 1
   const readHead = () => getPage<Saga>('/sagas', { ...filter, per_page: pageRows })
   const showHead = (head: Page<Saga>) => {
     // Rows that are the same stay the same objects, so that they are not rendered again.
@@ -78,7 +76,7 @@ export function useLiveSagas({
     setWaiting({ key, ids: new Set() })
   }
   const takeHead = useEffectEvent((head: Page<Saga>) => {
-    if (!paused && !areRowsRead()) {
+    if (!paused && !isReading()) {
       showHead(head)
       return
     }
@@ -105,8 +103,7 @@ export function useLiveSagas({
     batchMs: refreshMs,
     onEvents(events) {
       // While nobody reads, the list is replaced at once.
-      if (!paused && areRowsRead())
-        client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
+      if (!paused && isReading()) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
       refresh()
       onEvents()
     },
