@@ -81,6 +81,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       await first.getByRole('button', { name: 'Edit' }).click()
       await comments.getByLabel('Edit comment').fill('Better word')
       await comments.getByRole('button', { name: 'Save' }).click()
+      await comments.getByLabel('Edit comment').waitFor({ state: 'detached' })
       await comments.getByText('Better word').waitFor()
       const last = comments.getByRole('article').filter({ hasText: 'Last word' })
       await last.getByRole('button', { name: 'Delete' }).click()
@@ -102,7 +103,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       for (const note of ['A question', 'Another question']) {
         await comments.getByLabel('New comment').fill(note)
         await comments.getByRole('button', { name: 'Add comment' }).click()
-        await comments.getByText(note, { exact: true }).waitFor()
+        await comments.getByRole('article').filter({ hasText: note }).waitFor()
       }
       const threadWith = (text: string) => comments.locator('div > article').filter({ hasText: text })
       const hasFocus = (text: string) =>
