@@ -254,6 +254,7 @@ describe('a freeze by a rule', () => {
     expect(earlier).toEqual([])
   })
 
+    expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
   it('refuses what begins in a protected environment', async () => {
     await applied()
     const protection = { name: 'production', deploy_access_levels: [{ access_level: 30 }] }

@@ -5,7 +5,6 @@ import {
   type ImpactRule,
   type ImpactRuleRun,
   isRunInForce,
-  isRunOpen,
   type Pooled,
   Prisma,
   type Project,
@@ -217,7 +216,7 @@ export const endRun = (
   userId: number,
 ): Promise<number> => prisma.$executeRaw`UPDATE impact_rule_runs r
   SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
-  WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunOpen)}`
+  WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunInForce)}`
 
 /** A run that has frozen an environment. */
 export interface FreezingRun {
