@@ -216,16 +216,19 @@ describe('a freeze by a rule', () => {
 
   it('holds for its environment as a freeze period does, and lets an earlier commit through', async () => {
     expect((await deploy({ sha: shas.first })).status).toBe(201)
-    const { run } = await applied()
+    const { deployment, rule, run } = await applied()
     expect((await deploy({ status: 'running', sha: shas.second })).body.frozen).toBe(true)
     expect(await enforced({ sha: shas.second })).toMatchObject({
       status: 403,
       body: {
-        message: "403 Forbidden - The environment is frozen by the rule 'Stop'",
+    const reason = `because of deployment #${deployment.iid} (id ${deployment.id})`
+        message: `403 Forbidden - The environment is frozen by the rule 'Stop' ${reason}: dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before`,
         freeze_end_at: null,
         impact_rule_run_id: run.id,
       },
     })
+        deployment_id: deployment.id,
+        impact_rule_id: rule.id,
     expect((await enforced()).status).toBe(403)
     expect((await enforced({ environment: 'staging' })).body.frozen).toBe(false)
     expect((await enforced({ sha: shas.first })).body.frozen).toBe(false)

@@ -221,7 +221,11 @@ export const endRun = (
 /** A run that has frozen an environment. */
 export interface FreezingRun {
   runId: number
+  ruleId: number
   ruleName: string
+  /** The deployment that the rule is about. */
+  deploymentId: number
+  deploymentIid: number
 }
 
 /**
@@ -234,7 +238,9 @@ export async function findFreezingRun(
 ): Promise<FreezingRun | null> {
   const { rows } = await pool.query<FreezingRun>({
     name: 'impact-rule-freeze',
-    text: `SELECT r.id AS "runId", rule.name AS "ruleName" FROM environments e
+    text: `SELECT r.id AS "runId", r.rule_id AS "ruleId", rule.name AS "ruleName", frozen.id AS "deploymentId",
+        frozen.iid AS "deploymentIid"
+      FROM environments e
       JOIN impact_rule_runs r ON r.project_id = e.project_id AND r.environment_id = e.id
       JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
       JOIN deployments frozen ON frozen.project_id = r.project_id AND frozen.id = r.deployment_id
