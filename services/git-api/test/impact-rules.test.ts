@@ -188,6 +188,7 @@ describe('what a rule did', () => {
     expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
     expect((await auditNames()).at(-1)).toBe('impact_rule_reverted')
     expect((await ask('GET', '')).body).toMatchObject([{ in_force: false }])
+    expect((await ask('POST', `${runs}/${run.id}/revert`, { reason: 'x' })).status).toBe(400)
     expect((await ask('DELETE', `/${rule.id}`)).status).toBe(204)
   })
 
