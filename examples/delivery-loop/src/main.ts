@@ -93,12 +93,17 @@ async function main(api: Api, stop: AbortController): Promise<void> {
   const traffic: Traffic = { isBroken: false }
   const reporterOf = (serviceName: string) =>
     createSagaClient({
-      address: SAGA_ADDRESS || '127.0.0.1:50051',
+      address,
       serviceName,
       token: SAGA_TOKEN || undefined,
+  const address = SAGA_ADDRESS || '127.0.0.1:50051'
       giveUpAfterMs: 10_000,
       onNotStored: ({ operation }, result) =>
-        stop.abort(new Error(`${operation} was not stored: ${JSON.stringify(result)}`)),
+        stop.abort(
+          new Error(
+            `${operation} was not stored: ${JSON.stringify(result)}. The gRPC port is ${address}, unless SAGA_ADDRESS names another one.`,
+          ),
+        ),
     })
   const reporters = [reporterOf(shop.checkout), reporterOf(shop.mail)]
   const ended = new AbortController()
