@@ -210,6 +210,21 @@ describe('the command, installed from the instance', () => {
     expect(again).toMatchObject({ exitCode: 6, stderr: '✗ status cannot change from success to failed' })
   })
 
+  it('deploy start says that an environment is frozen, and enforced it gives the reason of the server alone', async () => {
+    const periods = `${tree.url}/api/v4/projects/root%2Fcommand/freeze_periods`
+    const headers = { 'PRIVATE-TOKEN': tree.rootToken, 'Content-Type': 'application/json' }
+    const wholeYear = { freeze_start: '0 0 1 1 *', freeze_end: '59 23 31 12 *' }
+    const added = await fetch(periods, { method: 'POST', headers, body: JSON.stringify(wholeYear) })
+    const { id } = (await added.json()) as { id: number }
+    const start = ['deploy', 'start', 'staging', '--sha', 'main', '--ref', 'main']
+    expect((await run(start)).stderr).toContain('• staging is frozen, by a freeze period or by a rule')
+    expect(await run([...start, '--enforce'])).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringMatching(/^✗ 403 Forbidden - The project is frozen until [\d-]+T[\d:.]+Z$/),
+    })
+    expect((await fetch(`${periods}/${id}`, { method: 'DELETE', headers })).status).toBe(204)
+  })
+
   it('release upload publishes a file that the release then leads to, once however often it is called', async () => {
     const file = join(scratch, 'app.zip')
     writeFileSync(file, 'PK\u0000'.repeat(100_000))

@@ -30,7 +30,9 @@ it('the example of the delivery loop shows, within four minutes, the deployment 
   expect(performance.now() - began).toBeLessThan(240_000)
   expect(all).toMatch(/Deployment 1: nothing became worse\./)
   expect(all).toMatch(/Deployment 2: more sagas fail, with a confidence over 99\.\d+ %\./)
-  expect(all).toMatch(/The rule 'Stop the line' would have frozen production; it is a dry run\./)
+  expect(all).toMatch(
+    /The rule 'Stop the line' would have frozen production, shown a banner; it is a dry run\./,
+  )
 
   await page.goto('/console/?hours=1')
   const picture = page.getByRole('figure', { name: 'Time line, Last hour' })

@@ -11,15 +11,20 @@ export function obeyCommands(reporter: SagaClient, sagas: ReadonlyMap<string, Sa
     if (!saga) throw new CommandReturned('this process does not have the trip')
     return saga
   }
-  const say = async (sagaId: string, obey: (saga: Saga) => Promise<Outcome>): Promise<string> => {
+  const say = async (sagaId: string, obey: (saga: Saga) => Promise<Outcome>, but = ''): Promise<string> => {
     const saga = find(sagaId)
     const outcome = await obey(saga)
     if (outcome === 'stuck') throw new Error('the trip is stuck', { cause: saga.because })
-    return `the trip is ${outcome}`
+    return `the trip is ${outcome}${but}`
   }
   const handlers: CommandHandlers = {
     retry: ({ sagaId, activityId }) => say(sagaId, (saga) => saga.retry(activityId)),
-    skip: ({ sagaId, activityId }) => say(sagaId, (saga) => saga.skip(activityId)),
+    skip: ({ sagaId, activityId }) =>
+      say(
+        sagaId,
+        (saga) => saga.skip(activityId),
+        ', but for the step that was skipped: somebody else undoes it',
+      ),
     compensate: ({ sagaId }) => say(sagaId, (saga) => saga.compensate()),
     cancel: ({ sagaId }) => say(sagaId, (saga) => saga.cancel()),
   }

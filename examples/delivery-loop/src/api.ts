@@ -13,6 +13,10 @@ export function createApi(url: string, token: string): Api {
       method,
       headers: { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
+    }).catch(({ message, cause }: Error) => {
+      const { code = message } = (cause ?? {}) as { code?: string }
+      const hint = 'on other ports, set SWITCHYARD_URL and SAGA_ADDRESS'
+      throw new Error(`${url} does not answer (${code}): ${hint}.`)
     })
   async function read<Answer>(response: Response): Promise<Answer> {
     const text = await response.text()

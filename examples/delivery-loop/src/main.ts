@@ -12,7 +12,6 @@ const everyMs = 1000
 const secondsBefore = Number(SECONDS_BEFORE || 60)
 const rolloutMs = 5000
 const shareOfFailures = 0.4
-const error = new Error('example: the payment provider knows no charge in one call')
 const compareMsMax = 5 * 60_000
 const pollMs = 2000
 
@@ -47,8 +46,14 @@ function tell({ services, rule_runs }: Impact, name: string): void {
     const percent = Math.floor(confidence * 10_000) / 100
     say(`${name}: ${words[measure] ?? measure}, with a confidence over ${percent} %.`)
   }
-  for (const { rule, environment } of rule_runs)
-    say(`The rule '${rule.name}' would have frozen ${environment}; it is a dry run.`)
+  for (const { rule, dry_run, ...run } of rule_runs) {
+    const deeds = [
+      ...(run.freeze ? [`frozen ${run.environment}`] : []),
+      ...(run.banner_message === null ? [] : ['shown a banner']),
+      ...(run.webhook ? ['told the webhooks'] : []),
+    ].join(', ')
+    say(`The rule '${rule.name}' ${dry_run ? `would have ${deeds}; it is a dry run` : `has ${deeds}`}.`)
+  }
 }
 
 /** Plays the story while both services report sagas, one of which begins to fail with the second deployment. */
@@ -76,7 +81,7 @@ Now look:
   the overview, where the deployment is a red mark: ${url}/console/
   what began with it:                               ${url}/console/failures
   before and after:                                 ${url}/console/projects/${shop.path}/deployments/${harmful.id}
-  what the rule would have done:                    ${url}/console/projects/${shop.path}/settings?rule=${shop.ruleId}
+  what the rule did, or would have done:            ${url}/console/projects/${shop.path}/settings?rule=${shop.ruleId}
 All of it is example data. The same command with --remove removes it.`)
 }
 
@@ -91,19 +96,25 @@ async function main(api: Api, stop: AbortController): Promise<void> {
   print(`Example data goes to ${url}. It takes about ${Math.ceil((secondsBefore + 150) / 60)} minutes.`)
   const shop = await openShop(api)
   const traffic: Traffic = { isBroken: false }
+  const address = SAGA_ADDRESS || '127.0.0.1:50051'
   const reporterOf = (serviceName: string) =>
     createSagaClient({
-      address: SAGA_ADDRESS || '127.0.0.1:50051',
+      address,
       serviceName,
       token: SAGA_TOKEN || undefined,
       giveUpAfterMs: 10_000,
       onNotStored: ({ operation }, result) =>
-        stop.abort(new Error(`${operation} was not stored: ${JSON.stringify(result)}`)),
+        stop.abort(
+          new Error(
+            `${operation} was not stored: ${JSON.stringify(result)}. The gRPC port is ${address}, unless SAGA_ADDRESS names another one.`,
+          ),
+        ),
     })
   const reporters = [reporterOf(shop.checkout), reporterOf(shop.mail)]
   const ended = new AbortController()
   const signal = AbortSignal.any([stop.signal, ended.signal])
-  const checkoutFails = () => (traffic.isBroken && Math.random() < shareOfFailures ? error : undefined)
+  const checkoutFails = () =>
+    traffic.isBroken && Math.random() < shareOfFailures ? new Error(shop.problem) : undefined
   const reports = reporters.map((reporter, index) =>
     reportSagas(reporter, { everyMs, signal, problemOf: index === 0 ? checkoutFails : () => undefined }),
   )

@@ -11,6 +11,8 @@ export interface Shop {
   checkout: string
   /** Which stays as it is. */
   mail: string
+  /** Why it fails then. */
+  problem: string
   /** Commits, the first and the second one. */
   commits: [string, string]
   ruleId: number
@@ -47,8 +49,12 @@ export async function openShop(api: Api): Promise<Shop> {
   })
   // A service of an earlier run would have that one's failures in the hour before the deployment.
   const [checkout, mail] = [`example-checkout-${id}`, `example-mail-${id}`]
-  return { project, path, checkout, mail, commits, ruleId: rule.id }
+  const problem = `example: the payment provider knows no charge in one call from shop ${lettersOf(id)}`
+  return { project, path, checkout, mail, problem, commits, ruleId: rule.id }
 }
+
+/** Failures are the same whatever numbers they name, and one of an earlier run would not be new. */
+const lettersOf = (id: number) => String(id).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))
 
 async function commit(api: Api, project: string, action: string, message: string, content: string) {
   const { id } = await api.send<{ id: string }>('POST', `${project}/repository/commits`, {
@@ -87,7 +93,15 @@ export interface Impact {
   /** Null: not compared yet. */
   after: unknown
   services: { service_name: string; findings: Finding[] }[]
-  rule_runs: { rule: { name: string }; dry_run: boolean; environment: string }[]
+  rule_runs: {
+    rule: { name: string }
+    dry_run: boolean
+    environment: string
+    freeze: boolean
+    /** Null: it shows none. */
+    banner_message: string | null
+    webhook: boolean
+  }[]
 }
 
 /** What became worse with a deployment. */

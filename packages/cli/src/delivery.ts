@@ -49,7 +49,7 @@ function addDeployCommands(program: Command): void {
     .option('--service <service...>', 'that it ships, as sagas and queues name it; may be repeated')
     .option('--saga-id <saga>', 'saga that does the deployment')
     .option('--saga-tenant <tenant>', 'tenant of that saga')
-    .option('--enforce', 'refuse it within a freeze period')
+    .option('--enforce', 'refuse it while the environment is frozen')
     .addHelpText(
       'after',
       `\nWithout --json the id stands alone on standard output, for "deploy finish".\n${examples(
@@ -111,7 +111,10 @@ async function startDeployment(environment: string, options: DeployOptions, comm
   say(
     `✓ deployment ${made.id} of ${oneLine(made.sha)} to ${oneLine(made.environment.name)}${shipped} is running`,
   )
-  if (made.frozen) say('• the project is in a freeze period')
+  if (made.frozen)
+    say(
+      `• ${oneLine(made.environment.name)} is frozen, by a freeze period or by a rule: with --enforce the deployment is refused, and the refusal says why`,
+    )
 }
 
 /** The id and the status are checked before they are sent, so what the server refuses is that this status follows, with 400 as GitLab. */

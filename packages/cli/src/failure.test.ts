@@ -24,6 +24,11 @@ describe('a refusal is one sentence and a stable exit code', () => {
     expect(failure.message).toContain(sentence)
     expect(failure.message).not.toContain('\n')
   })
+
+  it('of somebody with the role is not told to ask for it', () => {
+    const message = "403 Forbidden - The environment is frozen by the rule 'Stop': revert what it did"
+    expect(refusalOf(403, { message }, url)).toMatchObject({ exitCode: 4, message })
+  })
 })
 
 describe('without an answer', () => {

@@ -47,8 +47,12 @@ export function refusalOf(status: number, body: unknown, url: string): Failure {
     )
   const { exitCode, advice } =
     refusals[status] ?? (status >= 500 ? serverFailed : { exitCode: exitCodes.failed })
-  return new Failure(advice ? `${told}: ${advice}` : told, exitCode)
+  const isAdvised = advice && !told.startsWith(refusalWithReason)
+  return new Failure(isAdvised ? `${told}: ${advice}` : told, exitCode)
 }
+
+/** How the text of a refusal begins that says itself why, such as that the environment is frozen: a role would not help. */
+const refusalWithReason = '403 Forbidden - '
 
 interface Refusal {
   exitCode: ExitCode

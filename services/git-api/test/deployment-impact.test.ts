@@ -264,6 +264,7 @@ describe('a deployment that a person does not blame', () => {
   it.each([
     [{}, 'reason is missing'],
     [{ reason: ' ' }, 'reason is empty'],
+    [{ reason: 'The bank', who: 'me' }, 'who is not a parameter'],
     [{ reason: 'x'.repeat(1001) }, 'reason is too long (maximum is 1000 characters)'],
   ])('needs a reason: %j', async (body, error) => {
     expect(await dismissal(await deployed(30), 'POST', body)).toMatchObject({ status: 400, body: { error } })

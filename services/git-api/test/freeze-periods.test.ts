@@ -52,6 +52,7 @@ it('adds, lists, shows, changes and deletes freeze periods, and notes it in the 
   expect((await ask('GET', `/${id}`, undefined, 'reporter')).body).toEqual(added.body)
   const changed = await ask('PUT', `/${id}`, { freeze_end: '30 9 * * mon' })
   expect(changed).toMatchObject({ status: 200, body: { ...weekend, freeze_end: '30 9 * * mon' } })
+  expect((await ask('PUT', `/${id}`, { freeze_end: '30 9 * * mon' })).body).toEqual(changed.body)
   for (const each of [id, other.body.id]) expect((await ask('DELETE', `/${each}`)).status).toBe(204)
   for (const method of ['GET', 'PUT', 'DELETE']) {
     expect(await ask(method, `/${id}`)).toMatchObject({ status: 404, body: { message: '404 Not found' } })

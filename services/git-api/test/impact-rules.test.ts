@@ -77,7 +77,9 @@ describe('rules', () => {
     const names = ['pay, later', 'מייל\u200f', 'mail']
     expect((await ask('PUT', one, { services: names })).body.services).toEqual(names)
     expect(await ask('PUT', one, { services: [], dryrun: true })).toMatchObject({ status: 400 })
-    expect((await ask('PUT', one, { banner_message: '' })).body.banner_message).toBeNull()
+    const cleared = await ask('PUT', one, { banner_message: '' })
+    expect(cleared.body.banner_message).toBeNull()
+    expect((await ask('PUT', one)).body).toEqual(cleared.body)
     expect((await ask('DELETE', one)).status).toBe(204)
     for (const [method, rest] of [
       ['GET', ''],
@@ -186,6 +188,7 @@ describe('what a rule did', () => {
     })
     expect(await freezes('reporter')).toMatchObject([{ ends_at: reverted.body.ended_at }])
     expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
+    expect((await ask('POST', `${runs}/${run.id}/revert`, { reason: 'x' })).status).toBe(400)
     expect((await auditNames()).at(-1)).toBe('impact_rule_reverted')
     expect((await ask('GET', '')).body).toMatchObject([{ in_force: false }])
     expect((await ask('DELETE', `/${rule.id}`)).status).toBe(204)
@@ -216,13 +219,16 @@ describe('a freeze by a rule', () => {
 
   it('holds for its environment as a freeze period does, and lets an earlier commit through', async () => {
     expect((await deploy({ sha: shas.first })).status).toBe(201)
-    const { run } = await applied()
+    const { deployment, rule, run } = await applied()
     expect((await deploy({ status: 'running', sha: shas.second })).body.frozen).toBe(true)
+    const reason = `because of deployment #${deployment.iid} (id ${deployment.id})`
     expect(await enforced({ sha: shas.second })).toMatchObject({
       status: 403,
       body: {
-        message: "403 Forbidden - The environment is frozen by the rule 'Stop'",
+        message: `403 Forbidden - The environment is frozen by the rule 'Stop' ${reason}: dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before`,
         freeze_end_at: null,
+        deployment_id: deployment.id,
+        impact_rule_id: rule.id,
         impact_rule_run_id: run.id,
       },
     })
@@ -248,6 +254,7 @@ describe('a freeze by a rule', () => {
     if (how === 'revert') await ask('POST', `${runs}/${run.id}/revert`)
     expect((await enforced()).body.frozen).toBe(false)
     expect((await ask('GET', runs)).body[0].in_force).toBe(false)
+    expect((await ask('POST', `${runs}/${run.id}/revert`)).status).toBe(409)
     const listed = (await harness.ask('reporter', 'GET', '/freezes')).body
     expect(listed).toMatchObject(how === 'dry run' ? [] : [{ ends_at: expect.any(String) }])
     const { body: earlier } = await harness.ask('reporter', 'GET', `/freezes?ends_after=${inAMinute()}`)

@@ -360,23 +360,29 @@ it('a rule is applied to a deployment once, and a dry run changes nothing but th
   ])
 })
 
-it.each(['dismissed', 'deployed', 'reverted'])('what a rule did ends when it is %s', async (endReason) => {
-  const { prisma } = harness.database
-  await addRule({ banner })
-  const { id: deploymentId } = await deployed(30)
-  await worse()
-  expect(await endRules(ownDatabase, now)).toBe(false)
-  if (endReason === 'dismissed')
-    await prisma.deploymentDismissal.create({ data: { projectId, deploymentId, reason: 'The bank' } })
-  if (endReason === 'deployed') await deployed(1, { services: [] })
-  if (endReason === 'reverted') await prisma.impactRuleRun.updateMany({ data: { endReason, endedAt: now } })
-  expect(await endRules(ownDatabase, now)).toBe(true)
-  expect(await rules()).toMatchObject([{ endReason, endedAt: now }])
-  expect(await banners()).toMatchObject([{ endsAt: now }])
-  const ended = await prisma.auditEvent.count({ where: { eventName: 'impact_rule_ended' } })
-  expect(ended).toBe(endReason === 'reverted' ? 0 : 1)
-  expect(await endRules(ownDatabase, now)).toBe(false)
-})
+it.each(['dismissed', 'deployed', 'reverted'])(
+  'what a rule did ends when it is %s, not when that is noticed',
+  async (endReason) => {
+    const { prisma } = harness.database
+    const [endedAt, noticedAt] = [ago(-1), ago(-2)]
+    await addRule({ banner })
+    const { id: deploymentId } = await deployed(30)
+    await worse()
+    expect(await endRules(ownDatabase, now)).toBe(false)
+    if (endReason === 'dismissed')
+      await prisma.deploymentDismissal.create({
+        data: { projectId, deploymentId, reason: 'The bank', createdAt: endedAt },
+      })
+    if (endReason === 'deployed') await deployed(-1, { services: [] })
+    if (endReason === 'reverted') await prisma.impactRuleRun.updateMany({ data: { endReason, endedAt } })
+    expect(await endRules(ownDatabase, noticedAt)).toBe(true)
+    expect(await rules()).toMatchObject([{ endReason, endedAt }])
+    expect(await banners()).toMatchObject([{ endsAt: noticedAt }])
+    const ended = await prisma.auditEvent.count({ where: { eventName: 'impact_rule_ended' } })
+    expect(ended).toBe(endReason === 'reverted' ? 0 : 1)
+    expect(await endRules(ownDatabase, noticedAt)).toBe(false)
+  },
+)
 
 it('the banner of a deployment that was deleted ends, and one that was followed gets none', async () => {
   await addRule({ banner })

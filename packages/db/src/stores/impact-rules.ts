@@ -30,9 +30,13 @@ export const isRunDismissed = `EXISTS (SELECT FROM ${dismissals})`
 /** Whether the environment has got another deployment since. */
 export const isRunFollowed = `EXISTS (SELECT FROM ${followers})`
 
+const dismissedAt = `(SELECT d.created_at FROM ${dismissals})`
+
 /** When what it did ended, also while nobody has noted the end; null while it holds. */
-export const runEnd = `COALESCE(r.ended_at,
-  LEAST((SELECT d.created_at FROM ${dismissals}), (SELECT min(later.finished_at) FROM ${followers})))`
+export const runEnd = `COALESCE(r.ended_at, LEAST(${dismissedAt}, (SELECT min(later.finished_at) FROM ${followers})))`
+
+/** Why what it did has ended, of a run whose end nobody has noted. */
+export const runEndReason = `CASE WHEN ${dismissedAt} = ${runEnd} THEN 'dismissed' ELSE 'deployed' END`
 
 /** Whether what it did holds. */
 export const isRunInForce = `(${hasDoneWhatEnds} AND ${runEnd} IS NULL)`

@@ -13,6 +13,7 @@ export function changeFailureRoutes({ database, guards }: ProjectResourceDepende
       '/projects/:id/deployments/:deployment_id/change_failure',
       guards.readDeployments,
       getChangeFailure(database),
+      { refusesUnknown: true },
     ),
   ]
 }

@@ -53,10 +53,11 @@ const dismissal: DocumentedKind = {
 export function deploymentStatementRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const deployment = '/projects/:id/deployments/:deployment_id'
   const { deploy } = guards
+  const options = { refusesUnknown: true }
   return [
-    route('POST', `${deployment}/change_failure`, deploy, saySomething(database, changeFailure)),
+    route('POST', `${deployment}/change_failure`, deploy, saySomething(database, changeFailure), options),
     route('DELETE', `${deployment}/change_failure`, deploy, takeSomethingBack(database, changeFailure)),
-    route('POST', `${deployment}/impact/dismissal`, deploy, saySomething(database, dismissal)),
+    route('POST', `${deployment}/impact/dismissal`, deploy, saySomething(database, dismissal), options),
     route('DELETE', `${deployment}/impact/dismissal`, deploy, takeSomethingBack(database, dismissal)),
   ]
 }

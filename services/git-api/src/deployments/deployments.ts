@@ -155,9 +155,17 @@ function frozenError(freeze: Freeze) {
     const end = freeze.end.toISOString()
     return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
   }
-  const { runId, ruleName } = freeze.rule
-  return forbidden(`The environment is frozen by the rule '${excerpt(ruleName)}'`, {
-    extra: { freeze_end_at: null, impact_rule_run_id: runId },
+  const { runId, ruleId, ruleName, deploymentId, deploymentIid } = freeze.rule
+  const why = `by the rule '${excerpt(ruleName)}' because of deployment #${deploymentIid} (id ${deploymentId})`
+  const help =
+    'dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before'
+  return forbidden(`The environment is frozen ${why}: ${help}`, {
+    extra: {
+      freeze_end_at: null,
+      deployment_id: deploymentId,
+      impact_rule_id: ruleId,
+      impact_rule_run_id: runId,
+    },
   })
 }
 

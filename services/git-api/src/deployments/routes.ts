@@ -130,7 +130,9 @@ const createDeployment = (deps: DeploymentDependencies) =>
       services: optional(serviceNames()).meta({
         description: 'The services that it ships, as sagas and queues name them; else those of the project',
       }),
-      enforce: flag().default(false).meta({ description: 'Refuse the deployment within a freeze period' }),
+      enforce: flag().default(false).meta({
+        description: 'Refuse the deployment within a freeze period, or while a rule freezes the environment',
+      }),
     }),
     async handle({ saga_id: sagaId, saga_tenant: sagaTenant, ...given }, access: ProjectCall<Caller>, call) {
       const command = { ...given, sagaId, sagaTenant }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type AuditAuthor,
   type Database,
@@ -112,16 +113,17 @@ export async function changeFreezePeriod(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<FreezePeriod> {
-  const { freezeStart, freezeEnd, cronTimezone } = await getFreezePeriod(database, access, id)
+  const known = await getFreezePeriod(database, access, id)
   const fields = {
-    freezeStart: changes.freezeStart ?? freezeStart,
-    freezeEnd: changes.freezeEnd ?? freezeEnd,
-    cronTimezone: changes.cronTimezone ?? cronTimezone,
+    freezeStart: changes.freezeStart ?? known.freezeStart,
+    freezeEnd: changes.freezeEnd ?? known.freezeEnd,
+    cronTimezone: changes.cronTimezone ?? known.cronTimezone,
   }
   refuseProblems(fields)
   const { id: projectId } = access.project
   return inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
+    if (isDeepStrictEqual(known, { ...known, ...fields })) return known
     const period = await updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
     await recordProjectEvent(transaction, author, projectId, 'freeze_period_changed', detailsOf(period))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type AuditAuthor, type Database, inTransaction, type Rows, requireUnchanged } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
@@ -43,7 +44,7 @@ export async function addRule(
 }
 
 /**
- * Changes a rule.
+ * Changes a rule. A request that changes nothing is no change: it leaves the time of the last one, and the audit log.
  *
  * @param apply gives the fields that follow from the stored ones
  * @throws DomainError not-found; precondition-failed; invalid, by field; forbidden
@@ -64,6 +65,7 @@ export const changeRule = (
     requireMayTarget(caller, before)
     requireMayTarget(caller, fields)
     refuseProblems(fields)
+    if (isDeepStrictEqual(before, { ...before, ...fields })) return before
     const rule = await store.updateRule(transaction, project.id, id, fields)
     if (!rule) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'impact_rule_changed', detailsOf(rule))

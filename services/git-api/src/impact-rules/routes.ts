@@ -42,7 +42,7 @@ export function impactRuleRoutes({ database, guards: { maintain } }: ProjectReso
     route('PUT', one, maintain, updateRule(database), { refusesUnknown: true }),
     route('DELETE', one, maintain, deleteRule(database)),
     route('GET', `${one}/runs`, maintain, listRuns(database), { refusesUnknown: true }),
-    route('POST', `${one}/runs/:run_id/revert`, maintain, revertRun(database)),
+    route('POST', `${one}/runs/:run_id/revert`, maintain, revertRun(database), { refusesUnknown: true }),
   ]
 }
 

@@ -5,7 +5,6 @@ import {
   type ImpactRule,
   type ImpactRuleRun,
   isRunInForce,
-  isRunOpen,
   type Pooled,
   Prisma,
   type Project,
@@ -217,12 +216,16 @@ export const endRun = (
   userId: number,
 ): Promise<number> => prisma.$executeRaw`UPDATE impact_rule_runs r
   SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
-  WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunOpen)}`
+  WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunInForce)}`
 
 /** A run that has frozen an environment. */
 export interface FreezingRun {
   runId: number
+  ruleId: number
   ruleName: string
+  /** The deployment that the rule is about. */
+  deploymentId: number
+  deploymentIid: number
 }
 
 /**
@@ -235,7 +238,9 @@ export async function findFreezingRun(
 ): Promise<FreezingRun | null> {
   const { rows } = await pool.query<FreezingRun>({
     name: 'impact-rule-freeze',
-    text: `SELECT r.id AS "runId", rule.name AS "ruleName" FROM environments e
+    text: `SELECT r.id AS "runId", r.rule_id AS "ruleId", rule.name AS "ruleName", frozen.id AS "deploymentId",
+        frozen.iid AS "deploymentIid"
+      FROM environments e
       JOIN impact_rule_runs r ON r.project_id = e.project_id AND r.environment_id = e.id
       JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
       JOIN deployments frozen ON frozen.project_id = r.project_id AND frozen.id = r.deployment_id

@@ -29,6 +29,7 @@ export function impactRoutes({ database, guards }: ProjectResourceDependencies):
       '/projects/:id/deployments/:deployment_id/impact',
       guards.readDeployments,
       getImpact(database),
+      { refusesUnknown: true },
     ),
   ]
 }

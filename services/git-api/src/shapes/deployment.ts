@@ -83,7 +83,9 @@ export const deploymentShape = z
     environment: basicEnvironmentShape,
     deployable: z.null(),
     status: oneOf(deploymentStatuses),
-    frozen: z.boolean().meta({ description: 'Created within a freeze period' }),
+    frozen: z
+      .boolean()
+      .meta({ description: 'Created within a freeze period, or while a rule froze the environment' }),
     saga_id: z.string().nullable(),
     saga_tenant: z.string().nullable(),
     job_identity: jobIdentityShape.nullable(),

@@ -158,11 +158,11 @@ const audit = (client: Client, author: AuditAuthor, eventName: string, commands:
     client,
     author,
     commands.map(
-      ({ id, tenant, sagaId, kind, activityId }): AuditedChange => ({
+      ({ id, tenant, sagaId, kind, activityId, reason }): AuditedChange => ({
         eventName,
         entityType: 'SagaCommand',
         entityId: id,
-        details: { tenant, saga_id: sagaId, kind, activity_id: activityId },
+        details: { tenant, saga_id: sagaId, kind, activity_id: activityId, reason },
       }),
     ),
   )

@@ -163,6 +163,7 @@ describe('a lease that ends without an answer', () => {
       where: { entityType: 'SagaCommand', entityId: id },
       orderBy: { id: 'asc' },
     })
+    expect(audited[0]?.details).toMatchObject({ kind: 'cancel', reason: 'the bank is back' })
     expect(audited.map(({ eventName }) => eventName)).toEqual([
       'saga_command_cancel',
       'saga_command_delivered_again',

@@ -1,4 +1,12 @@
-import { isRunDismissed, isRunFollowed, isRunOpen, type PoolClient, type RuleBanner } from '@switchyard/db'
+import {
+  isRunDismissed,
+  isRunFollowed,
+  isRunOpen,
+  type PoolClient,
+  type RuleBanner,
+  runEnd,
+  runEndReason,
+} from '@switchyard/db'
 import { dayMs } from '@switchyard/domain'
 import type { ImpactFinding, ImpactRuleCondition } from '@switchyard/domain/deployment'
 
@@ -94,19 +102,17 @@ export interface RunKey {
 }
 
 /**
- * Notes the end of what rules did about deployments that are dismissed or followed by now.
+ * Notes the end of what rules did about deployments that are dismissed or followed by now: the moment of that, not of the note.
  *
  * @returns the runs that have ended, each with the reason
  */
-export async function endRuns(client: PoolClient, now: Date): Promise<(RunKey & { reason: string })[]> {
+export async function endRuns(client: PoolClient): Promise<(RunKey & { reason: string })[]> {
   const { rows } = await client.query<RunKey & { reason: string }>({
     name: 'impact-rules-end',
-    text: `UPDATE impact_rule_runs r SET ended_at = $1,
-        end_reason = CASE WHEN ${isRunDismissed} THEN 'dismissed' ELSE 'deployed' END
-      WHERE ${isRunOpen} AND (${isRunDismissed} OR ${isRunFollowed})
+    text: `UPDATE impact_rule_runs r SET ended_at = ${runEnd}, end_reason = ${runEndReason}
+      WHERE ${isRunOpen} AND ${runEnd} IS NOT NULL
       RETURNING r.id AS "runId", r.rule_id AS "ruleId", r.project_id AS "projectId",
         r.deployment_id AS "deploymentId", r.end_reason AS reason`,
-    values: [now],
   })
   return rows
 }

@@ -154,7 +154,7 @@ const ruleEvent = (
  */
 export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
-    const ended = await endRuns(client, now)
+    const ended = await endRuns(client)
     await recordAuditEvents(
       client,
       null,
