@@ -187,6 +187,10 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await page.getByText('production is frozen').first().waitFor()
     const rules = impact.getByRole('table', { name: 'What rules did' })
     await rules.getByText('in force').waitFor()
+    await impact
+      .getByText(/% of \d+ before, .*% of \d+ from the change on;/)
+      .first()
+      .waitFor()
     expect(await violations(page)).toEqual([])
     await rules.getByRole('button', { name: 'Revert Stop the line about deployment #1' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revert', exact: true }).click()

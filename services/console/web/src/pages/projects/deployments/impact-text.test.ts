@@ -16,7 +16,10 @@ it('no figure stands without its count', () => {
   expect(shareText(0, 0)).toBe('no sagas')
   const samples = { samples_before: 120, samples_after: 80 }
   expect(changeText({ measure: 'failures', before: 0, after: 0.25, ...samples })).toBe(
-    '0.0 % of 120 before, 25.0 % of 80 after',
+    '0.0 % of 120 before, 25.0 % of 80 from the change on',
+  )
+  expect(changeText({ measure: 'duration', before: 1, after: 3, ...samples })).toBe(
+    '1.0 s of 120 before, 3.0 s of 80 after',
   )
 })
 
