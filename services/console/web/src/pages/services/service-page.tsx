@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { get, segment } from '../../api/client'
 import { useMay } from '../../api/session'
-import { Badge, State } from '../../components/badge'
+import { State } from '../../components/badge'
 import { ByJob } from '../../components/by-job'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
@@ -108,7 +108,6 @@ const Found = ({ found }: { found: FoundImpact }) => (
         In tenant <bdi>{found.tenant}</bdi>
       </p>
     )}
-    {found.dismissed && <Badge tone="warn">somebody says that it is not the reason</Badge>}
   </>
 )
 

@@ -66,10 +66,15 @@ export function beganText(beganAt: string, finishedAt: string | null): string {
   return `Began ${minutes === 0 ? countOf(Math.ceil(ms / 1000), 'second') : countOf(minutes, 'minute')} after`
 }
 
-/** For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. */
+/**
+ * For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. One that
+ * is dismissed comes after all others.
+ */
 export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
   const byService = new Map<string, FoundImpact>()
-  for (const each of found.toSorted((one, other) => one.chance - other.chance))
-    if (!byService.has(each.service_name)) byService.set(each.service_name, each)
+  const sorted = found.toSorted(
+    (one, other) => Number(one.dismissed) - Number(other.dismissed) || one.chance - other.chance,
+  )
+  for (const each of sorted) if (!byService.has(each.service_name)) byService.set(each.service_name, each)
   return [...byService.values()]
 }
