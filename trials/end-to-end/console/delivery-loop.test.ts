@@ -212,6 +212,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
       .click()
     await page.getByRole('region', { name: 'Failures of its service' }).getByText('deployment 1').click()
     await page.getByRole('button', { name: 'Not the reason…' }).click()
+    await page.getByRole('dialog').getByText('stay ended when you blame it again').waitFor()
     await page.getByRole('textbox', { name: 'Reason' }).fill('The bank was closed')
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await impact.getByText('The bank was closed').waitFor()
