@@ -169,6 +169,33 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await close()
   })
 
+  it('says on the pages of deployments what is frozen, by a rule or a period, and which deployment became worse', async () => {
+    if (!browser) throw new Error('There is no browser')
+    const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
+    const row = { name: /#1.*success.*became worse.*production/ }
+    await page.goto('/console/projects/root/shop/deployments')
+    const frozen = page.getByRole('region', { name: 'Frozen now' })
+    await frozen.getByText(/^production by the rule Stop the line, because of deployment #1: began/).waitFor()
+    await frozen.getByText(/^Every environment by a freeze period: began .* ends/).waitFor()
+    const environments = page.getByRole('table', { name: 'Environments' })
+    await environments.getByRole('row', { name: /production.*available.*frozen/ }).waitFor()
+    await page.getByRole('table', { name: 'Deployments' }).getByRole('row', row).waitFor()
+    await settled(page)
+    expect(await violations(page)).toEqual([])
+    await frozen.getByRole('link', { name: 'deployment #1' }).click()
+    const [deployment] = await apiOf(tree.url, tree.rootToken)<{ id: number }[]>(
+      'GET',
+      '/projects/root%2Fshop/deployments',
+    )
+    await page
+      .getByRole('heading', { level: 1, name: `Deployment #1 ID ${deployment?.id} in the API` })
+      .waitFor()
+    await page.goto('/console/services')
+    await page.getByRole('table', { name: 'Services', exact: true }).getByRole('row', row).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('leads from the overview to the deployment behind a failure, which a person may not blame', async () => {
     if (!browser) throw new Error('There is no browser')
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
@@ -200,7 +227,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await settled(page)
     expect(await violations(page)).toEqual([])
     const runs = page.getByRole('table', { name: 'Environments' }).getByRole('row', { name: /production/ })
-    expect(await runs.textContent()).toMatch(/main.*#1.*root\/shop/)
+    expect(await runs.textContent()).toMatch(/main.*#1.*became worse.*root\/shop/)
     const sagas = page.getByRole('region', { name: 'Sagas of the last day' })
     expect(await sagas.textContent()).toMatch(/240\s*Ended/)
     await page.getByRole('region', { name: 'Became worse' }).getByText('deployment 1').first().click()
