@@ -60,6 +60,9 @@ export function Shown<Data>({
 
 export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404
 
+/** A token may be bound to tenants or to a project, which the session does not tell. */
+export const isRefused = (error: unknown) => error instanceof ApiError && error.status === 403
+
 /** A page that could not be shown. */
 export function Failed({ error, reset }: { error: unknown; reset?: () => void }) {
   const router = useRouter()

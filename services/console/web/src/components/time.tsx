@@ -14,13 +14,14 @@ export function useNow(periodMs = 15_000): number {
 
 /** A time as a distance from now, with the exact one in the viewer's zone on hover. */
 export function Time({ at, absolute }: { at: string | null | undefined; absolute?: boolean }) {
-  const now = useNow()
+  // Shown anew with each step of the clock. What was read since the last step is not in the future.
+  useNow()
   if (!at) return <span className="text-quiet">–</span>
   const time = new Date(at)
   const exact = exactTime(time)
   return (
     <time dateTime={at} title={exact} className="whitespace-nowrap tabular-nums">
-      {absolute ? exact : sinceNow(time, now)}
+      {absolute ? exact : sinceNow(time, serverNow())}
     </time>
   )
 }

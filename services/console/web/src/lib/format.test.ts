@@ -15,7 +15,11 @@ it.each([
 })
 
 it.each([
-  [0, 'now'],
+  [0, 'just now'],
+  [4000, 'just now'],
+  [-59_000, 'just now'],
+  [-60_000, '1 minute ago'],
+  [40_000, 'in 40 seconds'],
   [-3 * 60_000, '3 minutes ago'],
   [-90_000, '1 minute ago'],
   [2 * 86_400_000, 'in 2 days'],

@@ -12,9 +12,13 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ]
 
-/** '3 minutes ago', 'in 2 days'. */
+/** Pages look at the clock every 15 seconds, and clocks differ by a few: within this, a number of seconds would be wrong. */
+const justNowSeconds = { from: -60, to: 5 }
+
+/** 'just now', '3 minutes ago', 'in 2 days'. */
 export function sinceNow(time: Date, now: number): string {
   const seconds = (time.getTime() - now) / 1000
+  if (seconds > justNowSeconds.from && seconds < justNowSeconds.to) return 'just now'
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
   return relative.format(Math.trunc(seconds / size), unit)
 }

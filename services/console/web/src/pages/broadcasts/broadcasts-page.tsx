@@ -90,7 +90,7 @@ function columnsFor(
           )}
           {message.impact_rule_run && (
             <span className="block text-quiet">
-              by a rule of project {message.impact_rule_run.project_id}
+              by a rule of project {message.impact_rule_run.project_id}, until that ends it
             </span>
           )}
         </>

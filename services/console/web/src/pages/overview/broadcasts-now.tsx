@@ -30,7 +30,7 @@ export function BroadcastsNow({ mayManage }: { mayManage: boolean }) {
                     <MessageText text={message} />
                   </span>
                   <span className="text-sm text-quiet">
-                    ends <Time at={ends_at} />
+                    ends <Time at={ends_at} /> at the latest
                   </span>
                 </li>
               ))}

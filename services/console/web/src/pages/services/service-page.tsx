@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { get, segment } from '../../api/client'
 import { useMay } from '../../api/session'
-import { Badge, State } from '../../components/badge'
+import { State } from '../../components/badge'
 import { ByJob } from '../../components/by-job'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
@@ -12,6 +12,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Deployment, FoundImpact, ServiceDetail } from '../../generated/types.gen'
 import { projectParams } from '../../lib/format'
+import { BecameWorse } from '../projects/deployments/became-worse'
 import { BeganWith } from '../projects/deployments/began-with'
 import { DeployedCommit, DeploymentLink } from '../projects/deployments/deployed-commit'
 import { ServiceQueues } from './service-queues'
@@ -62,6 +63,10 @@ const Undeployed = () => (
 )
 
 function Deployed({ service: { environments, deployments, findings } }: { service: ServiceDetail }) {
+  const isWorse = ({ project, id }: { project: { id: number }; id: number }) =>
+    findings.some(
+      (found) => !found.dismissed && found.project.id === project.id && found.deployment.id === id,
+    )
   return (
     <>
       <Panel name="Runs in" flush>
@@ -69,7 +74,7 @@ function Deployed({ service: { environments, deployments, findings } }: { servic
           label="Environments"
           rows={environments}
           rowKey={({ id, project }) => `${project.id} ${id}`}
-          columns={environmentColumns}
+          columns={environmentColumns(isWorse)}
           empty={
             <Empty title="It runs nowhere.">
               No deployment of it has succeeded in an environment that is not stopped.
@@ -93,7 +98,7 @@ function Deployed({ service: { environments, deployments, findings } }: { servic
           label="Deployments"
           rows={deployments}
           rowKey={({ id, project }) => `${project.id} ${id}`}
-          columns={deploymentColumns}
+          columns={deploymentColumns(isWorse)}
         />
       </Panel>
     </>
@@ -108,7 +113,6 @@ const Found = ({ found }: { found: FoundImpact }) => (
         In tenant <bdi>{found.tenant}</bdi>
       </p>
     )}
-    {found.dismissed && <Badge tone="warn">somebody says that it is not the reason</Badge>}
   </>
 )
 
@@ -122,7 +126,9 @@ const By = ({ deployment: { user, job_identity } }: { deployment: Deployment }) 
   </>
 )
 
-const environmentColumns: Column<Environment>[] = [
+type IsWorse = (deployment: { project: { id: number }; id: number }) => boolean
+
+const environmentColumns = (isWorse: IsWorse): Column<Environment>[] => [
   {
     header: 'Environment',
     cell: ({ name, tier, project }) => (
@@ -151,6 +157,7 @@ const environmentColumns: Column<Environment>[] = [
     cell: ({ deployment, project }) => (
       <>
         <DeploymentLink deployment={deployment} project={project.path_with_namespace} />{' '}
+        {isWorse({ project, id: deployment.id }) && <BecameWorse />}
         <bdi className="block text-quiet wrap-anywhere">{project.path_with_namespace}</bdi>
       </>
     ),
@@ -159,7 +166,7 @@ const environmentColumns: Column<Environment>[] = [
   { header: 'By', wide: true, cell: ({ deployment }) => <By deployment={deployment} /> },
 ]
 
-const deploymentColumns: Column<DeploymentRow>[] = [
+const deploymentColumns = (isWorse: IsWorse): Column<DeploymentRow>[] => [
   {
     header: 'Deployment',
     cell: (deployment) => (
@@ -169,7 +176,15 @@ const deploymentColumns: Column<DeploymentRow>[] = [
       </>
     ),
   },
-  { header: 'Status', cell: ({ status }) => <State of={status} /> },
+  {
+    header: 'Status',
+    cell: (deployment) => (
+      <span className="flex flex-wrap gap-1">
+        <State of={deployment.status} />
+        {isWorse(deployment) && <BecameWorse />}
+      </span>
+    ),
+  },
   { header: 'Environment', wide: true, cell: ({ environment }) => <bdi>{environment.name}</bdi> },
   {
     header: 'Commit',

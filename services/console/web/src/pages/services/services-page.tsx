@@ -14,6 +14,7 @@ import { Time } from '../../components/time'
 import type { SagaStats, Service } from '../../generated/types.gen'
 import { count } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
+import { BecameWorse, useBlamed } from '../projects/deployments/became-worse'
 import { DeploymentLink } from '../projects/deployments/deployed-commit'
 import { ServiceLink } from './service-link'
 
@@ -32,6 +33,7 @@ export const ServicesPage = guarded('projects', () => {
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   })
+  const isBlamed = useBlamed(services.data?.rows.map(({ last_deployment }) => last_deployment) ?? [])
   const search = useCallback(
     (value: string | undefined) => void navigate({ search: { q: value }, replace: true }),
     [navigate],
@@ -47,7 +49,7 @@ export const ServicesPage = guarded('projects', () => {
           query={services}
           page={page}
           onMove={(to) => void navigate({ search: { q, page: String(to) } })}
-          columns={columns}
+          columns={columnsWith(isBlamed)}
           rowKey={({ name }) => name}
           empty={q ? noneFound : none}
         />
@@ -64,7 +66,7 @@ const none = (
   </Empty>
 )
 
-const columns: Column<Service>[] = [
+const columnsWith = (isBlamed: ReturnType<typeof useBlamed>): Column<Service>[] => [
   { header: 'Service', cell: ({ name }) => <ServiceLink name={name} /> },
   {
     header: 'Last deployment',
@@ -74,7 +76,15 @@ const columns: Column<Service>[] = [
       </DeploymentLink>
     ),
   },
-  { header: 'Status', cell: ({ last_deployment: { status } }) => <State of={status} /> },
+  {
+    header: 'Status',
+    cell: ({ last_deployment: last }) => (
+      <span className="flex flex-wrap gap-1">
+        <State of={last.status} />
+        {isBlamed(last.project.id, last) && <BecameWorse />}
+      </span>
+    ),
+  },
   {
     header: 'Environment',
     wide: true,

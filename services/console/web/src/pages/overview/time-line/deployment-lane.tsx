@@ -1,6 +1,7 @@
 import { TextLink } from '../../../components/text-link'
 import type { EndedDeployment } from '../../../generated/types.gen'
 import { countOf, exactTime } from '../../../lib/format'
+import { isBlamed } from '../../projects/deployments/became-worse'
 import { nameOf } from '../../projects/deployments/impact-text'
 import { Lane } from './lane'
 import { placeIn, rowsOf, type Span } from './time-line-model'
@@ -13,9 +14,6 @@ const plainWidth = 26
 const characterWidth = 7
 const padding = 14
 const textMax = 200
-
-/** Whether something became worse with a deployment, and nobody says that it is not the reason. */
-export const isBlamed = ({ findings, dismissed }: EndedDeployment) => findings.length > 0 && !dismissed
 
 export const deploymentKey = ({ project, id }: EndedDeployment) => `deployment ${project.id} ${id}`
 

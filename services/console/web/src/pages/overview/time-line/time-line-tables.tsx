@@ -4,9 +4,10 @@ import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { EndedDeployment } from '../../../generated/types.gen'
 import { count, duration, firstLine } from '../../../lib/format'
+import { isBlamed } from '../../projects/deployments/became-worse'
 import { BandLink } from './band-lane'
 import type { Band } from './bands'
-import { deploymentKey, deploymentParams, endOf, findingsText, isBlamed } from './deployment-lane'
+import { deploymentKey, deploymentParams, endOf, findingsText } from './deployment-lane'
 import type { Cause, Span } from './time-line-model'
 
 interface Content {

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import { ApiError, get, getPage } from '../../../api/client'
+import { get, getPage } from '../../../api/client'
 import { mayUse, useSession } from '../../../api/session'
+import { isRefused } from '../../../components/states'
 import type { BroadcastMessage, EndedDeployment, FailureHistory, Freeze } from '../../../generated/types.gen'
 import { serverNow } from '../../../lib/server-clock'
 import { historyQuery } from '../../queues/history'
@@ -11,14 +12,11 @@ const oftenMs = 15_000
 const seldomMs = 60_000
 const rowsMax = 100
 
-/** A token may be bound to tenants or to a project, which the session does not tell. */
-const isRefused = ({ error }: { error: unknown }) => error instanceof ApiError && error.status === 403
-
 /** What is refused is not asked again. */
 const unlessRefused =
   (intervalMs: number) =>
   ({ state }: { state: { error: unknown } }) =>
-    isRefused(state) ? false : intervalMs
+    isRefused(state.error) ? false : intervalMs
 
 /** The beginning of what is shown, when the question is asked. */
 const beginOf = (hours: Hours) => new Date(spanOf(hours, serverNow()).from).toISOString()
@@ -100,7 +98,7 @@ export function useTimeLine(hours: Hours) {
     latencies: latencies.data,
     broadcasts,
     isPending: parts.some(({ query }) => query.isLoading),
-    withheld: parts.filter((part) => !part.isAllowed || isRefused(part.query)).map(({ name }) => name),
-    failed: parts.map(({ query }) => query).find((query) => query.isError && !isRefused(query)),
+    withheld: parts.filter((part) => !part.isAllowed || isRefused(part.query.error)).map(({ name }) => name),
+    failed: parts.map(({ query }) => query).find((query) => query.isError && !isRefused(query.error)),
   }
 }

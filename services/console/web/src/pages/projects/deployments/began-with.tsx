@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { getPage } from '../../../api/client'
+import { Badge } from '../../../components/badge'
 import type { FoundImpact } from '../../../generated/types.gen'
 import { shortSha } from '../../../lib/format'
 import { DeploymentLink } from './deployed-commit'
@@ -15,21 +16,20 @@ interface Question {
   began_before?: string | undefined
 }
 
-/** What became worse with deployments that the session may see, the newest first, without what somebody has dismissed. */
+/** What became worse with deployments that the session may see, the newest first. */
 export const foundImpactsQuery = (question: Question = {}) =>
   queryOptions({
     queryKey: ['deployment-impacts', question],
     queryFn: async ({ signal }) => {
       const query = { ...question, per_page: perPage }
-      const { rows } = await getPage<FoundImpact>('/deployment_impacts', query, signal)
-      return rows.filter(({ dismissed }) => !dismissed)
+      return (await getPage<FoundImpact>('/deployment_impacts', query, signal)).rows
     },
     staleTime: 10_000,
   })
 
-/** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof. */
+/** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof, and whether it is dismissed. */
 export const BeganWith = ({ found }: { found: FoundImpact }) => {
-  const { deployment, project, service_name, measure, began_at, chance, test } = found
+  const { deployment, project, service_name, measure, began_at, chance, test, dismissed } = found
   return (
     <div className="text-sm">
       <p>
@@ -43,6 +43,7 @@ export const BeganWith = ({ found }: { found: FoundImpact }) => {
       <p className="text-quiet">
         {nameOf({ measure })}: {changeText(found)}; confidence {confidenceText(chance)} ({test})
       </p>
+      {dismissed && <Badge tone="warn">somebody says that it is not the reason</Badge>}
     </div>
   )
 }

@@ -30,9 +30,17 @@ function ShownDeployment() {
     refetchInterval: refreshMs,
   })
   if (!/^\d+$/.test(deploymentId) || isMissing(deployment.error)) return <NotFound />
-  const heading = deployment.data ? `Deployment #${deployment.data.iid}` : 'Deployment'
+  const name = deployment.data ? `Deployment #${deployment.data.iid}` : 'Deployment'
+  const heading = (
+    <>
+      {name}{' '}
+      {deployment.data && (
+        <span className="text-sm font-normal text-quiet">ID {deployment.data.id} in the API</span>
+      )}
+    </>
+  )
   return (
-    <Page title={`${heading} of ${path_with_namespace}`} heading={heading}>
+    <Page title={`${name} of ${path_with_namespace}`} heading={heading}>
       <Panel name="Facts" busy={deployment.isPending}>
         <Shown query={deployment}>
           {(found) => <Facts deployment={found} project={path_with_namespace} />}

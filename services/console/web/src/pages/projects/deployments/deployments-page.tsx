@@ -15,10 +15,12 @@ import { duration } from '../../../lib/format'
 import { oneOf, pageOf } from '../../../lib/search-params'
 import { useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
+import { BecameWorse, useBlamed } from './became-worse'
 import { DeployedCommit, DeployingSaga, DeploymentLink } from './deployed-commit'
 import { environmentNamesQuery } from './environment-names'
 import { EnvironmentsPanel } from './environments-panel'
 import { FreezePeriodsPanel } from './freeze-periods-panel'
+import { FrozenPanel } from './frozen-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const statuses = ['created', 'blocked', 'running', 'success', 'failed', 'canceled'] as const
@@ -30,6 +32,7 @@ function Deployments() {
   const { path_with_namespace } = useProject()
   return (
     <Page title={`Deployments of ${path_with_namespace}`} heading="Deployments">
+      <FrozenPanel />
       <EnvironmentsPanel />
       <DeploymentsPanel />
       <FreezePeriodsPanel />
@@ -39,7 +42,7 @@ function Deployments() {
 
 function DeploymentsPanel() {
   const project = useProjectPath()
-  const { path_with_namespace } = useProject()
+  const { id: projectId, path_with_namespace } = useProject()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { environment } = search
@@ -56,6 +59,7 @@ function DeploymentsPanel() {
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   })
+  const isBlamed = useBlamed(deployments.data?.rows ?? [])
   const filter = (part: typeof search) => void navigate({ search: { ...search, ...part, page: undefined } })
   const filters = (
     <>
@@ -82,7 +86,7 @@ function DeploymentsPanel() {
           <>
             <DataTable
               label="Deployments"
-              columns={columnsIn(path_with_namespace)}
+              columns={columnsIn(path_with_namespace, (each) => isBlamed(projectId, each))}
               rows={rows}
               rowKey={({ id }) => id}
               busy={deployments.isPlaceholderData}
@@ -111,7 +115,7 @@ const none = (
 )
 
 /** @param project its path */
-const columnsIn = (project: string) => [
+const columnsIn = (project: string, isBlamed: (deployment: Deployment) => boolean) => [
   {
     header: 'Number',
     cell: (deployment: Deployment) => (
@@ -121,7 +125,15 @@ const columnsIn = (project: string) => [
       </span>
     ),
   },
-  { header: 'Status', cell: ({ status }: Deployment) => <State of={status} /> },
+  {
+    header: 'Status',
+    cell: (deployment: Deployment) => (
+      <span className="flex flex-wrap gap-1">
+        <State of={deployment.status} />
+        {isBlamed(deployment) && <BecameWorse />}
+      </span>
+    ),
+  },
   {
     header: 'Environment',
     cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span>,

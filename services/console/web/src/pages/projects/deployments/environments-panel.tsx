@@ -5,18 +5,19 @@ import { getPage, send } from '../../../api/client'
 import { ActionDialog } from '../../../components/action-dialog'
 import { Badge, State } from '../../../components/badge'
 import { Button } from '../../../components/button'
-import { DataTable } from '../../../components/data-table'
+import { type Column, DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
 import { Pager } from '../../../components/pager'
 import { SearchBox } from '../../../components/search-box'
 import { Empty, Shown } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
-import type { EnvironmentWithProject } from '../../../generated/types.gen'
+import type { EnvironmentWithProject, Freeze } from '../../../generated/types.gen'
 import { isWebAddress } from '../../../lib/format'
 import { pageOf } from '../../../lib/search-params'
 import { useMayChange } from '../project-data'
 import { useProjectParams, useProjectPath } from '../project-frame'
+import { isFrozen, useFreezes } from './frozen-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const perPage = 20
@@ -39,18 +40,11 @@ export function EnvironmentsPanel() {
     placeholderData: keepPreviousData,
   })
   const change = (part: typeof given) => void navigate({ search: { ...given, ...part }, resetScroll: false })
+  const { data: freezes } = useFreezes()
   const mayChange = useMayChange('developer')
   const [chosen, setChosen] = useState<{ environment: Environment; action: Action }>()
   const columns = [
-    { header: 'Name', cell: (environment: Environment) => <Name environment={environment} /> },
-    { header: 'State', cell: ({ state }: Environment) => <State of={state} /> },
-    { header: 'Tier', wide: true, cell: ({ tier }: Environment) => <Badge>{tier}</Badge> },
-    {
-      header: 'Description',
-      wide: true,
-      cell: ({ description }: Environment) => <span dir="auto">{description ?? '–'}</span>,
-    },
-    { header: 'Changed', wide: true, cell: ({ updated_at }: Environment) => <Time at={updated_at} /> },
+    ...factColumns(freezes),
     ...(mayChange
       ? [
           {
@@ -106,6 +100,26 @@ export function EnvironmentsPanel() {
     </Panel>
   )
 }
+
+const factColumns = (freezes: readonly Freeze[] | undefined): Column<Environment>[] => [
+  { header: 'Name', cell: (environment: Environment) => <Name environment={environment} /> },
+  {
+    header: 'State',
+    cell: ({ name, state }: Environment) => (
+      <span className="flex flex-wrap gap-1">
+        <State of={state} />
+        {isFrozen(name, freezes) && <Badge tone="warn">frozen</Badge>}
+      </span>
+    ),
+  },
+  { header: 'Tier', wide: true, cell: ({ tier }: Environment) => <Badge>{tier}</Badge> },
+  {
+    header: 'Description',
+    wide: true,
+    cell: ({ description }: Environment) => <span dir="auto">{description ?? '–'}</span>,
+  },
+  { header: 'Changed', wide: true, cell: ({ updated_at }: Environment) => <Time at={updated_at} /> },
+]
 
 const none = <Empty title="There are no environments.">The first deployment to one makes it.</Empty>
 const noneFound = <Empty title="No environment has this in its name.">Search for another text.</Empty>

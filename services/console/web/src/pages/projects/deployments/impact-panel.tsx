@@ -141,6 +141,9 @@ function Judge({ address, impact: { state } }: { address: string; impact: Deploy
           onClose={() => setIsAsking(false)}
           run={(form) => change('POST', { reason: textOf(form, 'reason') })}
         >
+          <p className="mb-3">
+            A freeze and a banner that rules made because of it end, and stay ended when you blame it again.
+          </p>
           <TextArea label="Reason" name="reason" required maxLength={1000} />
         </ActionDialog>
       )}
@@ -151,7 +154,10 @@ function Judge({ address, impact: { state } }: { address: string; impact: Deploy
           onClose={() => setIsAsking(false)}
           run={() => change('DELETE')}
         >
-          <p>The reason that was given is removed. The audit log keeps it.</p>
+          <p>
+            The reason that was given is removed. The audit log keeps it. A freeze and a banner that ended
+            with it do not come back.
+          </p>
         </ActionDialog>
       )}
     </>

@@ -16,7 +16,10 @@ it('no figure stands without its count', () => {
   expect(shareText(0, 0)).toBe('no sagas')
   const samples = { samples_before: 120, samples_after: 80 }
   expect(changeText({ measure: 'failures', before: 0, after: 0.25, ...samples })).toBe(
-    '0.0 % of 120 before, 25.0 % of 80 after',
+    '0.0 % of 120 before, 25.0 % of 80 from the change on',
+  )
+  expect(changeText({ measure: 'duration', before: 1, after: 3, ...samples })).toBe(
+    '1.0 s of 120 before, 3.0 s of 80 after',
   )
 })
 
@@ -34,14 +37,16 @@ it('says when a failure began', () => {
   expect(beganText('2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z')).toBe('Began during')
 })
 
-it('a failure is laid to the surest deployment of each service that has it', () => {
+it('a failure is laid to the surest deployment of each service that has it, and to a dismissed one when there is no other', () => {
   const found = [
-    { service_name: 'payments', chance: 3e-9 },
-    { service_name: 'payments', chance: 2e-24 },
-    { service_name: 'checkout', chance: 1e-4 },
+    { service_name: 'payments', chance: 3e-9, dismissed: false },
+    { service_name: 'payments', chance: 2e-24, dismissed: false },
+    { service_name: 'payments', chance: 1e-30, dismissed: true },
+    { service_name: 'checkout', chance: 1e-4, dismissed: true },
+    { service_name: 'checkout', chance: 1e-6, dismissed: true },
   ] as FoundImpact[]
   expect(surestOfEach(found).map(({ service_name, chance }) => [service_name, chance])).toEqual([
     ['payments', 2e-24],
-    ['checkout', 1e-4],
+    ['checkout', 1e-6],
   ])
 })

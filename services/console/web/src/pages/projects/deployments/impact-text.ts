@@ -41,7 +41,10 @@ export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => n
 export const ratioText = (ratio: number | null): string =>
   ratio === null ? 'none before' : `${Number(ratio.toPrecision(3))} times as much`
 
-/** What a finding counts, before and after: '0.8 % of 120 before, 25 % of 120 after'. */
+/** Shares that rose count from the moment at which they did; other figures from the deployment on. */
+const countsFromChange: ImpactFinding['measure'][] = ['failures', 'stuck', 'failed_jobs']
+
+/** What a finding counts: '0.8 % of 120 before, 25 % of 115 from the change on', or 'after' the deployment. */
 export function changeText({
   measure,
   before,
@@ -51,7 +54,8 @@ export function changeText({
   const isTime = measure === 'duration' || measure === 'queue_latency'
   const show = (value: number) => (isTime ? duration(value * 1000) : percentText(value))
   const earlier = before === null ? 'none' : show(before)
-  return `${earlier} of ${count(samples.samples_before)} before, ${show(after)} of ${count(samples.samples_after)} after`
+  const since = countsFromChange.includes(measure) ? 'from the change on' : 'after'
+  return `${earlier} of ${count(samples.samples_before)} before, ${show(after)} of ${count(samples.samples_after)} ${since}`
 }
 
 /** 'Began 3 minutes after' the end of a deployment, or 'Began during' it. */
@@ -62,10 +66,15 @@ export function beganText(beganAt: string, finishedAt: string | null): string {
   return `Began ${minutes === 0 ? countOf(Math.ceil(ms / 1000), 'second') : countOf(minutes, 'minute')} after`
 }
 
-/** For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. */
+/**
+ * For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. One that
+ * is dismissed comes after all others.
+ */
 export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
   const byService = new Map<string, FoundImpact>()
-  for (const each of found.toSorted((one, other) => one.chance - other.chance))
-    if (!byService.has(each.service_name)) byService.set(each.service_name, each)
+  const sorted = found.toSorted(
+    (one, other) => Number(one.dismissed) - Number(other.dismissed) || one.chance - other.chance,
+  )
+  for (const each of sorted) if (!byService.has(each.service_name)) byService.set(each.service_name, each)
   return [...byService.values()]
 }

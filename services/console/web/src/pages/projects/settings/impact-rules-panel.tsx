@@ -129,6 +129,9 @@ function ActDialog({
               </>
             )}
             : <bdi className="wrap-anywhere">{banner}</bdi>
+            <span className="block text-sm text-quiet">
+              In Markdown. Names in {'{{…}}'} stand for values of the deployment.
+            </span>
           </li>
         )}
         {webhook && <li>Webhooks of the project are told, which cannot be taken back.</li>}
