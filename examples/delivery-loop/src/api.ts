@@ -14,9 +14,9 @@ export function createApi(url: string, token: string): Api {
       headers: { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     }).catch(({ message, cause }: Error) => {
-      const { code = message } = (cause ?? {}) as { code?: string }
+      const { code, message: why = message } = (cause ?? {}) as { code?: string; message?: string }
       const hint = 'on other ports, set SWITCHYARD_URL and SAGA_ADDRESS'
-      throw new Error(`${url} does not answer (${code}): ${hint}.`)
+      throw new Error(`${url} does not answer (${code ?? why}): ${hint}.`)
     })
   async function read<Answer>(response: Response): Promise<Answer> {
     const text = await response.text()
