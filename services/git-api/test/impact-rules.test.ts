@@ -261,6 +261,29 @@ describe('a freeze by a rule', () => {
     expect(earlier).toEqual([])
   })
 
+  it('stays ended when the dismissal that has ended it is taken back', async () => {
+    const { deployment, rule, run, runs } = await applied()
+    const dismissal = `/projects/${project.id}/deployments/${deployment.id}/impact/dismissal`
+    const found = { ...finding, onsetAt: new Date(), foundAt: new Date() }
+    const key = { projectId: project.id, deploymentId: deployment.id }
+    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...found } })
+    await harness.ask('developer', 'POST', dismissal, { reason: 'The bank' })
+    expect((await harness.ask('developer', 'DELETE', dismissal)).status).toBe(204)
+    expect((await enforced()).body.frozen).toBe(false)
+    expect((await ask('GET', runs)).body[0]).toMatchObject({ in_force: false, end_reason: 'dismissed' })
+    const events = await harness.database.prisma.auditEvent.findMany({
+      where: { eventName: 'impact_rule_ended' },
+    })
+    expect(events.map(({ details }) => details)).toEqual([
+      {
+        impact_rule_id: rule.id,
+        impact_rule_run_id: run.id,
+        deployment_id: deployment.id,
+        reason: 'dismissed',
+      },
+    ])
+  })
+
   it('refuses what begins in a protected environment', async () => {
     await applied()
     const protection = { name: 'production', deploy_access_levels: [{ access_level: 30 }] }

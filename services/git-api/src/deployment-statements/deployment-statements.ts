@@ -29,7 +29,7 @@ export interface StatementKind {
     said: { reason: string; userId: number },
   ) => Promise<Statement>
   /** @returns whether there was one */
-  remove: (transaction: DatabaseOrTransaction, key: StatementKey) => Promise<boolean>
+  remove: (transaction: DatabaseOrTransaction, key: StatementKey, author: AuditAuthor) => Promise<boolean>
 }
 
 /** @throws DomainError not-found, and those of `check` */
@@ -58,7 +58,7 @@ export const takeBack = (
   author: AuditAuthor,
 ): Promise<void> =>
   inTransaction(database, async (transaction) => {
-    if (!(await remove(transaction, { projectId: project.id, deploymentId }))) throw notFound()
+    if (!(await remove(transaction, { projectId: project.id, deploymentId }, author))) throw notFound()
     const details = { deployment_id: deploymentId }
     await recordProjectEvent(transaction, author, project.id, events.takenBack, details)
   })

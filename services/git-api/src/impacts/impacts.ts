@@ -6,7 +6,7 @@ import type { StatementKind } from '../deployment-statements/deployment-statemen
 import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
 import type { ProjectCall } from '../guards.js'
-import { listRunsAbout } from '../impact-rules/impact-rules.js'
+import { endRunsAbout, listRunsAbout } from '../impact-rules/impact-rules.js'
 import type { RunView } from '../impact-rules/store.js'
 import * as store from './store.js'
 
@@ -92,7 +92,11 @@ export const dismissals: StatementKind = {
       throw conflict('There is nothing to dismiss: nothing was found about the deployment')
   },
   save: store.saveDismissal,
-  remove: store.deleteDismissal,
+  remove: async (transaction, key, author) => {
+    // Without the dismissal, what it has ended would hold again until the worker notes the end.
+    await endRunsAbout(transaction, key, author)
+    return store.deleteDismissal(transaction, key)
+  },
 }
 
 /**
