@@ -165,6 +165,16 @@ describe('the freezes of every project', () => {
   })
 })
 
+it('keeps the changes of two callers who change different fields at the same time', async () => {
+  const { body: period } = await ask('POST', '', weekend)
+  const changes = [{ freeze_start: '0 22 * * fri' }, { freeze_end: '30 9 * * mon' }]
+  for (const { status } of await Promise.all(changes.map((change) => ask('PUT', `/${period.id}`, change))))
+    expect(status).toBe(200)
+  const { body: changed } = await ask('GET', `/${period.id}`)
+  expect(changed).toMatchObject({ freeze_start: '0 22 * * fri', freeze_end: '30 9 * * mon' })
+  expect((await ask('DELETE', `/${period.id}`)).status).toBe(204)
+})
+
 it('keeps to the most freeze periods of a project, also with parallel requests', async () => {
   const answers = await Promise.all(Array.from({ length: 25 }, () => ask('POST', '', weekend)))
   const refused = answers.filter(({ status }) => status === 400)

@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type AuditAuthor,
   type Database,
+  type DatabaseOrTransaction,
   type FreezePeriod,
   inTransaction,
   type Project,
   type Rows,
   requireUnchanged,
 } from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../audit/audit.js'
@@ -78,7 +80,7 @@ export async function listFreezes(
 
 /** @throws DomainError not-found */
 export async function getFreezePeriod(
-  database: Database,
+  database: DatabaseOrTransaction,
   { project }: ProjectCall,
   id: number,
 ): Promise<FreezePeriod> {
@@ -113,16 +115,17 @@ export async function changeFreezePeriod(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<FreezePeriod> {
-  const known = await getFreezePeriod(database, access, id)
-  const fields = {
-    freezeStart: changes.freezeStart ?? known.freezeStart,
-    freezeEnd: changes.freezeEnd ?? known.freezeEnd,
-    cronTimezone: changes.cronTimezone ?? known.cronTimezone,
-  }
-  refuseProblems(fields)
   const { id: projectId } = access.project
   return inTransaction(database, async (transaction) => {
+    await lockProjectRow(transaction, projectId)
     await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
+    const known = await getFreezePeriod(transaction, access, id)
+    const fields = {
+      freezeStart: changes.freezeStart ?? known.freezeStart,
+      freezeEnd: changes.freezeEnd ?? known.freezeEnd,
+      cronTimezone: changes.cronTimezone ?? known.cronTimezone,
+    }
+    refuseProblems(fields)
     if (isDeepStrictEqual(known, { ...known, ...fields })) return known
     const period = await updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
