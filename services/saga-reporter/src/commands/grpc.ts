@@ -18,7 +18,7 @@ import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
 import { isUuid, readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { acknowledgeCommand, type CommandDependencies, leaseCommands } from './commands.js'
-import type { CommandAnswer, CommandLease, WantedCommands } from './leases.js'
+import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './leases.js'
 
 export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter
@@ -94,7 +94,7 @@ const limits = {
   commands: { least: 1, most: 100, usual: 1 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   waitSeconds: { least: 0, most: 60, usual: 0 },
-  exceptIds: { least: 0, most: 1000, usual: 0 },
+  exceptIds: { least: 0, most: exceptIdsMax, usual: 0 },
 }
 
 /**

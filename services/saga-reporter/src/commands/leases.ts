@@ -12,7 +12,10 @@ export interface PendingCommand extends CommandDemand {
   id: string
 }
 
-/** The commands of these services that can be leased. */
+/** Ids of commands that a call may exclude. */
+export const exceptIdsMax = 1000
+
+/** Commands of these services that can be leased: of each service one more than a call may exclude, so that each call learns of one. */
 export const listPending = (
   database: Readable,
   services: readonly CommandDemand[],
@@ -20,9 +23,14 @@ export const listPending = (
   readRows<PendingCommand>(database, {
     text: `SELECT c.tenant, c.service_name AS "serviceName", c.id
       FROM unnest($1::text[], $2::text[]) AS wanted(tenant, service_name)
-      JOIN saga_commands c ON c.tenant = wanted.tenant AND c.service_name = wanted.service_name
-      WHERE c.state = 'pending' AND c.due_at > now()`,
-    values: [services.map(({ tenant }) => tenant), services.map(({ serviceName }) => serviceName)],
+      CROSS JOIN LATERAL (SELECT tenant, service_name, id FROM saga_commands
+        WHERE tenant = wanted.tenant AND service_name = wanted.service_name AND state = 'pending' AND due_at > now()
+        LIMIT $3) c`,
+    values: [
+      services.map(({ tenant }) => tenant),
+      services.map(({ serviceName }) => serviceName),
+      exceptIdsMax + 1,
+    ],
     name: 'saga-commands-pending',
   })
 

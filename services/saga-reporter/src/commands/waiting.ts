@@ -54,8 +54,14 @@ export class CommandWaiting {
 
   /** Wakes the calls that wait for one of these commands. */
   announce(commands: readonly PendingCommand[]): void {
+    const idsOf = new Map<string, string[]>()
+    for (const command of commands) {
+      const ids = idsOf.get(keyOf(command)) ?? []
+      idsOf.set(keyOf(command), ids)
+      ids.push(command.id)
+    }
     for (const [woken, wanted] of this.#waiting)
-      if (commands.some((command) => isWanted(command, wanted))) woken.abort()
+      if (idsOf.get(keyOf(wanted))?.some((id) => !wanted.exceptIds.has(id))) woken.abort()
   }
 
   /** Ends every wait, also those that begin later. */
@@ -83,8 +89,5 @@ export class CommandWaiting {
     return [...new Map([...this.#waiting.values()].map((wanted) => [keyOf(wanted), wanted])).values()]
   }
 }
-
-const isWanted = ({ tenant, serviceName, id }: PendingCommand, wanted: Wait): boolean =>
-  tenant === wanted.tenant && serviceName === wanted.serviceName && !wanted.exceptIds.has(id)
 
 const keyOf = ({ tenant, serviceName }: CommandDemand): string => `${tenant}\0${serviceName}`
