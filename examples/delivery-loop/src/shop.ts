@@ -7,11 +7,11 @@ export interface Shop {
   /** As part of an address of the API. */
   project: string
   path: string
-  /** Which the second deployment breaks. */
+  /** The service that the second deployment breaks. */
   checkout: string
-  /** Which stays as it is. */
+  /** The service that stays as it is. */
   mail: string
-  /** Why it fails then. */
+  /** The error of sagas that fail. */
   problem: string
   /** Commits, the first and the second one. */
   commits: [string, string]

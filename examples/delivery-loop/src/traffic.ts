@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SagaClient } from '@switchyard/saga-client'
 
-/** The steps of one order. Their work is made up, what is reported of it is not. */
+/** The steps of one order. No step does anything; the reports about them are real. */
 const steps = ['reserve', 'charge', 'ship']
 const stepMs = 100
 

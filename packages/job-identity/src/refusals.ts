@@ -15,7 +15,7 @@ export type RefusalLogger = Pick<Logger, 'warn'>
 
 const linesPerMinuteMax = 60
 
-/** Logs refusals; of a flood, so many that reasons show, and then how many others there were. */
+/** Logs at most 60 refusals a minute, and later the number of the others. */
 export function createRefusalLog(logger: RefusalLogger) {
   let minute = { endMs: 0, lines: 0, unlogged: 0 }
   return (refusal: Refusal, project: string | undefined): void => {

@@ -15,7 +15,7 @@ export interface NoticeListener {
 }
 
 /**
- * Receives the notices of other processes. A notice may be lost, so whoever listens polls as well.
+ * Receives the notices of other processes. Redis may lose a notice, so each listener also polls.
  *
  * @returns a function that ends it
  */

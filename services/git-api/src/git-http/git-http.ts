@@ -37,7 +37,7 @@ export type ServeExchange = (
   call: Pick<Call, 'baseUrl' | 'logger'>,
 ) => Promise<void>
 
-/** Does the work once the sender has a slot. The fetches and pushes of one user, or of one address, share a limit. */
+/** Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one address without a user, share a limit. */
 export function inStream(
   idleMs: number,
   { repository }: ProjectCall,

@@ -7,7 +7,7 @@ export type Finding = StatusReportChanges['results'][number]
 /** What analyses have found in the shown commit. */
 export const FindingsContext = createContext<readonly Finding[]>([])
 
-/** The findings in a file, by their position: they are on lines of the file as it is after the commit. */
+/** The findings in a file, by line of the file after the commit. */
 export function useFindingsOf(path: string): ReadonlyMap<string, Finding[]> {
   const findings = useContext(FindingsContext)
   return useMemo(() => {
