@@ -10,25 +10,28 @@ const below = (from, allowed) => ({
   },
 })
 
+/** Folders of git-api that hold subjects, and no file of their own. */
+const groupsOfSubjects = '(?:(?:access|ci|delivery|publishing|repository)/)?'
+
 /**
  * A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name.
  *
  * @param naming shapes that use names and limits which the database package defines
  */
-const subjects = (service, naming = []) => [
+const subjects = (service, { groups = '', naming = [] } = {}) => [
   {
     name: `${service}-subjects-use-doors`,
     severity: 'error',
     comment:
       'A subject uses `shapes`, the files beside the folders, and of another subject only `<subject>.ts` and its rows.',
-    from: { path: `^services/${service}/src/([^/]+)/`, pathNot: '\\.test\\.ts$' },
+    from: { path: `^services/${service}/src/${groups}([^/]+)/`, pathNot: '\\.test\\.ts$' },
     to: {
       path: `^services/${service}/src/[^/]+/`,
       pathNot: [
-        `^services/${service}/src/$1/`,
+        `^services/${service}/src/${groups}$1/`,
         `^services/${service}/src/shapes/`,
-        `^services/${service}/src/([^/]+)/\\1\\.ts$`,
-        `^services/${service}/src/[^/]+/store\\.ts$`,
+        `^services/${service}/src/${groups}([^/]+)/\\1\\.ts$`,
+        `^services/${service}/src/${groups}[^/]+/store\\.ts$`,
       ],
     },
   },
@@ -59,7 +62,7 @@ const subjects = (service, naming = []) => [
     from: {
       path: [
         `^services/${service}/src/shapes/`,
-        `^services/${service}/src/[^/]+/[a-z-]*(routes|present|grpc)\\.ts$`,
+        `^services/${service}/src/${groups}[^/]+/[a-z-]*(routes|present|grpc)\\.ts$`,
       ],
       pathNot: [
         '\\.test\\.ts$',
@@ -69,7 +72,10 @@ const subjects = (service, naming = []) => [
       ],
     },
     to: {
-      path: [`^packages/(db|git-storage|saga-store)/`, `^services/${service}/src/[^/]+/store\\.ts$`],
+      path: [
+        `^packages/(db|git-storage|saga-store)/`,
+        `^services/${service}/src/${groups}[^/]+/[a-z-]*store\\.ts$`,
+      ],
       dependencyTypesNot: ['type-only'],
     },
   },
@@ -77,11 +83,11 @@ const subjects = (service, naming = []) => [
 
 module.exports = {
   forbidden: [
-    ...subjects('git-api'),
+    ...subjects('git-api', { groups: groupsOfSubjects }),
     ...subjects('admin-broadcast'),
     ...subjects('jobqueue-metrics'),
     ...subjects('worker'),
-    ...subjects('saga-reporter', ['shapes/parameters', 'shapes/saga', 'bulk/present']),
+    ...subjects('saga-reporter', { naming: ['shapes/parameters', 'shapes/saga', 'bulk/present'] }),
     below('domain', []),
     below('contracts', []),
     below('config', []),

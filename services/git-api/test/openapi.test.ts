@@ -2,6 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createToken, type JobIssuer, openDocumentedApi, startJobIssuer } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { callDeployTokens, callTrustedIssuers } from './access/documented-tokens.js'
+import { callSession, callSignIn } from './access/openapi-sign-in.js'
+import { type SignIn, startSignIn } from './access/sign-in-harness.js'
+import { callDeployments } from './delivery/openapi-deployments.js'
 import {
   callAbsentFeatures,
   callChangelog,
@@ -13,13 +17,9 @@ import {
   callSubmodules,
   refusedAlways,
 } from './documented-calls.js'
-import { callPackages, callUploads } from './documented-files.js'
-import { callDeployTokens, callTrustedIssuers } from './documented-tokens.js'
 import type { Harness } from './harness.js'
-import { callDeployments } from './openapi-deployments.js'
-import { callSession, callSignIn } from './openapi-sign-in.js'
-import { type SignIn, startSignIn } from './sign-in-harness.js'
-import { addSubmodule, signCommit, signTag } from './signed-objects.js'
+import { callPackages, callUploads } from './publishing/documented-files.js'
+import { addSubmodule, signCommit, signTag } from './repository/signed-objects.js'
 
 /** Nobody answers for the second one: a move is asked for, and not carried out. */
 const twoStorages = {

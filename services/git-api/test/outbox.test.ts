@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { zeroId } from '@switchyard/domain/access'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { storeIntents } from '../src/references/store.js'
+import { storeIntents } from '../src/repository/references/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { startGitProcess } from './git-process.js'
 

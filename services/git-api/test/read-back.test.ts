@@ -1,8 +1,8 @@
 import type { Project } from '@switchyard/db'
 import { createUser, type TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accessResources, type Fields, type Resource } from './access/read-back-access.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
-import { accessResources, type Fields, type Resource } from './read-back-access.js'
 
 let harness: GitHarness
 let project: Project

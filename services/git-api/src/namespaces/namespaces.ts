@@ -1,8 +1,8 @@
 import type { Database, Rows, User } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { findUserByUsername } from '../users/store.js'
-import { findUserNamed } from '../users/users.js'
+import { findUserByUsername } from '../access/users/store.js'
+import { findUserNamed } from '../access/users/users.js'
 import { findFreeUsername, listNamespaceOwners } from './store.js'
 
 /** The users whose namespaces the caller may see: all for administrators, else the caller. */

@@ -21,8 +21,8 @@ import { isNewBranchName, readActions } from '@switchyard/domain/commit'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
-import { signatureOf } from '../references/references.js'
-import { findUser } from '../users/store.js'
+import { findUser } from '../access/users/store.js'
+import { signatureOf } from '../repository/references/references.js'
 import {
   describeProject,
   type ProjectDependencies,

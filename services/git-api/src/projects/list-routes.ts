@@ -21,10 +21,10 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { findUserNamed } from '../access/users/users.js'
 import { accessLevel, optional, topicList } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject, presentProject, projectShape } from '../shapes/project.js'
 import { featureSwitches } from '../shapes/project-settings.js'
-import { findUserNamed } from '../users/users.js'
 import type { ProjectDependencies } from './projects.js'
 import * as projects from './projects.js'
 

@@ -10,8 +10,8 @@ import {
   signedIn,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { DeploymentView } from '../deployments/store.js'
-import type { PipelineWithAuthor } from '../pipelines/store.js'
+import type { PipelineWithAuthor } from '../ci/pipelines/store.js'
+import type { DeploymentView } from '../delivery/deployments/store.js'
 import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { listedPipelineShape, presentListedPipeline } from '../shapes/pipeline.js'
 import { basicProjectShape, presentBasicProject } from '../shapes/project.js'

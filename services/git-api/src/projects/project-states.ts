@@ -5,8 +5,8 @@ import {
   type ProjectAccess,
   type ProjectRight,
 } from '@switchyard/domain/access'
-import { type DeploymentView, listRunningDeployments } from '../deployments/store.js'
-import { findNewestPipelines, type PipelineWithAuthor } from '../pipelines/store.js'
+import { findNewestPipelines, type PipelineWithAuthor } from '../ci/pipelines/store.js'
+import { type DeploymentView, listRunningDeployments } from '../delivery/deployments/store.js'
 
 /** A project with its newest pipeline and its running deployments. */
 interface ProjectState {

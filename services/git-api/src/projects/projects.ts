@@ -36,11 +36,11 @@ import type { Repository } from '@switchyard/git-storage/repository'
 import { countBytes } from '@switchyard/git-storage/repository-files'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { findUser } from '../access/users/store.js'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
-import { findUser } from '../users/store.js'
 
 /** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {

@@ -20,11 +20,11 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { getUser } from '../access/users/users.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, serviceNames, topicList } from '../shapes/parameters.js'
 import { presentProject, projectShape } from '../shapes/project.js'
 import { readSettings, refusedProjectParameters, settingParameters } from '../shapes/project-settings.js'
-import { getUser } from '../users/users.js'
 import * as creation from './create-project.js'
 import { projectListRoutes } from './list-routes.js'
 import type { ProjectDependencies } from './projects.js'

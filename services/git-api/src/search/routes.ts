@@ -15,8 +15,8 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { listMembers } from '../access/members/members.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { listMembers } from '../members/members.js'
 import { listBasicProjects } from '../projects/projects.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { optionalText } from '../shapes/parameters.js'

@@ -11,7 +11,7 @@ import {
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { PipelineWithAuthor } from '../pipelines/store.js'
+import type { PipelineWithAuthor } from '../ci/pipelines/store.js'
 import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 
 /** How a commit is signed. */

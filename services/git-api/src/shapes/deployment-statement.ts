@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Statement } from '../deployment-statements/deployment-statements.js'
+import type { Statement } from '../delivery/deployment-statements/deployment-statements.js'
 import { presentUser, userShape } from './user.js'
 
 const statementShape = (meta: { id: string; description: string }) =>

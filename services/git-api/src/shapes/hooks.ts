@@ -1,8 +1,8 @@
 import type { Project, ReleaseLink } from '@switchyard/db'
 import { type Commit, titleOf } from '@switchyard/domain/commit'
-import type { CommentWithAuthor } from '../comments/store.js'
-import type { DeploymentView } from '../deployments/store.js'
-import type { ReleaseWithLinks } from '../releases/store.js'
+import type { DeploymentView } from '../delivery/deployments/store.js'
+import type { ReleaseWithLinks } from '../publishing/releases/store.js'
+import type { CommentWithAuthor } from '../repository/comments/store.js'
 import {
   type HookUser,
   hookCommit,

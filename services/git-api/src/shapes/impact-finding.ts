@@ -2,7 +2,7 @@ import type { DeploymentFinding } from '@switchyard/db'
 import { type Measure, measures, testNames } from '@switchyard/delivery-impact'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { FindingView } from '../impacts/store.js'
+import type { FindingView } from '../delivery/impacts/store.js'
 import { deploymentShape, presentDeployment } from './deployment.js'
 
 const findingFields = {

@@ -1,9 +1,9 @@
 import type { Project } from '@switchyard/db'
 import { zeroId } from '@switchyard/domain/access'
 import { z } from 'zod'
-import type { JobView, PipelineView } from '../pipelines/pipelines.js'
-import type { PipelineWithAuthor } from '../pipelines/store.js'
-import type { StatusWithAuthor } from '../statuses/store.js'
+import type { JobView, PipelineView } from '../ci/pipelines/pipelines.js'
+import type { PipelineWithAuthor } from '../ci/pipelines/store.js'
+import type { StatusWithAuthor } from '../ci/statuses/store.js'
 import { commitShape, pipelineBasicShape, presentCommit, presentPipelineBasic } from './commit.js'
 import { presentUser, userShape } from './user.js'
 

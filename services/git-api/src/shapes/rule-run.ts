@@ -2,7 +2,7 @@ import { type Measure, measures } from '@switchyard/delivery-impact'
 import { growthOf } from '@switchyard/domain/deployment'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { RunView } from '../impact-rules/store.js'
+import type { RunView } from '../delivery/impact-rules/store.js'
 import { presentUser, userShape } from './user.js'
 
 const endReasons = ['reverted', 'dismissed', 'deployed'] as const

@@ -1,8 +1,8 @@
 import type { Project } from '@switchyard/db'
 import { zeroId } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
-import type { PipelineWithJobs } from '../pipelines/store.js'
-import type { StatusWithAuthor } from '../statuses/store.js'
+import type { PipelineWithJobs } from '../ci/pipelines/store.js'
+import type { StatusWithAuthor } from '../ci/statuses/store.js'
 import {
   type HookUser,
   hookCommit,

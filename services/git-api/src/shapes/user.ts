@@ -2,7 +2,7 @@ import type { Identity, User } from '@switchyard/db'
 import { accessLevels, dayText } from '@switchyard/domain/access'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { MemberWithUser } from '../members/store.js'
+import type { MemberWithUser } from '../access/members/store.js'
 import type { Setting, SettingValues } from './project-settings.js'
 
 const text = (value: string | null): Setting => ({ kind: 'text', value })

@@ -13,19 +13,19 @@ import {
   ruleDelivery,
   testWebhook,
 } from '@switchyard/webhooks'
-import { findNewestComment } from '../comments/store.js'
-import { getCommit } from '../commits/commits.js'
-import { findNewestDeployment } from '../deployments/store.js'
+import { findPipelineWithJobs } from '../ci/pipelines/store.js'
+import { findNewestStatus } from '../ci/statuses/store.js'
+import { findNewestDeployment } from '../delivery/deployments/store.js'
+import { findNewestRule } from '../delivery/impact-rules/store.js'
+import { findImpact } from '../delivery/impacts/store.js'
 import type { ProjectCall } from '../guards.js'
-import { findNewestRule } from '../impact-rules/store.js'
-import { findImpact } from '../impacts/store.js'
-import { findPipelineWithJobs } from '../pipelines/store.js'
-import { type Change, pushedCommits } from '../pushes/pushes.js'
-import { findNewestRelease } from '../releases/store.js'
+import { findNewestRelease } from '../publishing/releases/store.js'
+import { findNewestComment } from '../repository/comments/store.js'
+import { getCommit } from '../repository/commits/commits.js'
+import { type Change, pushedCommits } from '../repository/pushes/pushes.js'
 import { deploymentHook, noteHook, releaseHook } from '../shapes/hooks.js'
 import { pushHook } from '../shapes/push-hook.js'
 import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
-import { findNewestStatus } from '../statuses/store.js'
 import { ownerOf, rulesOf, type WebhookDependencies } from './webhooks.js'
 
 /**

@@ -1,0 +1,160 @@
+import { notFound } from '@switchyard/domain'
+import { scopes as allScopes, type Caller, dayText, endOfDay, type Scope } from '@switchyard/domain/access'
+import {
+  anyone,
+  documented,
+  endpoint,
+  type Guard,
+  noContent,
+  ok,
+  oneOf,
+  type Route,
+  route,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { oauthAnswers, oauthRefusal, oauthReply } from '../../shapes/oauth.js'
+import { optionalText } from '../../shapes/parameters.js'
+import {
+  beginAuthorization,
+  type DeviceDependencies,
+  decideAuthorization,
+  getUndecided,
+  intervalSeconds,
+  type NoToken,
+  redeemDeviceCode,
+  requestSeconds,
+} from './device-authorization.js'
+
+/** The device authorization grant of RFC 8628, at GitLab's addresses, and what the console asks for its page about it. */
+export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
+  const { program, person } = guardsOf(deps)
+  const outside = { outsideApi: true, answerForm: oauthAnswers }
+  const address = '/user/device_authorization'
+  return [
+    route('POST', '/oauth/authorize_device', program, authorizeDevice(deps), outside),
+    route('POST', '/oauth/token', program, giveToken(deps), outside),
+    route('GET', address, person, showRequest(deps)),
+    route('POST', `${address}/allow`, person, decideRequest(deps, true)),
+    route('POST', `${address}/deny`, person, decideRequest(deps, false)),
+  ]
+}
+
+/** Guards that let in everybody, and every user who is signed in; both answer 404 where DEVICE_TOKEN_LIFETIME_DAYS is not set. */
+function guardsOf({ deviceTokenDays }: DeviceDependencies) {
+  const whereOn = <Access>(guard: Guard<Access>): Guard<Access> =>
+    documented(guard.documents ?? {}, (call) => {
+      if (deviceTokenDays === undefined) throw notFound()
+      return guard(call)
+    })
+  return { program: whereOn(anyone), person: whereOn(signedIn) }
+}
+
+/** Names of programs are printable ASCII (RFC 6749, appendix A): nothing in them can reorder what stands around them. */
+const clientId = () =>
+  text(100).refine((name) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(name), { error: 'is invalid' })
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const authorizeDevice = (deps: DeviceDependencies) =>
+  endpoint({
+    input: z.object({
+      client_id: clientId(),
+      scope: optionalText(text()),
+    }),
+    async handle({ client_id, scope = 'read_api' }, _caller, call) {
+      const scopes = [...new Set(scope.split(' ').filter((word) => word !== ''))]
+      const unknown = scopes.some((each) => !(allScopes as readonly string[]).includes(each))
+      if (unknown) return oauthRefusal('invalid_scope', `The scopes are ${allScopes.join(', ')}`)
+      const given = { clientId: client_id, scopes: scopes as Scope[] }
+      const { deviceCode, userCode } = await beginAuthorization(deps, given, call)
+      const page = `${call.baseUrl}/console/device`
+      return oauthReply({
+        device_code: deviceCode,
+        user_code: userCode,
+        verification_uri: page,
+        verification_uri_complete: `${page}?user_code=${userCode}`,
+        expires_in: requestSeconds,
+        interval: intervalSeconds,
+      })
+    },
+  })
+
+const reasons: Record<NoToken, string> = {
+  authorization_pending: 'Nobody has allowed it yet',
+  slow_down: 'Ask less often',
+  access_denied: 'It was denied',
+  expired_token: 'The code has ended',
+  invalid_grant: 'The code is wrong, or was used before',
+}
+
+const giveToken = (deps: DeviceDependencies) =>
+  endpoint({
+    input: z.object({
+      grant_type: text(),
+      client_id: clientId().optional(),
+      device_code: text().optional(),
+    }),
+    async handle({ grant_type, client_id, device_code }, _caller, call) {
+      if (grant_type !== deviceGrant)
+        return oauthRefusal('unsupported_grant_type', `The only grant type is ${deviceGrant}`)
+      if (client_id === undefined || device_code === undefined)
+        return oauthRefusal('invalid_request', 'client_id or device_code is missing')
+      const given = { clientId: client_id, deviceCode: device_code }
+      const result = await redeemDeviceCode(deps, given, call)
+      if (typeof result === 'string') return oauthRefusal(result, reasons[result])
+      const { secret, scopes, lastDay } = result
+      const lifeMs = lastDay && endOfDay(lastDay).getTime() - Date.now()
+      return oauthReply({
+        access_token: secret,
+        token_type: 'Bearer',
+        scope: scopes.join(' '),
+        ...(lifeMs !== null && { expires_in: Math.floor(lifeMs / 1000) }),
+      })
+    },
+  })
+
+const requestShape = z
+  .object({
+    client_name: z.string().meta({ description: 'What the program says that it is; nobody has checked it' }),
+    scopes: z.array(oneOf(allScopes)),
+    ip_address: z.string().meta({ description: 'The address that the program asked from' }),
+    created_at: z.date(),
+    expires_at: z.date().meta({ description: 'The code ends then' }),
+    token_expires_at: z.string().meta({ format: 'date', description: 'The last day of the token' }),
+  })
+  .meta({ id: 'DeviceAuthorization', description: 'A program that asks for a token of the caller' })
+
+const userCode = () => text(64).meta({ description: 'The code that the program shows' })
+
+const showRequest = (deps: DeviceDependencies) =>
+  endpoint({
+    summary: 'What the program with a code asks for, in a session of a browser',
+    replies: { 200: requestShape },
+    input: z.object({ user_code: userCode() }),
+    async handle({ user_code }, caller: Caller, call) {
+      const { request, lastDay } = await getUndecided(deps, caller, user_code, call)
+      return ok({
+        client_name: request.clientId,
+        scopes: request.scopes as Scope[],
+        ip_address: request.address,
+        created_at: request.createdAt,
+        expires_at: request.expiresAt,
+        token_expires_at: dayText(lastDay),
+      } satisfies z.output<typeof requestShape>)
+    },
+  })
+
+const decideRequest = (deps: DeviceDependencies, isAllowed: boolean) =>
+  endpoint({
+    summary: isAllowed
+      ? 'Allow the program with a code a token, in a session of a browser'
+      : 'Deny the program with a code a token, in a session of a browser',
+    replies: { 204: null },
+    input: z.object({ user_code: userCode() }),
+    async handle({ user_code: typed }, caller: Caller, call) {
+      await decideAuthorization(deps, caller, { typed, isAllowed }, call)
+      return noContent()
+    },
+  })

@@ -1,0 +1,69 @@
+import { trimCharacters } from '@switchyard/domain'
+import type { SignInProvider } from '../../sign-in-config.js'
+
+/** Who signs in, in the words of the provider, within bounds. */
+export interface Person {
+  /** A possible user name; empty when the claim has no letter or digit. */
+  username: string
+  name: string
+  /** Null: the provider has named none, or has not verified it. */
+  email: string | null
+  groups: ReadonlySet<string>
+}
+
+const groupsMax = 10_000
+const charsMax = 255
+
+/**
+ * Reads the claims that the settings name. Anything may stand in them: control characters and those that reorder a text are left
+ * out, texts that are too long are shortened, and groups after the first 10,000 do not count.
+ */
+export function readPerson(claims: Record<string, unknown>, provider: SignInProvider): Person {
+  const email = textOf(claims[provider.email_claim])
+  const isVerified = claims.email_verified === true || claims.email_verified === 'true'
+  const username = usernameOf(textOf(claims[provider.username_claim]))
+  return {
+    username,
+    name: readable(textOf(claims[provider.name_claim])) || username,
+    email: isVerified && email !== '' ? email : null,
+    groups: groupsOf(provider.groups_claim && valueAt(claims, provider.groups_claim)),
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, 4 * charsMax).trim() : '')
+
+/** `Ada.Lovelace@example.com` becomes `Ada.Lovelace`, and characters that no user name has become hyphens. */
+const usernameOf = (claim: string): string =>
+  trimCharacters(
+    (claim.split('@', 1)[0] ?? '')
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/[^\w.-]+/g, '-')
+      .slice(0, charsMax),
+    (character) => character === '-' || character === '.',
+  )
+
+const readable = (text: string): string =>
+  Array.from(text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\p{Bidi_Control}]+/gu, ' ').trim())
+    .slice(0, charsMax)
+    .join('')
+    .slice(0, charsMax)
+    .replace(/\p{Surrogate}$/u, '')
+
+const valueAt = (claims: Record<string, unknown>, path: string): unknown =>
+  path in claims
+    ? claims[path]
+    : path
+        .split('.')
+        .reduce<unknown>(
+          (value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined),
+          claims,
+        )
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+function groupsOf(value: unknown): Set<string> {
+  const list = Array.isArray(value) ? value.slice(0, groupsMax) : [value]
+  return new Set(list.filter((group) => typeof group === 'string'))
+}

@@ -1,0 +1,104 @@
+import type { AuditAuthor, DatabaseOrTransaction } from '@switchyard/db'
+import { recordProjectEvent, recordUserEvent } from '../../audit/audit.js'
+import type { SignInProvider } from '../../sign-in-config.js'
+import { lockActiveAdministrators, updateUser } from '../users/store.js'
+import {
+  changeRole,
+  type GroupRole,
+  giveRoles,
+  type IdentityOfUser,
+  listGivenRoles,
+  listRolesByRules,
+  takeRole,
+  updateIdentity,
+} from './store.js'
+
+/** What the groups of an identity grant. */
+interface GroupGrants {
+  isAdministrator: boolean
+  roles: readonly GroupRole[]
+}
+
+export const grantsOf = (groups: ReadonlySet<string>, provider: SignInProvider): GroupGrants => ({
+  isAdministrator: provider.admin_groups.some((group) => groups.has(group)),
+  roles: provider.group_roles.filter(({ group }) => groups.has(group)),
+})
+
+const noGrants: GroupGrants = { isAdministrator: false, roles: [] }
+
+/**
+ * Gives a user the rights that their groups grant, and takes those away that the groups gave earlier. What somebody else has
+ * given stays as it is. Call it in a transaction.
+ *
+ * @returns the projects in which the user has another role now
+ */
+export async function applyGroups(
+  transaction: DatabaseOrTransaction,
+  identity: IdentityOfUser,
+  grants: GroupGrants,
+  author: AuditAuthor,
+): Promise<number[]> {
+  await applyAdministrator(transaction, identity, grants, author)
+  return applyRoles(transaction, identity, grants, author)
+}
+
+/** Takes away all that the groups of an identity have given. */
+export const takeGroupsAway = (
+  transaction: DatabaseOrTransaction,
+  identity: IdentityOfUser,
+  author: AuditAuthor,
+): Promise<number[]> => applyGroups(transaction, identity, noGrants, author)
+
+async function applyAdministrator(
+  transaction: DatabaseOrTransaction,
+  { id, user, gaveAdmin, provider }: IdentityOfUser,
+  { isAdministrator }: GroupGrants,
+  author: AuditAuthor,
+): Promise<void> {
+  const mustChange = isAdministrator ? !user.admin : gaveAdmin
+  if (!mustChange) return
+  const administrators = await lockActiveAdministrators(transaction)
+  // An installation keeps its last administrator, until there is another one.
+  if (!isAdministrator && administrators.length === 1 && administrators[0] === user.id) return
+  await updateIdentity(transaction, id, { gaveAdmin: isAdministrator })
+  if (user.admin === isAdministrator) return
+  await updateUser(transaction, user.id, { admin: isAdministrator })
+  await recordUserEvent(transaction, author, user.id, 'user_updated', {
+    changed: ['admin'],
+    username: user.username,
+    admin: isAdministrator,
+    provider,
+  })
+}
+
+async function applyRoles(
+  transaction: DatabaseOrTransaction,
+  identity: IdentityOfUser,
+  { roles }: GroupGrants,
+  author: AuditAuthor,
+): Promise<number[]> {
+  const { userId, provider } = identity
+  const wanted = await listRolesByRules(transaction, userId, roles)
+  const given = await listGivenRoles(transaction, identity.id)
+  const changed: number[] = []
+  const record = async (projectId: number, event: string, details: Record<string, number>) => {
+    await recordProjectEvent(transaction, author, projectId, event, { user_id: userId, ...details, provider })
+    changed.push(projectId)
+  }
+  for (const member of given) {
+    const { projectId, accessLevel } = member
+    const level = wanted.get(projectId)
+    wanted.delete(projectId)
+    if (level === undefined) {
+      await takeRole(transaction, member)
+      await record(projectId, 'member_removed', { access_level: accessLevel })
+    } else if (level !== accessLevel) {
+      await changeRole(transaction, member, level)
+      await record(projectId, 'member_changed', { access_level: level, access_level_before: accessLevel })
+    }
+  }
+  for (const projectId of await giveRoles(transaction, identity, wanted)) {
+    await record(projectId, 'member_added', { access_level: wanted.get(projectId) ?? 0 })
+  }
+  return changed
+}

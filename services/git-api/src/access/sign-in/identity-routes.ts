@@ -1,0 +1,130 @@
+import type { Database, Identity } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  administrator,
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  ok,
+  type Route,
+  route,
+  rowId,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { optionalText } from '../../shapes/parameters.js'
+import { consoleAddress, keepFlow, newFlow } from './flow.js'
+import { linkIdentity, linkingSession, linkingUrl, listIdentities, unlinkIdentity } from './identities.js'
+import { getProvider, type SignInDependencies } from './sign-in.js'
+
+const identityShape = z
+  .object({
+    id: z.int(),
+    provider: z.string(),
+    issuer: z.string(),
+    extern_uid: z.string().meta({ description: 'The subject at the issuer' }),
+    created_at: z.date(),
+    last_signed_in_at: z.date().nullable(),
+  })
+  .meta({ id: 'Identity', description: 'An account at a provider of single sign-on that a user signs in by' })
+
+const presentIdentity = (identity: Identity): z.output<typeof identityShape> => ({
+  id: identity.id,
+  provider: identity.provider,
+  issuer: identity.issuer,
+  extern_uid: identity.subject,
+  created_at: identity.createdAt,
+  last_signed_in_at: identity.lastSignedInAt,
+})
+
+/** Accounts at providers: users link their own, administrators those of everybody. */
+export const identityRoutes = (deps: SignInDependencies): Route[] => [
+  route('GET', '/user/identities', signedIn, listOwn(deps.database)),
+  route('POST', '/user/identities', signedIn, beginLink(deps)),
+  route('DELETE', '/user/identities/:identity_id', signedIn, unlinkOwn(deps)),
+  route('GET', '/users/:id/identities', administrator, list(deps.database)),
+  route('POST', '/users/:id/identities', administrator, link(deps)),
+  route('DELETE', '/users/:id/identities/:identity_id', administrator, unlink(deps)),
+]
+
+const listOwn = (database: Database) =>
+  endpoint({
+    summary: "The caller's accounts at providers of single sign-on",
+    replies: { 200: z.array(identityShape) },
+    input: z.object({}),
+    handle: async (_input, { user }: Caller) =>
+      ok((await listIdentities(database, user.id)).map(presentIdentity)),
+  })
+
+const beginLink = (deps: SignInDependencies) =>
+  endpoint({
+    summary: 'Begin to link an account at a provider: the browser goes to the address in the answer',
+    replies: { 201: z.object({ authorization_url: z.string() }) },
+    refusals: [404],
+    headers: { 'Set-Cookie': 'What the browser needs when it comes back' },
+    input: z.object({
+      provider: filledText(),
+      next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
+    }),
+    async handle({ provider: name, next }, caller: Caller, call) {
+      const provider = getProvider(deps, name)
+      const flow = newFlow({ next: consoleAddress(next, call.baseUrl), link: linkingSession(caller) })
+      const authorization_url = await linkingUrl(provider, flow)
+      await keepFlow(call, provider.settings, flow)
+      return created({ authorization_url })
+    },
+  })
+
+const unlinkOwn = (deps: SignInDependencies) =>
+  endpoint({
+    summary: 'End the link to an account at a provider, and the sessions that began by it',
+    replies: { 204: null },
+    refusals: [409],
+    input: z.object({ identity_id: rowId() }),
+    async handle({ identity_id: id }, caller: Caller, call) {
+      const unlinked = { userId: caller.user.id, id, keepsWayIn: true }
+      await unlinkIdentity(deps, unlinked, auditAuthor(caller, call))
+      return noContent()
+    },
+  })
+
+const list = (database: Database) =>
+  endpoint({
+    summary: 'The accounts of a user at providers of single sign-on',
+    replies: { 200: z.array(identityShape) },
+    input: z.object({ id: rowId() }),
+    handle: async ({ id }) => ok((await listIdentities(database, id)).map(presentIdentity)),
+  })
+
+const link = (deps: SignInDependencies) =>
+  endpoint({
+    summary: 'Link an account at a provider to a user',
+    replies: { 201: identityShape },
+    refusals: [409],
+    input: z.object({
+      id: rowId(),
+      provider: filledText(),
+      extern_uid: filledText(255).meta({ description: 'The subject (`sub`) at the provider' }),
+    }),
+    async handle({ id: userId, provider, extern_uid: subject }, administrator: Caller, call) {
+      const given = { userId, subject }
+      const author = auditAuthor(administrator, call)
+      return created(
+        presentIdentity(await linkIdentity(deps.database, getProvider(deps, provider), given, author)),
+      )
+    },
+  })
+
+const unlink = (deps: SignInDependencies) =>
+  endpoint({
+    summary: 'End the link of a user to an account at a provider, and the sessions that began by it',
+    replies: { 204: null },
+    input: z.object({ id: rowId(), identity_id: rowId() }),
+    async handle({ id: userId, identity_id: id }, administrator: Caller, call) {
+      await unlinkIdentity(deps, { userId, id, keepsWayIn: false }, auditAuthor(administrator, call))
+      return noContent()
+    },
+  })

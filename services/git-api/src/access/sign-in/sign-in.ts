@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type AuditAuthor,
+  createToken,
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type PersonalAccessToken,
+  type User,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import { userProblems } from '@switchyard/domain/access'
+import { type Authenticator, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
+import { recordUserEvent } from '../../audit/audit.js'
+import type { ProjectGuards } from '../../guards.js'
+import type { SignInProvider } from '../../sign-in-config.js'
+import { beginSession, type SessionDependencies } from '../sessions/sessions.js'
+import { createUser } from '../users/store.js'
+import { type Person, readPerson } from './claims.js'
+import { applyGroups, grantsOf } from './groups.js'
+import { clockToleranceSeconds, type Provider, type ProviderAnswer, type ProviderLogout } from './provider.js'
+import { refused } from './refusals.js'
+import {
+  createIdentity,
+  deleteSessionsOfProvider,
+  findIdentity,
+  type IdentityOfUser,
+  lockIdentity,
+  updateIdentity,
+} from './store.js'
+
+export interface SignInDependencies extends SessionDependencies {
+  guards: Pick<ProjectGuards, 'noteChange'>
+  forgetUsers: Authenticator['forgetUsers']
+  /** The providers by name. Empty: there is no single sign-on. */
+  signInProviders: ReadonlyMap<string, Provider>
+  /** Longest life of a token that users make for themselves. Unset: they make none. */
+  ownTokenDaysMax?: number | undefined
+}
+
+/** @throws DomainError not-found when the settings name no such provider */
+export function getProvider({ signInProviders }: SignInDependencies, name: string): Provider {
+  const provider = signInProviders.get(name)
+  if (!provider) throw notFound('Provider')
+  return provider
+}
+
+const subjectCharsMax = 255
+/** Groups may give roles in many projects. */
+const signInMsMax = 30_000
+
+/**
+ * Signs in who has come back from a provider: finds the account that is bound to the issuer and the subject, or makes one where the
+ * settings say so, gives and takes what the groups grant, and begins a session.
+ *
+ * @throws SignInRefused
+ */
+export async function finishSignIn(
+  { database, guards, forgetUsers, sessions }: SignInDependencies,
+  { settings }: Provider,
+  answer: ProviderAnswer,
+  call: Call,
+): Promise<{ secret: string; expiresAt: Date }> {
+  const person = readPerson(answer.claims, settings)
+  requireAllowed(answer, person, settings)
+  const work = async (transaction: DatabaseOrTransaction) => {
+    await lockIdentity(transaction, answer)
+    const found = await findIdentity(transaction, answer)
+    const identity = found ?? (await makeAccount(transaction, answer, person, settings))
+    if (identity.user.state !== 'active') throw refused('blocked')
+    const token = await tokenOf(transaction, identity, settings)
+    const author = authorOf(identity.user, token, call)
+    if (!found) await recordNewAccount(transaction, identity, author)
+    await updateIdentity(transaction, identity.id, { tokenId: token.id, lastSignedInAt: new Date() })
+    const projects = await applyGroups(transaction, identity, grantsOf(person.groups, settings), author)
+    const signIn = {
+      provider: settings.name,
+      providerSessionId: answer.sessionId,
+      endsAt: endOf(answer, settings),
+    }
+    const begun = await beginSession(transaction, sessions, { token, author, signIn })
+    return { userId: identity.userId, projects, ...begun }
+  }
+  const { userId, projects, session, secret } = await inTransaction(database, work, signInMsMax)
+  forgetUsers([userId])
+  for (const project of projects) guards.noteChange(project)
+  return { secret, expiresAt: session.expiresAt }
+}
+
+const endOf = ({ expiresAt }: ProviderAnswer, { session_seconds_max: seconds }: SignInProvider): Date =>
+  seconds === 0 ? expiresAt : new Date(Date.now() + seconds * 1000)
+
+/** @throws SignInRefused for somebody whom the settings do not let in */
+export function requireAllowed(
+  { subject }: Pick<ProviderAnswer, 'subject'>,
+  { email, groups }: Person,
+  { allowed_domains: domains, allowed_groups: allowed }: SignInProvider,
+): void {
+  if (subject.length > subjectCharsMax) throw refused('not_verified')
+  const domain = email?.split('@').at(-1)?.toLowerCase() ?? ''
+  if (domains.length > 0 && !domains.includes(domain)) throw refused('not_allowed')
+  if (allowed.length > 0 && !allowed.some((group) => groups.has(group))) throw refused('not_allowed')
+}
+
+/** @throws SignInRefused where no account is made, and when the user name or the e-mail address is taken */
+async function makeAccount(
+  transaction: DatabaseOrTransaction,
+  { issuer, subject }: ProviderAnswer,
+  { username, name, email: given }: Person,
+  settings: SignInProvider,
+): Promise<IdentityOfUser> {
+  if (!settings.create_users) throw refused('no_account')
+  // The domain `.invalid` is reserved: no mail is ever delivered there.
+  const email = given ?? `${username}@noreply.switchyard.invalid`
+  const problems = userProblems({ username, name, email })
+  if (problems.username) throw refused('username_taken')
+  if (Object.keys(problems).length > 0) throw refused('not_verified')
+  try {
+    const user = await createUser(transaction, { username, name, email, admin: false })
+    return await createIdentity(transaction, { userId: user.id, provider: settings.name, issuer, subject })
+  } catch (error) {
+    const index = violatedUniqueIndex(error)
+    if (index === null) throw error
+    throw refused(index.includes('email') ? 'email_taken' : 'username_taken')
+  }
+}
+
+async function recordNewAccount(
+  transaction: DatabaseOrTransaction,
+  { user, ...identity }: IdentityOfUser,
+  author: AuditAuthor,
+): Promise<void> {
+  await recordUserEvent(transaction, author, user.id, 'user_created', {
+    username: user.username,
+    admin: false,
+  })
+  await recordUserEvent(transaction, author, user.id, 'identity_linked', identityDetails(identity))
+}
+
+/** What the audit log says about an identity. */
+export const identityDetails = ({ provider, subject }: { provider: string; subject: string }) => ({
+  provider,
+  subject,
+})
+
+/** The token that the sessions of an identity belong to. Nobody knows its secret. */
+async function tokenOf(
+  transaction: DatabaseOrTransaction,
+  { token, userId }: IdentityOfUser,
+  { label }: SignInProvider,
+): Promise<PersonalAccessToken> {
+  if (token && token.revokedAt === null) return token
+  return createToken(transaction, {
+    userId,
+    name: label,
+    description: 'Sessions that began by single sign-on',
+    tokenHash: hashToken(randomBytes(32).toString('base64url')),
+    scopes: ['api'],
+    expiresAt: null,
+  })
+}
+
+export const authorOf = (user: User, { id }: { id: number }, call: Call): AuditAuthor =>
+  auditAuthor({ user, token: { id, scopes: [] } }, call)
+
+/** Ends the sessions that a provider says are over. */
+export const endSessionsOf = (database: Database, logout: ProviderLogout, call: Call): Promise<void> =>
+  inTransaction(database, async (transaction) => {
+    const begunUntil = new Date(logout.issuedAt.getTime() + clockToleranceSeconds * 1000)
+    const ended = await deleteSessionsOfProvider(transaction, { ...logout, begunUntil })
+    for (const { id, token } of ended) {
+      const author = authorOf(token.user, token, call)
+      await recordUserEvent(transaction, author, token.userId, 'user_signed_out', {
+        session_id: id,
+        by: 'provider',
+      })
+    }
+  })

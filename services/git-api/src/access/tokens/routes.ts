@@ -1,0 +1,287 @@
+import type { Database, PersonalAccessToken } from '@switchyard/db'
+import { unauthenticated } from '@switchyard/domain'
+import {
+  scopes as allScopes,
+  type Caller,
+  dayText,
+  hasExpired,
+  requireScope,
+} from '@switchyard/domain/access'
+import {
+  administrator,
+  auditAuthor,
+  created,
+  documented,
+  endpoint,
+  filledText,
+  flag,
+  type Guard,
+  noContent,
+  ok,
+  oneOf,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  signedIn,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import {
+  optional,
+  optionalDay,
+  optionalTenantList,
+  optionalText,
+  scopeList,
+  tokenDescription,
+} from '../../shapes/parameters.js'
+import * as rotation from './rotate-token.js'
+import type { TokenOrder } from './store.js'
+import * as tokens from './tokens.js'
+import {
+  getOwnToken,
+  getTokenFor,
+  issueOwnToken,
+  issuePersonalToken,
+  revokeTokenFor,
+  type TokenDependencies,
+} from './tokens.js'
+
+export const tokenShape = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    revoked: z.boolean(),
+    created_at: z.date(),
+    description: z.string().nullable(),
+    scopes: z.array(oneOf(allScopes)),
+    user_id: z.int(),
+    last_used_at: z.date().nullable(),
+    active: z.boolean(),
+    expires_at: z.string().meta({ format: 'date' }).nullable(),
+    tenants: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'The only tenants of sagas that the token may name; null: every tenant' }),
+  })
+  .meta({ id: 'Token', description: 'A token without its secret' })
+
+export const issuedTokenShape = z
+  .object({ ...tokenShape.shape, token: z.string() })
+  .meta({ id: 'IssuedToken', description: 'The only answer that holds the secret of a token' })
+
+/** A token without its secret. */
+export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
+  const { id, name, description, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
+  const revoked = token.revokedAt !== null
+  const expired = hasExpired(expiresAt, new Date())
+  return {
+    id,
+    name,
+    revoked,
+    created_at: createdAt,
+    description,
+    scopes,
+    user_id: userId,
+    last_used_at: lastUsedAt,
+    active: !revoked && !expired,
+    expires_at: expiresAt && dayText(expiresAt),
+    tenants: tenants.length > 0 ? tenants : null,
+  }
+}
+
+export interface TokenWithSecret {
+  token: PersonalAccessToken
+  secret: string
+}
+
+/** The answer to the request that made the token: the only answer that holds the secret. */
+export const presentIssuedToken = ({
+  token,
+  secret,
+}: TokenWithSecret): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })
+
+export function tokenRoutes(deps: TokenDependencies): Route[] {
+  const tokens = '/personal_access_tokens'
+  return [
+    route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps.database)),
+    route('POST', '/user/personal_access_tokens', signedIn, createOwnToken(deps)),
+    route('GET', tokens, signedIn, listTokens(deps.database)),
+    route('GET', `${tokens}/self`, tokenHolder, showOwnToken(deps.database)),
+    route('DELETE', `${tokens}/self`, tokenHolder, revokeOwnToken(deps)),
+    route('POST', `${tokens}/self/rotate`, selfRotation, rotateOwnToken(deps)),
+    route('GET', `${tokens}/:id`, signedIn, showToken(deps.database)),
+    route('DELETE', `${tokens}/:id`, signedIn, revokeToken(deps)),
+    route('POST', `${tokens}/:id/rotate`, signedIn, rotateToken(deps)),
+  ]
+}
+
+/** A token of any scope may read and revoke itself. */
+const tokenHolder: Guard<Caller> = documented({ who: 'every token that works' }, ({ caller }) => {
+  if (!caller) throw unauthenticated()
+  return caller
+})
+
+/** A token can only replace itself with a scope for that, so that a leaked read-only token does not lock its owner out. */
+const selfRotation: Guard<Caller> = documented(
+  { who: 'tokens with the scope `api` or `self_rotate`' },
+  ({ caller }) => requireScope(caller, 'self_rotate'),
+)
+
+const createToken = (database: Database) =>
+  endpoint({
+    summary: 'Make a token for a user; its secret is shown only here',
+    replies: { 201: issuedTokenShape },
+    input: z.object({
+      id: rowId(),
+      name: filledText(),
+      description: tokenDescription(),
+      scopes: scopeList(),
+      expires_at: optionalDay(),
+      tenants: optionalTenantList().meta({
+        description: 'The only tenants of sagas that the token may name. Unset: every tenant',
+      }),
+    }),
+    async handle({ id: userId, expires_at: expiresAt = null, ...given }, administrator: Caller, call) {
+      const author = auditAuthor(administrator, call)
+      const token = { ...given, userId, expiresAt }
+      return created(presentIssuedToken(await issuePersonalToken(database, administrator, token, author)))
+    },
+  })
+
+const createOwnToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary: 'Make a token for oneself, in a session of a browser; its secret is shown only here',
+    replies: { 201: issuedTokenShape },
+    input: z.object({
+      name: filledText(),
+      description: tokenDescription(),
+      scopes: scopeList(),
+      expires_at: optionalDay().meta({ description: 'Unset: the latest day that is allowed' }),
+    }),
+    async handle({ expires_at: expiresAt = null, ...given }, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      return created(presentIssuedToken(await issueOwnToken(deps, caller, { ...given, expiresAt }, author)))
+    },
+  })
+
+const showOwnToken = (database: Database) =>
+  endpoint({
+    summary: 'The token of this request',
+    replies: { 200: tokenShape },
+    input: z.object({}),
+    handle: async (_input, caller: Caller) => ok(presentToken(await getOwnToken(database, caller))),
+  })
+
+const showToken = (database: Database) =>
+  endpoint({
+    summary: "One token: any for administrators, one of the caller's own for everybody else",
+    replies: { 200: tokenShape },
+    input: z.object({ id: rowId() }),
+    handle: async ({ id }, caller: Caller) => ok(presentToken(await getTokenFor(database, caller, id))),
+  })
+
+const revokeOwnToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary: 'Revoke the token of this request',
+    replies: { 204: null },
+    input: z.object({}),
+    async handle(_input, caller: Caller, call) {
+      await revokeTokenFor(deps, caller, caller.token.id, auditAuthor(caller, call))
+      return noContent()
+    },
+  })
+
+const revokeToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary: "Revoke a token: any for administrators, one of the caller's own for everybody else",
+    replies: { 204: null },
+    input: z.object({ id: rowId() }),
+    async handle({ id }, caller: Caller, call) {
+      await revokeTokenFor(deps, caller, id, auditAuthor(caller, call))
+      return noContent()
+    },
+  })
+
+const rotateOwnToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary: 'Replace the token of this request; the new secret is shown only here',
+    replies: { 200: issuedTokenShape },
+    input: z.object({ expires_at: optionalDay() }),
+    handle: async ({ expires_at }, caller: Caller, call) =>
+      ok(presentIssuedToken(await rotation.rotateOwnToken(deps, expires_at, auditAuthor(caller, call)))),
+  })
+
+const rotateToken = (deps: TokenDependencies) =>
+  endpoint({
+    summary:
+      "Replace a token: any for administrators, one of the caller's own for everybody else; the secret is shown only here",
+    replies: { 200: issuedTokenShape },
+    input: z.object({ id: rowId(), expires_at: optionalDay() }),
+    async handle({ id, expires_at: expiresAt }, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      return ok(presentIssuedToken(await rotation.rotateTokenFor(deps, caller, { id, expiresAt }, author)))
+    },
+  })
+
+const columns = {
+  created: 'createdAt',
+  created_at: 'createdAt',
+  expires: 'expiresAt',
+  expires_at: 'expiresAt',
+  last_used: 'lastUsedAt',
+  last_used_at: 'lastUsedAt',
+  name: 'name',
+} as const satisfies Record<string, TokenOrder['column']>
+
+type Sort = `${keyof typeof columns}_${TokenOrder['direction']}`
+
+const sorts = Object.keys(columns).flatMap((name) => [`${name}_asc`, `${name}_desc`]) as [Sort, ...Sort[]]
+
+const orderOf = (sort: Sort | undefined): TokenOrder => {
+  if (sort === undefined) return { column: 'id', direction: 'desc' }
+  const [, name = '', direction] = /^(.+)_(asc|desc)$/.exec(sort) ?? []
+  return { column: columns[name as keyof typeof columns], direction: direction as TokenOrder['direction'] }
+}
+
+const input = z.object({
+  ...pageParameters,
+  user_id: optional(rowId()),
+  state: optional(z.enum(['active', 'inactive'])),
+  revoked: optional(flag()),
+  search: optionalText(text()),
+  created_before: optional(time()),
+  created_after: optional(time()),
+  last_used_before: optional(time()),
+  last_used_after: optional(time()),
+  expires_before: optionalDay(),
+  expires_after: optionalDay(),
+  sort: optional(z.enum(sorts)),
+})
+
+const listTokens = (database: Database) =>
+  endpoint({
+    summary: "Tokens: everybody's for administrators, the caller's own for everybody else",
+    replies: { 200: z.array(tokenShape) },
+    refusals: [404],
+    input,
+    async handle(given, caller: Caller, call) {
+      const filter = {
+        userId: given.user_id,
+        state: given.state,
+        revoked: given.revoked,
+        search: given.search,
+        createdBefore: given.created_before,
+        createdAfter: given.created_after,
+        lastUsedBefore: given.last_used_before,
+        lastUsedAfter: given.last_used_after,
+        expiresBefore: given.expires_before,
+        expiresAfter: given.expires_after,
+      }
+      const found = await tokens.listTokens(database, caller, filter, orderOf(given.sort), rowsOf(given))
+      return pageReply(found.tokens.map(presentToken), given, found.total, call)
+    },
+  })

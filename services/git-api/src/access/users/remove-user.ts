@@ -1,0 +1,104 @@
+import {
+  type AuditAuthor,
+  deleteSessionsOfUsers,
+  deletingMsMax,
+  inTransaction,
+  listBotsOfCreator,
+  requireUnchanged,
+} from '@switchyard/db'
+import { conflict, forbidden, notFound, type Precondition } from '@switchyard/domain'
+import { deployCallerId } from '@switchyard/domain/access'
+import { recordUserEvent } from '../../audit/audit.js'
+import { type ProjectDependencies, removeProject } from '../../projects/projects.js'
+import { listDeployTokensOf } from '../tokens/store.js'
+import {
+  countProjectsOfOwner,
+  deleteUser,
+  eraseUserNames,
+  findUser,
+  listProjectsOfOwner,
+  lockUser,
+} from './store.js'
+import { firstAdministrator, getUser, type UserDependencies } from './users.js'
+
+interface RemovalOptions {
+  withProjects: boolean
+  erase: boolean
+  precondition: Precondition | undefined
+}
+
+export type RemoveUserDependencies = UserDependencies & ProjectDependencies
+
+/**
+ * Deletes a user for good. Commits keep their authors; comments, statuses, releases and deployments stay and name nobody.
+ *
+ * @param withProjects deletes the user's projects, too, one after the other; what is left is deleted by another try
+ * @param erase takes name and addresses out of the audit log and out of sagas, too; also those of a user who was deleted before
+ * @throws DomainError not-found; forbidden for oneself and the first administrator; conflict for a user who owns projects; precondition-failed
+ */
+export async function removeUser(
+  deps: RemoveUserDependencies,
+  id: number,
+  { withProjects, erase, precondition }: RemovalOptions,
+  author: AuditAuthor,
+): Promise<void> {
+  const { database, forgetUsers } = deps
+  if (erase && !(await findUser(database, id))) return eraseDeletedUser(database, id, author)
+  const { usernameKey, updatedAt } = await getUser(database, id)
+  if (id === author.authorId) throw forbidden('The API initiating user cannot be deleted by the API')
+  if (usernameKey === firstAdministrator) throw forbidden('The first administrator cannot be deleted')
+  precondition?.(updatedAt)
+  if (withProjects) await removeProjectsOf(deps, id, author)
+  const deleting = async (transaction: Parameters<typeof deleteUser>[0]) => {
+    await requireUnchanged(transaction, 'users', { id }, precondition)
+    const user = await lockUser(transaction, id)
+    if (!user) throw notFound('User')
+    const owned = await countProjectsOfOwner(transaction, id)
+    if (owned > 0) throw conflict(ownsProjects(owned))
+    const bots = await listBotsOfCreator(transaction, id)
+    const deployTokens = await listDeployTokensOf(transaction, id)
+    await deleteSessionsOfUsers(transaction, [id, ...bots])
+    await deleteUser(transaction, id, bots)
+    if (erase) await eraseUserNames(transaction, id, user.username)
+    await recordUserEvent(transaction, author, id, 'user_destroyed', {
+      ...(erase ? { erased: true } : { username: user.username }),
+      with_projects: withProjects,
+    })
+    return [...bots, ...deployTokens.map(deployCallerId)]
+  }
+  const others = await inTransaction(database, deleting, erase ? erasingMsMax : deletingMsMax)
+  forgetUsers([id, ...others])
+}
+
+/** Erasing reads every entry of the audit log and every saga. */
+const erasingMsMax = 4 * deletingMsMax
+
+/** @throws DomainError not-found when no name of such a user is left, or there was none */
+const eraseDeletedUser = (database: UserDependencies['database'], id: number, author: AuditAuthor) =>
+  inTransaction(
+    database,
+    async (transaction) => {
+      if (!(await eraseUserNames(transaction, id, null))) throw notFound('User')
+      await recordUserEvent(transaction, author, id, 'user_erased', {})
+    },
+    erasingMsMax,
+  )
+
+const ownsProjects = (owned: number) =>
+  `User cannot be removed: they own ${owned === 1 ? 'a project' : `${owned} projects`}. Delete them, or send hard_delete=true`
+
+/** @throws DomainError conflict when another storage has one of the repositories */
+async function removeProjectsOf(deps: RemoveUserDependencies, id: number, author: AuditAuthor) {
+  const projects = await listProjectsOfOwner(deps.database, id)
+  const elsewhere = projects.find(({ storage }) => storage !== deps.storages.own)
+  if (elsewhere) {
+    throw conflict(
+      `User cannot be removed: another storage has ${elsewhere.pathWithNamespace}. Delete it first`,
+    )
+  }
+  for (const project of projects) {
+    deps.guards.noteChange(project.id)
+    await removeProject(deps, { project }, author)
+    deps.guards.noteChange(project.id)
+  }
+}

@@ -1,0 +1,203 @@
+import {
+  type AuditAuthor,
+  type Database,
+  type DatabaseOrTransaction,
+  deleteSessionsOfUsers,
+  inTransaction,
+  listBotsOfCreator,
+  requireUnchanged,
+  type User,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import {
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  type Precondition,
+  unauthenticated,
+} from '@switchyard/domain'
+import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
+import type { Authenticator } from '@switchyard/service-kit/http'
+import { changedFields, problemsOfChanges, recordUserEvent } from '../../audit/audit.js'
+import * as signIns from '../sign-in/store.js'
+import { listDeployTokensOf } from '../tokens/store.js'
+import {
+  findUser,
+  findUserByUsername,
+  createUser as insertUser,
+  lockActiveAdministrators,
+  type NewUser,
+  type UserChanges,
+  type UserState,
+  updateUser,
+} from './store.js'
+
+export { listUsers } from './store.js'
+
+export interface UserDependencies {
+  database: Database
+  forgetUsers: Authenticator['forgetUsers']
+}
+
+/** The accounts at providers by which users sign in, of all of them together. */
+export const listIdentities = (database: Database, found: readonly User[]) =>
+  signIns.listIdentities(
+    database,
+    found.map(({ id }) => id),
+  )
+
+/** The user who sends the request. @throws DomainError unauthenticated when the user was removed meanwhile */
+export async function getCurrentUser(database: Database, caller: Caller): Promise<User> {
+  const user = await findUser(database, caller.user.id)
+  if (!user) throw unauthenticated()
+  return user
+}
+
+/** @throws DomainError not-found */
+export async function getUser(database: DatabaseOrTransaction, id: number): Promise<User> {
+  const user = await findUser(database, id)
+  if (!user) throw notFound('User')
+  return user
+}
+
+/** @param reference id or username */
+export async function findUserNamed(
+  database: DatabaseOrTransaction,
+  reference: string,
+): Promise<User | null> {
+  const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
+  return found ?? findUserByUsername(database, reference)
+}
+
+/**
+ * Adds a user.
+ *
+ * @throws DomainError invalid, by field; conflict when the username or the e-mail address is taken
+ */
+export async function createUser(database: Database, user: NewUser, author: AuditAuthor) {
+  const problems = userProblems(user)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+  return refuseTakenNames(() =>
+    inTransaction(database, async (transaction) => {
+      const added = await insertUser(transaction, user)
+      await recordUserEvent(transaction, author, added.id, 'user_created', {
+        username: added.username,
+        admin: added.admin,
+      })
+      return added
+    }),
+  )
+}
+
+/** @throws DomainError conflict when `write` fails because another user has the username or the e-mail address */
+async function refuseTakenNames<Written>(write: () => Promise<Written>): Promise<Written> {
+  try {
+    return await write()
+  } catch (error) {
+    const index = violatedUniqueIndex(error)
+    if (index === null) throw error
+    const field = index.includes('email') ? 'Email' : 'Username'
+    throw conflict(`${field} has already been taken`, { cause: error })
+  }
+}
+
+/** Every start of the service looks the first administrator up by this name. */
+export const firstAdministrator = 'root'
+
+/**
+ * Changes names, e-mail address and rights of a user. The paths of projects follow a new username.
+ *
+ * @throws DomainError not-found; precondition-failed; forbidden for taking the last administrator's rights; invalid, by field; conflict when
+ *   the username or the e-mail address is taken
+ */
+export async function changeUser(
+  { database, forgetUsers }: UserDependencies,
+  id: number,
+  { profile, ...columns }: Omit<UserChanges, 'state'>,
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<User> {
+  const changed = await refuseTakenNames(() =>
+    inTransaction(database, async (transaction) => {
+      const administrators = await lockActiveAdministrators(transaction)
+      await requireUnchanged(transaction, 'users', { id }, precondition)
+      const user = await getUser(transaction, id)
+      const changes = { ...changedFields(user, columns), ...changedProfile(user, profile) }
+      if (Object.keys(changes).length === 0) return user
+      refuseBadChanges(user, changes)
+      if (changes.admin === false) refuseLastAdministrator(administrators, id)
+      const updated = await updateUser(transaction, id, changes)
+      await recordUserEvent(transaction, author, id, 'user_updated', {
+        changed: [...Object.keys(changedFields(user, columns)), ...Object.keys(profile ?? {})],
+        username: updated.username,
+        admin: updated.admin,
+      })
+      return updated
+    }),
+  )
+  forgetUsers([id])
+  return changed
+}
+
+/** The whole profile with the changes; nothing when none is asked for. */
+const changedProfile = (
+  { profile: before }: User,
+  asked: UserChanges['profile'],
+): Pick<UserChanges, 'profile'> =>
+  asked && Object.keys(asked).length > 0
+    ? { profile: { ...(before as UserChanges['profile']), ...asked } }
+    : {}
+
+/**
+ * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
+ * work, nor do the project and deploy tokens that the user made; the sessions that began with the tokens of the user
+ * and of the projects are deleted.
+ *
+ * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
+ */
+export async function setUserState(
+  { database, forgetUsers }: UserDependencies,
+  id: number,
+  state: UserState,
+  author: AuditAuthor,
+): Promise<void> {
+  const bots = await inTransaction(database, async (transaction) => {
+    const administrators = await lockActiveAdministrators(transaction)
+    const user = await getUser(transaction, id)
+    if (state === 'blocked') {
+      if (id === author.authorId) throw forbidden('The API initiating user cannot be blocked by the API')
+      refuseLastAdministrator(administrators, id)
+    }
+    if (user.state !== state) {
+      await updateUser(transaction, id, { state })
+      await recordUserEvent(
+        transaction,
+        author,
+        id,
+        state === 'blocked' ? 'user_blocked' : 'user_unblocked',
+        { username: user.username },
+      )
+    }
+    const deployTokens = await listDeployTokensOf(transaction, id)
+    const projectBots = await listBotsOfCreator(transaction, id)
+    if (state === 'blocked') await deleteSessionsOfUsers(transaction, [id, ...projectBots])
+    return [...projectBots, ...deployTokens.map(deployCallerId)]
+  })
+  forgetUsers([id, ...bots])
+}
+
+function refuseLastAdministrator(administrators: readonly number[], id: number): void {
+  if (administrators.length === 1 && administrators[0] === id)
+    throw forbidden('The last active administrator cannot be blocked or lose these rights')
+}
+
+function refuseBadChanges(user: User, changes: Omit<UserChanges, 'state'>): void {
+  const problems = problemsOfChanges(userProblems({ ...user, ...changes }), changes)
+  if (changes.username !== undefined && user.usernameKey === firstAdministrator) {
+    problems.username = ['of the first administrator cannot be changed']
+  }
+  if (user.bot && changes.admin === true) problems.admin = ['cannot be given to a project token']
+  if (user.bot && changes.username !== undefined) problems.username = ['of a project token cannot be changed']
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}

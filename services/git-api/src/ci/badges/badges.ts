@@ -1,0 +1,53 @@
+import type { Database } from '@switchyard/db'
+import { findCommitId } from '@switchyard/git-storage/read-commits'
+import type { ProjectCall } from '../../guards.js'
+import { findNewestPipeline, findPipelineOfRef, type PipelineWithAuthor } from '../pipelines/store.js'
+import { listCommitStatuses } from '../statuses/store.js'
+
+/** States that a badge can show when it ignores skipped pipelines. */
+const unskipped = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'manual']
+
+/**
+ * The state that the pipeline badge of a branch or tag shows; null when it has none.
+ *
+ * @param ignoreSkipped shows the newest pipeline that was not skipped, instead of that of the newest commit
+ */
+export async function findBadgeStatus(
+  database: Database,
+  { project, repository }: ProjectCall,
+  ref: string,
+  ignoreSkipped: boolean,
+): Promise<string | null> {
+  const sha = await findCommitId(repository, ref)
+  if (sha === null) return null
+  const pipeline = ignoreSkipped
+    ? await findNewestPipeline(database, { projectId: project.id, ref, states: unskipped })
+    : await findPipelineOfRef(database, { projectId: project.id, sha, ref })
+  return pipeline?.status ?? null
+}
+
+/**
+ * The coverage in per cent of the newest successful pipeline of a branch or tag; null when it has none.
+ *
+ * @param job the coverage of the status with this name, instead of the mean of all
+ */
+export async function findBadgeCoverage(
+  database: Database,
+  { project }: ProjectCall,
+  ref: string,
+  job: string | undefined,
+): Promise<number | null> {
+  const pipeline = await findNewestPipeline(database, { projectId: project.id, ref, states: ['success'] })
+  if (!pipeline) return null
+  return job === undefined ? pipeline.coverage : coverageOfJob(database, pipeline, job)
+}
+
+async function coverageOfJob(
+  database: Database,
+  { projectId, sha, id }: PipelineWithAuthor,
+  name: string,
+): Promise<number | null> {
+  const filter = { projectId, sha, pipelineId: id, name, latest: true, newestFirst: true }
+  const { statuses } = await listCommitStatuses(database, filter, { skip: 0, take: 1 })
+  return statuses[0]?.coverage ?? null
+}

@@ -1,0 +1,88 @@
+import type { Database } from '@switchyard/db'
+import { decimal, endpoint, flag, type Guard, type Route, route, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { type Badge, badgeParameters, colorOfUnknown, sendBadge } from '../../shapes/badge.js'
+import { optionalText, pathRest } from '../../shapes/parameters.js'
+import { findBadgeCoverage, findBadgeStatus } from './badges.js'
+
+const statusColors = new Map([
+  ['success', '#4c1'],
+  ['failed', '#e05d44'],
+  ['running', '#dfb317'],
+  ['pending', '#dfb317'],
+])
+
+/** Text and color of a pipeline badge, as in GitLab. @param status null: there is none */
+const presentBadgeStatus = (status: string | null): Pick<Badge, 'value' | 'color'> => ({
+  value: status === 'success' ? 'passed' : (status ?? 'unknown'),
+  color: statusColors.get(status ?? '') ?? colorOfUnknown,
+})
+
+/** Per cent from which on a coverage has a color. */
+interface CoverageLimits {
+  good: number
+  acceptable: number
+  medium: number
+}
+
+/** Text and color of a coverage badge, as in GitLab. @param coverage per cent; null: there is none */
+function presentBadgeCoverage(
+  coverage: number | null,
+  { good, acceptable, medium }: CoverageLimits,
+): Pick<Badge, 'value' | 'color'> {
+  if (coverage === null) return { value: 'unknown', color: colorOfUnknown }
+  const value = `${coverage.toFixed(2)}%`
+  if (coverage >= good) return { value, color: '#4c1' }
+  if (coverage >= acceptable) return { value, color: '#a3c51c' }
+  return { value, color: coverage >= medium ? '#dfb317' : '#e05d44' }
+}
+
+/** Images for pages: everybody who may read the code of the project sees them, also without a token. */
+export function badgeRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const guard: Guard<ProjectCall> = (call) =>
+    guards.getProjectFor(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
+  const badges = '/:namespace/:project/badges/*ref'
+  const options = { outsideApi: true }
+  return [
+    route('GET', `${badges}/pipeline.svg`, guard, pipelineBadge(database), options),
+    route('GET', `${badges}/coverage.svg`, guard, coverageBadge(database), options),
+  ]
+}
+
+const parameters = { ref: pathRest(), ...badgeParameters }
+
+const pipelineBadge = (database: Database) =>
+  endpoint({
+    input: z.object({ ...parameters, ignore_skipped: flag().default(false) }),
+    async handle(
+      { ref, ignore_skipped, key_text = 'pipeline', key_width, style },
+      access: ProjectCall,
+      call,
+    ) {
+      const status = await findBadgeStatus(database, access, ref, ignore_skipped)
+      return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...presentBadgeStatus(status) })
+    },
+  })
+
+const perCent = (preset: number) =>
+  decimal()
+    .refine((value) => value >= 0 && value <= 100, { error: 'does not have a valid value' })
+    .default(preset)
+
+const coverageBadge = (database: Database) =>
+  endpoint({
+    input: z.object({
+      ...parameters,
+      job: optionalText(text()),
+      min_good: perCent(95),
+      min_acceptable: perCent(90),
+      min_medium: perCent(75),
+    }),
+    async handle({ ref, job, key_text = 'coverage', key_width, style, ...given }, access: ProjectCall, call) {
+      const limits = { good: given.min_good, acceptable: given.min_acceptable, medium: given.min_medium }
+      const coverage = await findBadgeCoverage(database, access, ref, job)
+      const said = presentBadgeCoverage(coverage, limits)
+      return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...said })
+    },
+  })

@@ -1,0 +1,92 @@
+import type { Database } from '@switchyard/db'
+import {
+  endpoint,
+  flag,
+  list,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  redirect,
+  route,
+  rowId,
+  rowsOf,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { jobShape, pipelineStates, presentJob } from '../../shapes/pipeline.js'
+import * as jobs from './jobs.js'
+
+/** Statuses under the names of jobs. */
+export function jobRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const { readPipelines } = guards
+  const path = '/projects/:id/jobs'
+  return [
+    route('GET', '/projects/:id/pipelines/:pipeline_id/jobs', readPipelines, listJobs(database)),
+    route('GET', path, readPipelines, listJobsOfProject(database)),
+    route('GET', `${path}/:job_id`, readPipelines, getJob(database)),
+    route('GET', `${path}/:job_id/trace`, readPipelines, redirectToTrace(database)),
+  ]
+}
+
+const listParameters = {
+  ...pageParameters,
+  scope: z
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), list(z.enum(pipelineStates)))
+    .optional(),
+}
+
+const listJobs = (database: Database) =>
+  endpoint({
+    summary: 'The statuses of a pipeline as jobs, the newest first',
+    replies: { 200: z.array(jobShape) },
+    input: z.object({ ...listParameters, pipeline_id: rowId(), include_retried: flag().default(false) }),
+    async handle({ pipeline_id: id, scope, include_retried, ...page }, access: ProjectCall, call) {
+      const query = { states: scope, includeRetried: include_retried }
+      const found = await jobs.listJobs(database, access, id, query, rowsOf(page))
+      const items = found.jobs.map(({ job, view }) => presentJob(job, view, access.project, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** As in GitLab, the list has replaced statuses, too, and no numbers of pages. */
+const listJobsOfProject = (database: Database) =>
+  endpoint({
+    summary: 'The statuses of a project as jobs, the newest first',
+    replies: { 200: z.array(jobShape) },
+    headers: {
+      Link: 'The pages `prev`, `next` and `first`',
+      'X-Next-Page': 'The next page; empty on the last one',
+    },
+    input: z.object(listParameters),
+    async handle({ scope, ...page }, access: ProjectCall, call) {
+      const found = await jobs.listJobsOfProject(database, access, scope, rowsOf(page))
+      const items = found.map(({ job, view }) => presentJob(job, view, access.project, call.baseUrl))
+      return pageReply(items, page, null, call)
+    },
+  })
+
+const jobId = { job_id: rowId() }
+
+const getJob = (database: Database) =>
+  endpoint({
+    summary: 'One status as a job',
+    replies: { 200: jobShape },
+    input: z.object(jobId),
+    async handle({ job_id }, access: ProjectCall, call) {
+      const { job, view } = await jobs.getJob(database, access, job_id)
+      return ok(presentJob(job, view, access.project, call.baseUrl))
+    },
+  })
+
+const redirectToTrace = (database: Database) =>
+  endpoint({
+    summary: 'Redirect to the address that a status was posted with; 404 for a status without one',
+    replies: { 302: null },
+    headers: { Location: 'The address of the status' },
+    input: z.object(jobId),
+    async handle({ job_id }, access: ProjectCall) {
+      const url = await jobs.getTraceUrl(database, access, job_id)
+      return redirect(new URL(url).href)
+    },
+  })

@@ -1,0 +1,146 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Database, Rows } from '@switchyard/db'
+import { notFound, tooLarge } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
+import { Slots } from '@switchyard/service-kit/slots'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { createParserThreads, type ParserThreads } from '../../parser-threads.js'
+import { getCommitId } from '../../repository/commits/commits.js'
+import { findQuotaRefusal } from '../../repository/lfs/lfs.js'
+import type { StorageSpace } from '../../system/system.js'
+import { listStatuses } from '../statuses/store.js'
+import type { Finding, ParsedReport, ReportFormat, TestCase } from './entries.js'
+import { flakyMarks } from './outcomes.js'
+import {
+  bytesOf,
+  findReport,
+  listReports as listStored,
+  replaceReport,
+  type StoredReport,
+  type WholeReport,
+} from './store.js'
+
+export interface ReportDependencies extends ProjectResourceDependencies {
+  reportThreads: ParserThreads<ParsedReport>
+  reportReads: Slots
+  storageSpace: StorageSpace
+}
+
+/** A report is parsed within a second; a hostile one that takes longer keeps nobody but other reports waiting. */
+export const createReportThreads = (): ParserThreads<ParsedReport> =>
+  createParserThreads({
+    worker: { file: 'parse-report', name: 'parseReport', from: import.meta.url },
+    threadsMax: 1,
+    heapMegabytesMax: 512,
+  })
+
+const waitMs = 30_000
+
+/** Requests that read the tests or findings of reports: each has those of one report in memory at a time, which may be megabytes. */
+export const createReportReads = (): Slots =>
+  new Slots(
+    { total: 4, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
+    {
+      sender: 'You have too many requests for reports under way. Try again later.',
+      everybody: 'too many reports are read',
+      retryAfterMs: waitMs,
+    },
+  )
+
+/** The status that a report belongs to. */
+interface ReportedStatus {
+  /** Hash, branch or tag. */
+  revision: string
+  name: string
+  ref?: string | undefined
+  pipelineId?: number | undefined
+}
+
+/**
+ * Stores what CI reports of a status.
+ *
+ * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports; too-large beyond a quota
+ */
+export async function storeReport(
+  { database, storageSpace }: Pick<ReportDependencies, 'database' | 'storageSpace'>,
+  access: ProjectCall<Caller>,
+  { revision, name, ref, pipelineId }: ReportedStatus,
+  parsed: ParsedReport,
+): Promise<StoredReport> {
+  const { project, repository, caller } = access
+  const sha = await getCommitId(repository, revision)
+  const ofStatus = { projectId: project.id, sha, name }
+  const filter = { ...ofStatus, ref, pipelineId: pipelineId === undefined ? undefined : BigInt(pipelineId) }
+  const newest = { skip: 0, take: 1 }
+  const [status] = await listStatuses(database, { ...filter, latest: true, newestFirst: true }, newest)
+  if (!status) throw notFound('Status of this commit, name and ref')
+  const refusal = await findQuotaRefusal(storageSpace, access, bytesOf(parsed))
+  if (refusal !== null) throw tooLarge(refusal)
+  const label = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
+  await replaceReport(database, label, parsed, caller.user.id)
+  const { reports } = await listStored(database, {
+    ...ofStatus,
+    format: parsed.format,
+    pipelineId: status.pipelineId,
+  })
+  const [stored] = reports
+  // Its project, or newer reports of it, may have removed it meanwhile.
+  if (!stored) throw notFound('Report')
+  return stored
+}
+
+/** Which reports of a commit. */
+interface ReportQuery {
+  /** Hash, branch or tag. */
+  revision: string
+  name?: string | undefined
+  ref?: string | undefined
+  format?: ReportFormat | undefined
+}
+
+export async function listReports(
+  database: Database,
+  { project, repository }: ProjectCall,
+  { revision, ...filter }: ReportQuery,
+  rows: Rows,
+) {
+  const sha = await getCommitId(repository, revision)
+  return listStored(database, { projectId: project.id, sha, ...filter }, rows)
+}
+
+/** What a report has, in its order. Only reports of tests have tests, and only those of analyses findings. */
+export interface ReportEntries {
+  testCases: (TestCase & { flaky: boolean })[]
+  findings: Finding[]
+}
+
+/** The newest report of a name. @throws DomainError not-found */
+export async function getReport(
+  { database, reportReads }: Pick<ReportDependencies, 'database' | 'reportReads'>,
+  { project, repository }: ProjectCall,
+  { revision, ...filter }: ReportQuery & { name: string },
+  call: Call,
+): Promise<{ report: StoredReport; entries: ReportEntries }> {
+  const sha = await getCommitId(repository, revision)
+  return inSlot(reportReads, call, async () => {
+    const report = await findReport(database, { projectId: project.id, sha, ...filter })
+    if (!report) throw notFound('Report')
+    return { report, entries: await readEntries(report) }
+  })
+}
+
+const decompress = promisify(gunzip)
+
+export async function readEntries({
+  format,
+  outcomes,
+  entries,
+}: Pick<WholeReport, 'format' | 'outcomes' | 'entries'>) {
+  const read = JSON.parse((await decompress(entries)).toString()) as unknown[]
+  if (format === 'sarif') return { testCases: [], findings: read as Finding[] }
+  const flaky = flakyMarks(outcomes)
+  const testCases = (read as TestCase[]).map((test, index) => ({ ...test, flaky: flaky[index] ?? false }))
+  return { testCases, findings: [] }
+}

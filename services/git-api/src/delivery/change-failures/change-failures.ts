@@ -1,0 +1,58 @@
+import type { Database } from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
+import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import type { ProjectCall } from '../../guards.js'
+import { findJudgement } from '../delivery-metrics/store.js'
+import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { getDeployment } from '../deployments/deployments.js'
+import * as store from './store.js'
+
+/** Why a deployment counts as a failure: a finding that nobody dismissed, a later deployment that took it back, or what somebody said. */
+export const failureReasons = ['finding', 'rolled_back', 'reported'] as const
+export type FailureReason = (typeof failureReasons)[number]
+
+export interface ChangeFailure {
+  reasons: FailureReason[]
+  /** Null: it is no failure. */
+  failedAt: Date | null
+  /** Null: it is no failure, or lasts. */
+  restoredAt: Date | null
+  report: store.FailureReport | null
+}
+
+/** @throws DomainError not-found */
+export async function getChangeFailure(
+  database: Database,
+  access: ProjectCall<Caller>,
+  deploymentId: number,
+): Promise<ChangeFailure> {
+  const { projectId, id } = await getDeployment(database, access, deploymentId)
+  const [judgement, report] = await Promise.all([
+    findJudgement(database, { projectId, id }, boundTenantsOf(access.caller)),
+    store.findReport(database, { projectId, deploymentId }),
+  ])
+  const isReason: Record<FailureReason, boolean> = {
+    finding: judgement?.hasFinding ?? false,
+    rolled_back: judgement?.isRolledBack ?? false,
+    reported: report !== null,
+  }
+  const reasons = failureReasons.filter((reason) => isReason[reason])
+  const isFailure = judgement !== null && reasons.length > 0
+  return {
+    reasons,
+    failedAt: isFailure ? judgement.failedAt : null,
+    restoredAt: isFailure ? judgement.restoredAt : null,
+    report,
+  }
+}
+
+/** That a deployment was a failure. It is said of one that ended with success or failure. */
+export const failureReports: StatementKind = {
+  events: { said: 'change_failure_reported', takenBack: 'change_failure_withdrawn' },
+  check: async (_transaction, { status }) => {
+    if (!['success', 'failed'].includes(status))
+      throw invalid(`A deployment that is ${status} cannot be a failed change`)
+  },
+  save: store.saveReport,
+  remove: store.deleteReport,
+}

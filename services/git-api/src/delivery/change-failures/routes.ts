@@ -1,0 +1,52 @@
+import type { Database } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import { endpoint, ok, oneOf, type Route, route, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { changeFailureReportShape, presentStatement } from '../../shapes/deployment-statement.js'
+import * as changeFailures from './change-failures.js'
+
+export function changeFailureRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  return [
+    route(
+      'GET',
+      '/projects/:id/deployments/:deployment_id/change_failure',
+      guards.readDeployments,
+      getChangeFailure(database),
+      { refusesUnknown: true },
+    ),
+  ]
+}
+
+const changeFailureShape = z
+  .object({
+    failed: z.boolean(),
+    reasons: z.array(oneOf(changeFailures.failureReasons)).meta({
+      description:
+        'A finding that nobody dismissed, a later deployment that took this one back, or what a person said',
+    }),
+    failed_at: z.date().nullable(),
+    restored_at: z.date().nullable().meta({
+      description:
+        'When the figures were back, or the next successful deployment to the same environment ended it; null: it lasts',
+    }),
+    report: changeFailureReportShape.nullable(),
+  })
+  .meta({ id: 'ChangeFailure', description: 'Whether a deployment counts in the change failure rate' })
+
+const getChangeFailure = (database: Database) =>
+  endpoint({
+    summary: 'Whether a deployment counts as a failed change, and why',
+    replies: { 200: changeFailureShape },
+    input: z.object({ deployment_id: rowId() }),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, { baseUrl }) {
+      const found = await changeFailures.getChangeFailure(database, access, deployment_id)
+      return ok({
+        failed: found.reasons.length > 0,
+        reasons: found.reasons,
+        failed_at: found.failedAt,
+        restored_at: found.restoredAt,
+        report: found.report && presentStatement(found.report, baseUrl),
+      })
+    },
+  })

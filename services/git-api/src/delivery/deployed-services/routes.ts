@@ -1,0 +1,121 @@
+import type { Database } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  endpoint,
+  filledText,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  refusingUnknown,
+  route,
+  rowsOf,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectResourceDependencies } from '../../guards.js'
+import {
+  deploymentShape,
+  environmentShape,
+  presentDeployment,
+  presentEnvironment,
+} from '../../shapes/deployment.js'
+import { foundImpactShape, presentFoundImpact } from '../../shapes/impact-finding.js'
+import { serviceCharsMax } from '../../shapes/parameters.js'
+import type { ServiceView } from './deployed-services.js'
+import * as deployedServices from './deployed-services.js'
+import type { DeployedService, DeploymentInProject } from './store.js'
+
+export const deployedServiceRoutes = ({ database }: Pick<ProjectResourceDependencies, 'database'>): Route[] =>
+  refusingUnknown([
+    route('GET', '/services', signedIn, listServices(database)),
+    route('GET', '/services/:name', signedIn, getService(database)),
+  ])
+
+const projectShape = z.object({ id: z.int(), path_with_namespace: z.string() })
+
+const deploymentInProjectShape = z.object({ ...deploymentShape.shape, project: projectShape })
+
+const serviceShape = z
+  .object({
+    name: z.string(),
+    last_deployment: deploymentInProjectShape.meta({ description: 'The newest one that ships the service' }),
+  })
+  .meta({ id: 'Service', description: 'A service that deployments ship' })
+
+const serviceDetailShape = z
+  .object({
+    name: z.string(),
+    environments: z
+      .array(z.object({ ...environmentShape.shape, project: projectShape, deployment: deploymentShape }))
+      .meta({
+        description:
+          'Where the service runs, production first: each with the last successful deployment that ships it; 100 at most',
+      }),
+    deployments: z
+      .array(deploymentInProjectShape)
+      .meta({ description: 'The 20 newest that ship the service' }),
+    findings: z.array(foundImpactShape).meta({
+      description: 'What became worse in the service with deployments, the newest first, 20 at most',
+    }),
+  })
+  .meta({ id: 'ServiceDetail', description: 'Where a service runs, and how it got there' })
+
+const listServices = (database: Database) =>
+  endpoint({
+    summary: 'Services that deployments ship which the caller may read, by name',
+    replies: { 200: z.array(serviceShape) },
+    input: z.object({
+      ...pageParameters,
+      search: text().default('').meta({ description: 'Part of the name, in upper or lower case' }),
+    }),
+    async handle(given, caller: Caller, call) {
+      const found = await deployedServices.listServices(database, caller, given.search, rowsOf(given))
+      const items = found.services.map((service) => presentService(service, call.baseUrl))
+      return pageReply(items, given, found.total, call)
+    },
+  })
+
+const getService = (database: Database) =>
+  endpoint({
+    summary: 'Where a service runs, its newest deployments, and what became worse with them',
+    replies: { 200: serviceDetailShape },
+    input: z.object({ name: filledText(serviceCharsMax) }),
+    async handle({ name }, caller: Caller, call) {
+      const service = await deployedServices.getService(database, caller, name)
+      return ok(presentDetail(service, call.baseUrl))
+    },
+  })
+
+const presentProject = ({ project: { id, pathWithNamespace } }: DeploymentInProject) => ({
+  id,
+  path_with_namespace: pathWithNamespace,
+})
+
+const presentInProject = (deployment: DeploymentInProject, baseUrl: string) => ({
+  ...presentDeployment(deployment, baseUrl),
+  project: presentProject(deployment),
+})
+
+const presentService = (
+  { name, lastDeployment }: DeployedService,
+  baseUrl: string,
+): z.output<typeof serviceShape> => ({
+  name,
+  last_deployment: presentInProject(lastDeployment, baseUrl),
+})
+
+const presentDetail = (
+  { name, running, newest, findings }: ServiceView,
+  baseUrl: string,
+): z.output<typeof serviceDetailShape> => ({
+  name,
+  environments: running.map((deployment) => ({
+    ...presentEnvironment(deployment.environment),
+    project: presentProject(deployment),
+    deployment: presentDeployment(deployment, baseUrl),
+  })),
+  deployments: newest.map((deployment) => presentInProject(deployment, baseUrl)),
+  findings: findings.map((finding) => presentFoundImpact(finding, baseUrl)),
+})

@@ -1,0 +1,106 @@
+import type { Database } from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
+import { findMergeBase, listAuthorTimes } from '@switchyard/git-storage/commit-range'
+import type { Git } from '@switchyard/git-storage/git'
+import { isTooHard } from '@switchyard/git-storage/git-process'
+import { findCommitId } from '@switchyard/git-storage/read-commits'
+import type { Repository } from '@switchyard/git-storage/repository'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type Repeated, repeat } from '../../repeat.js'
+import type { Storages } from '../../storages/storages.js'
+import { leadTimesOf } from './lead-times.js'
+import * as store from './store.js'
+
+interface Needs {
+  database: Database
+  git: Git
+  storages: Storages
+  logger: Logger
+}
+
+const pauseMs = 5_000
+const atOnceMax = 50
+/** Time until a deployment that could not be measured is tried again. */
+const againInMs = 10 * 60_000
+/** Commits of one deployment that are counted. */
+const commitsMax = 10_000
+/** Earlier deployments to the same environment that a deployment is compared with. */
+const earlierMax = 100
+
+/**
+ * Measures what successful deployments bring: the lead times of their commits, and whether they take another deployment back. It happens
+ * here and not in the worker, because git-api shares what git may use among all who ask.
+ */
+export function startMeasuringChanges(needs: Needs): Repeated {
+  let hasNotedAll = false
+  return repeat(
+    async (signal) => {
+      if (!hasNotedAll) await store.awaitMeasuringOfAll(needs.database)
+      hasNotedAll = true
+      await measureWaiting(needs, signal)
+    },
+    pauseMs,
+    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; tried again in 5 s'),
+  )
+}
+
+async function measureWaiting({ database, git, storages, logger }: Needs, signal: AbortSignal) {
+  const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
+  for (const deployment of await store.claimWaiting(database, claim)) {
+    if (signal.aborted) return
+    try {
+      const earlier = await store.listDeploymentsBefore(database, deployment, earlierMax)
+      const change = await measureChange(git.open(deployment, { signal }), deployment, earlier)
+      await store.recordChange(database, deployment, change)
+    } catch (err) {
+      if (signal.aborted) return
+      const about = { project_id: deployment.projectId, deployment_id: deployment.id }
+      logger.warn({ err, ...about }, 'could not measure what a deployment brings; tried again in 10 minutes')
+    }
+  }
+}
+
+const unknown: store.DeploymentChange = { commits: 0, leadSeconds: [], rollsBackId: null }
+
+type Deployed = Pick<store.WaitingDeployment, 'sha' | 'finishedAt'>
+
+/**
+ * What a deployment brings. The first one to an environment brings its newest commit alone: the others may have been there for years,
+ * before anybody noted deployments.
+ *
+ * @param earlier successful deployments to the same environment, the newest first
+ */
+async function measureChange(
+  repository: Repository,
+  { sha, finishedAt }: Deployed,
+  earlier: readonly { id: number; sha: string }[],
+): Promise<store.DeploymentChange> {
+  try {
+    if ((await findCommitId(repository, sha)) === null) return unknown
+    const take = earlier.length === 0 ? 1 : commitsMax
+    const without = [...new Set(earlier.map((each) => each.sha))]
+    const authorTimes = await listAuthorTimes(repository, { to: sha, without, take })
+    const rollsBackId = await findRolledBack(repository, sha, earlier)
+    return { commits: authorTimes.length, leadSeconds: leadTimesOf(authorTimes, finishedAt), rollsBackId }
+  } catch (error) {
+    // Another try would find no more.
+    if (isTooHard(error) || (error instanceof DomainError && error.kind === 'not-found')) return unknown
+    throw error
+  }
+}
+
+/**
+ * The deployment that ran before, when this one takes it back: its commit is older, or was deployed before and is not newer. Null: it
+ * takes none back.
+ */
+async function findRolledBack(
+  repository: Repository,
+  sha: string,
+  earlier: readonly { id: number; sha: string }[],
+): Promise<number | null> {
+  const [running, ...others] = earlier
+  if (!running || running.sha === sha) return null
+  const base = await findMergeBase(repository, [sha, running.sha])
+  const wasDeployed = others.some((each) => each.sha === sha)
+  return base === sha || (wasDeployed && base !== running.sha) ? running.id : null
+}

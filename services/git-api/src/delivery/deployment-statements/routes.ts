@@ -1,0 +1,90 @@
+import type { Database } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  type Route,
+  route,
+  rowId,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import {
+  changeFailureReportShape,
+  impactDismissalShape,
+  presentStatement,
+} from '../../shapes/deployment-statement.js'
+import { failureReports } from '../change-failures/change-failures.js'
+import { dismissals } from '../impacts/impacts.js'
+import { type StatementKind, say, takeBack } from './deployment-statements.js'
+
+/** A kind of statement as the API documents it. */
+interface DocumentedKind {
+  kind: StatementKind
+  summaries: { say: string; takeBack: string }
+  shape: typeof changeFailureReportShape
+  refusals: number[]
+}
+
+const changeFailure: DocumentedKind = {
+  kind: failureReports,
+  summaries: {
+    say: 'Say that a deployment was a failed change',
+    takeBack: 'Take back that a deployment was a failed change',
+  },
+  shape: changeFailureReportShape,
+  refusals: [],
+}
+
+const dismissal: DocumentedKind = {
+  kind: dismissals,
+  summaries: {
+    say: 'Say that a deployment is not the reason of what became worse',
+    takeBack: 'Take back that a deployment is not the reason',
+  },
+  shape: impactDismissalShape,
+  refusals: [409],
+}
+
+/** What people say of deployments. What follows from it is read at the paths of change failures and impacts. */
+export function deploymentStatementRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const deployment = '/projects/:id/deployments/:deployment_id'
+  const { deploy } = guards
+  const options = { refusesUnknown: true }
+  return [
+    route('POST', `${deployment}/change_failure`, deploy, saySomething(database, changeFailure), options),
+    route('DELETE', `${deployment}/change_failure`, deploy, takeSomethingBack(database, changeFailure)),
+    route('POST', `${deployment}/impact/dismissal`, deploy, saySomething(database, dismissal), options),
+    route('DELETE', `${deployment}/impact/dismissal`, deploy, takeSomethingBack(database, dismissal)),
+  ]
+}
+
+const deploymentId = { deployment_id: rowId() }
+const reasonCharsMax = 1000
+
+const saySomething = (database: Database, { kind, summaries, shape, refusals }: DocumentedKind) =>
+  endpoint({
+    summary: summaries.say,
+    replies: { 201: shape },
+    refusals,
+    input: z.object({ ...deploymentId, reason: filledText(reasonCharsMax) }),
+    async handle({ deployment_id, reason }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const statement = await say(database, kind, access, { deploymentId: deployment_id, reason }, author)
+      return created(presentStatement(statement, call.baseUrl))
+    },
+  })
+
+const takeSomethingBack = (database: Database, { kind, summaries }: DocumentedKind) =>
+  endpoint({
+    summary: summaries.takeBack,
+    replies: { 204: null },
+    input: z.object(deploymentId),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      await takeBack(database, kind, access, deployment_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })

@@ -1,0 +1,276 @@
+import type { Database, Rows } from '@switchyard/db'
+import {
+  excerpt,
+  type FieldProblems,
+  forbidden,
+  invalid,
+  notFound,
+  type Precondition,
+} from '@switchyard/domain'
+import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
+import {
+  beginDeployment,
+  type DeploymentStatus,
+  environmentNameProblem,
+  moveDeployment,
+  readSagaReference,
+} from '@switchyard/domain/deployment'
+import { commitsBetween } from '@switchyard/git-storage/commit-range'
+import { findBranchTip } from '@switchyard/git-storage/find-refs'
+import { findTagTarget } from '@switchyard/git-storage/list-refs'
+import { keepCommit } from '@switchyard/git-storage/move-refs'
+import { findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import type { Repository } from '@switchyard/git-storage/repository'
+import type { Call } from '@switchyard/service-kit/http'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import type { Jobs } from '../../jobs.js'
+import { getCommit } from '../../repository/commits/commits.js'
+import { deploymentHook } from '../../shapes/hooks.js'
+import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
+import { listFreezePeriods } from '../freeze-periods/store.js'
+import { type FreezingRun, findFreezingRun } from '../impact-rules/store.js'
+import { requireMayDeploy } from '../protected-environments/protected-environments.js'
+import {
+  changeLockedDeployment,
+  type DeploymentFilter,
+  type DeploymentOrder,
+  type DeploymentView,
+  findDeployment,
+  findDeploymentBefore,
+  listDeployments as listStoredDeployments,
+  recordDeployment,
+  withLockedDeployment,
+} from './store.js'
+
+export { type EndedDeployment, listEndedDeployments } from './ended-deployments-store.js'
+export { deleteDeployment } from './store.js'
+
+export interface DeploymentDependencies extends ProjectResourceDependencies {
+  freezeCalendar: FreezeCalendar
+  jobs: Jobs
+}
+
+/** The deployments of a project that meet every condition that is set. */
+export const listDeployments = (
+  database: Database,
+  { project }: ProjectCall,
+  filter: Omit<DeploymentFilter, 'projectId'>,
+  order: DeploymentOrder,
+  rows: Rows,
+) => listStoredDeployments(database, { ...filter, projectId: project.id }, order, rows)
+
+/** @throws DomainError not-found */
+export async function getDeployment(
+  database: Database,
+  { project }: Pick<ProjectCall, 'project'>,
+  id: number,
+): Promise<DeploymentView> {
+  const deployment = await findDeployment(database, project.id, id)
+  if (!deployment) throw notFound()
+  return deployment
+}
+
+interface AddDeploymentCommand {
+  /** Name of the environment, which is made when it is missing. */
+  environment: string
+  sha: string
+  ref: string
+  /** Whether `ref` is a tag; else it is a branch. */
+  tag: boolean
+  status: DeploymentStatus
+  sagaId: string | undefined
+  sagaTenant: string | undefined
+  /** Refuse the deployment within a freeze. */
+  enforce: boolean
+  /** Names of the services that it ships. Undefined: those of the project. */
+  services: string[] | undefined
+}
+
+/**
+ * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
+ *
+ * @throws DomainError invalid, by field; forbidden within a freeze when the caller asks for it, and for a saga of a tenant that the
+ *   caller's token cannot name
+ */
+export async function addDeployment(
+  deps: DeploymentDependencies,
+  access: ProjectCall<Caller>,
+  command: AddDeploymentCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<DeploymentView> {
+  const { project, repository, caller } = access
+  const { database } = deps
+  const { environment, ref, tag, status, enforce, services } = command
+  const bound = boundTenantsOf(caller)
+  const { commit, saga } = await readReferences(repository, {
+    ...command,
+    sagaTenant: command.sagaTenant ?? ownTenant(bound),
+  })
+  if (saga) requireTenant(bound, saga.tenant)
+  const protection = await requireMayDeploy(database, access, { environment, status, deployment: null })
+  const now = new Date()
+  const freeze = await findFreeze(deps, project, { environment, sha: commit.id }, now)
+  if (freeze && (enforce || (protection && begins(status)))) throw frozenError(freeze)
+  // Later deployments are compared with this one, also when no branch contains its commit any more.
+  await keepCommit(repository, commit.id)
+  const progress = beginDeployment(status, now)
+  const fields = {
+    environment,
+    ref,
+    tag,
+    sha: commit.id,
+    saga,
+    progress,
+    frozen: freeze !== null,
+    services: services ?? project.defaultServices,
+    namesServices: services !== undefined && services.length > 0,
+  }
+  const job = caller.token.job ?? null
+  const given = { ...fields, projectId: project.id, userId: caller.user.id, job }
+  const about = { project, commit, user: caller.user, baseUrl }
+  const { deployment, isNew } = await recordDeployment(database, given, (added) =>
+    deploymentHook(added, about),
+  )
+  if (isNew) announce(deps.jobs, deployment)
+  return deployment
+}
+
+/** The end of a freeze period, or a freeze by a rule, which has none. */
+type Freeze = { end: Date } | { rule: FreezingRun }
+
+async function findFreeze(
+  { database, freezeCalendar }: DeploymentDependencies,
+  { id: projectId }: ProjectCall['project'],
+  deployed: { environment: string; sha: string },
+  now: Date,
+): Promise<Freeze | null> {
+  const end = await freezeCalendar.findEnd(await listFreezePeriods(database, projectId), now)
+  if (end) return { end }
+  const rule = await findFreezingRun(database, { projectId, ...deployed })
+  return rule && { rule }
+}
+
+function frozenError(freeze: Freeze) {
+  if ('end' in freeze) {
+    const end = freeze.end.toISOString()
+    return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+  }
+  const { runId, ruleId, ruleName, deploymentId, deploymentIid } = freeze.rule
+  const why = `by the rule '${excerpt(ruleName)}' because of deployment #${deploymentIid} (id ${deploymentId})`
+  const help =
+    'dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before'
+  return forbidden(`The environment is frozen ${why}: ${help}`, {
+    extra: {
+      freeze_end_at: null,
+      deployment_id: deploymentId,
+      impact_rule_id: ruleId,
+      impact_rule_run_id: runId,
+    },
+  })
+}
+
+/** Whether something gets to the environment, or has got there. */
+const begins = (status: DeploymentStatus) => status === 'running' || status === 'success'
+
+/** Checks the commit, the ref, the environment and the saga that a new deployment names. @throws DomainError invalid, with every problem by field */
+async function readReferences(repository: Repository, command: AddDeploymentCommand) {
+  const { saga, problems: sagaProblems } = readSagaReference(command)
+  const [commit, target] = await Promise.all([
+    findCommit(repository, command.sha),
+    command.tag ? findTagTarget(repository, command.ref) : findBranchTip(repository, command.ref),
+  ])
+  const problems: FieldProblems = { ...sagaProblems }
+  const nameProblem = environmentNameProblem(command.environment)
+  if (nameProblem !== null) problems.environment = [nameProblem]
+  if (!commit) problems.sha = ['The commit does not exist']
+  if (target === null) problems.ref = ['The branch or tag does not exist']
+  if (!commit || Object.keys(problems).length > 0) throw invalid(problems)
+  return { commit, saga }
+}
+
+interface DeploymentChange {
+  id: number
+  status: DeploymentStatus
+  precondition: Precondition | undefined
+}
+
+/**
+ * Gives a deployment another status. In a protected environment, one that has waited begins only after its approvals and outside of
+ * freezes.
+ *
+ * @throws DomainError not-found; forbidden; precondition-failed; invalid for a status that may not follow
+ */
+export async function changeDeployment(
+  deps: DeploymentDependencies,
+  access: ProjectCall<Caller>,
+  change: DeploymentChange,
+  call: Pick<Call, 'baseUrl'>,
+): Promise<DeploymentView> {
+  const { status } = change
+  const current = await getDeployment(deps.database, access, change.id)
+  const planned = { environment: current.environment.name, status, deployment: current }
+  const protection = await requireMayDeploy(deps.database, access, planned)
+  if (protection && begins(status) && !begins(current.status as DeploymentStatus)) {
+    const deployed = { environment: planned.environment, sha: current.sha }
+    const freeze = await findFreeze(deps, access.project, deployed, new Date())
+    if (freeze) throw frozenError(freeze)
+  }
+  const { id, precondition } = change
+  const about = await aboutDeployment(access, current, call)
+  const { deployment, isChanged } = await withLockedDeployment(
+    deps.database,
+    { projectId: access.project.id, id },
+    (client, locked) => {
+      precondition?.(locked.updatedAt)
+      return changeLockedDeployment(
+        client,
+        locked,
+        (progress) => moveDeployment(progress, status, new Date()),
+        (changed) => deploymentHook(changed, about),
+      )
+    },
+  )
+  if (isChanged) announce(deps.jobs, deployment)
+  return deployment
+}
+
+/** What webhooks about a deployment are told besides. */
+export const aboutDeployment = async (
+  { project, repository, caller }: ProjectCall<Caller>,
+  { sha }: Pick<DeploymentView, 'sha'>,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) => ({ project, commit: await findCommit(repository, sha), user: caller.user, baseUrl })
+
+export const announce = (jobs: Jobs, { projectId, id, sha, status, environment }: DeploymentView): void =>
+  jobs.announce({
+    event: 'deployment',
+    project_id: projectId,
+    id,
+    sha,
+    environment: environment.name,
+    status,
+  })
+
+/**
+ * The commits that are new in a deployment, the newest first: those in the history of its commit that are not in the history
+ * of the last successful deployment before it. Without such a deployment, the whole history is new.
+ *
+ * @throws DomainError not-found
+ */
+export async function listDeployedCommits(
+  database: Database,
+  access: ProjectCall,
+  id: number,
+  rows: Rows,
+): Promise<{ commits: Commit[]; total: number | null }> {
+  const { repository } = access
+  const deployment = await getDeployment(database, access, id)
+  const commit = await getCommit(repository, deployment.sha)
+  const before = await findDeploymentBefore(database, deployment)
+  const from = before && (await findCommitId(repository, before.sha))
+  if (!from) return listCommits(repository, { revision: commit, ...rows })
+  const { ids, total } = await commitsBetween(repository, { from, to: commit.id, ...rows })
+  const commits = await Promise.all(ids.reverse().map((each) => findCommit(repository, each)))
+  return { commits: commits.filter((each) => each !== null), total }
+}

@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type AuditAuthor,
+  type Database,
+  type DatabaseOrTransaction,
+  type FreezePeriod,
+  inTransaction,
+  type Project,
+  type Rows,
+  requireUnchanged,
+} from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { recordProjectEvent } from '../../audit/audit.js'
+import type { ProjectCall } from '../../guards.js'
+import { listReadableRuleFreezes, type RuleFreeze } from '../impact-rules/store.js'
+import { type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
+import {
+  createFreezePeriod,
+  deleteFreezePeriod,
+  type FreezePeriodFields,
+  findFreezePeriod,
+  listReadableFreezePeriods,
+  listFreezePeriods as listStoredPeriods,
+  lockAndCountFreezePeriods,
+  updateFreezePeriod,
+} from './store.js'
+
+export type { RuleFreeze } from '../impact-rules/store.js'
+export { type FreezeCalendar, listedMs } from './freeze-calendar.js'
+
+/** All of them are evaluated for each new deployment. */
+const periodsPerProjectMax = 20
+/** So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project. */
+const listedPeriodsMax = 500
+
+export async function listFreezePeriods(
+  database: Database,
+  { project }: ProjectCall,
+  { skip, take }: Rows,
+): Promise<{ periods: FreezePeriod[]; total: number }> {
+  const periods = await listStoredPeriods(database, project.id)
+  return { periods: periods.slice(skip, skip + take), total: periods.length }
+}
+
+/** A freeze of a project by one of its periods, or of one of its environments by a rule. */
+export interface ProjectFreeze {
+  project: Project
+  startsAt: Date
+  /** Null: what a rule froze is frozen until what the rule is about is resolved. */
+  endsAt: Date | null
+  by: { period: FreezePeriod } | { run: RuleFreeze }
+}
+
+/** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
+export async function listFreezes(
+  { database, freezeCalendar }: { database: Database; freezeCalendar: FreezeCalendar },
+  caller: Caller,
+  { endsAfter, startsBefore, now }: { endsAfter: Date; startsBefore: Date; now: Date },
+  { skip, take }: Rows,
+): Promise<{ freezes: ProjectFreeze[]; total: number }> {
+  const freezes: ProjectFreeze[] = []
+  for (const { project, ...period } of await listReadableFreezePeriods(database, caller, listedPeriodsMax)) {
+    for (const freeze of await freezeCalendar.listFreezes(period, now))
+      if (freeze.endsAt >= endsAfter && freeze.startsAt <= startsBefore)
+        freezes.push({ ...freeze, project, by: { period } })
+  }
+  const time = { endsAfter, startsBefore }
+  for (const run of await listReadableRuleFreezes(database, caller, time, listedPeriodsMax))
+    freezes.push({
+      project: run.deployment.project,
+      startsAt: run.appliedAt,
+      endsAt: run.endsAt,
+      by: { run },
+    })
+  freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
+  return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
+}
+
+/** @throws DomainError not-found */
+export async function getFreezePeriod(
+  database: DatabaseOrTransaction,
+  { project }: ProjectCall,
+  id: number,
+): Promise<FreezePeriod> {
+  const period = await findFreezePeriod(database, project.id, id)
+  if (!period) throw notFound()
+  return period
+}
+
+/** @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed */
+export async function addFreezePeriod(
+  database: Database,
+  { project }: ProjectCall,
+  fields: FreezePeriodFields,
+  author: AuditAuthor,
+): Promise<FreezePeriod> {
+  refuseProblems(fields)
+  return inTransaction(database, async (transaction) => {
+    if ((await lockAndCountFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
+      throw invalid(`A project can have ${periodsPerProjectMax} freeze periods at most`)
+    }
+    const period = await createFreezePeriod(transaction, project.id, fields)
+    await recordProjectEvent(transaction, author, project.id, 'freeze_period_created', detailsOf(period))
+    return period
+  })
+}
+
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
+export async function changeFreezePeriod(
+  database: Database,
+  access: ProjectCall,
+  { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<FreezePeriod> {
+  const { id: projectId } = access.project
+  return inTransaction(database, async (transaction) => {
+    await lockProjectRow(transaction, projectId)
+    await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
+    const known = await getFreezePeriod(transaction, access, id)
+    const fields = {
+      freezeStart: changes.freezeStart ?? known.freezeStart,
+      freezeEnd: changes.freezeEnd ?? known.freezeEnd,
+      cronTimezone: changes.cronTimezone ?? known.cronTimezone,
+    }
+    refuseProblems(fields)
+    if (isDeepStrictEqual(known, { ...known, ...fields })) return known
+    const period = await updateFreezePeriod(transaction, projectId, id, fields)
+    if (!period) throw notFound()
+    await recordProjectEvent(transaction, author, projectId, 'freeze_period_changed', detailsOf(period))
+    return period
+  })
+}
+
+/** @throws DomainError not-found; precondition-failed */
+export async function removeFreezePeriod(
+  database: Database,
+  { project }: ProjectCall,
+  id: number,
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'freeze_periods', { project_id: project.id, id }, precondition)
+    if (!(await deleteFreezePeriod(transaction, project.id, id))) throw notFound()
+    await recordProjectEvent(transaction, author, project.id, 'freeze_period_removed', {
+      freeze_period_id: id,
+    })
+  })
+}
+
+const detailsOf = ({ id, freezeStart, freezeEnd, cronTimezone }: FreezePeriod) => ({
+  freeze_period_id: id,
+  freeze_start: freezeStart,
+  freeze_end: freezeEnd,
+  cron_timezone: cronTimezone,
+})
+
+function refuseProblems(fields: FreezePeriodFields): void {
+  const problems = freezePeriodProblems(fields)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}

@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type AuditAuthor,
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type Rows,
+  requireUnchanged,
+} from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
+import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import { impactRuleProblems } from '@switchyard/domain/deployment'
+import { recordProjectEvent } from '../../audit/audit.js'
+import type { ProjectCall } from '../../guards.js'
+import * as store from './store.js'
+
+/** All of them are looked at after each comparison. */
+const rulesPerProjectMax = 50
+
+export const listRules = (database: Database, { project }: ProjectCall, rows: Rows) =>
+  store.listRules(database, project.id, rows)
+
+/** @throws DomainError not-found */
+export async function getRule(
+  database: Database,
+  { project }: ProjectCall,
+  id: number,
+): Promise<store.RuleView> {
+  const rule = await store.findRule(database, project.id, id)
+  if (!rule) throw notFound()
+  return rule
+}
+
+/** @throws DomainError invalid, by field, or when the project has as many rules as are allowed; forbidden */
+export async function addRule(
+  database: Database,
+  { project, caller }: ProjectCall<Caller>,
+  fields: store.RuleFields,
+  author: AuditAuthor,
+): Promise<store.RuleView> {
+  requireMayTarget(caller, fields)
+  refuseProblems(fields)
+  return inTransaction(database, async (transaction) => {
+    if ((await store.lockAndCountRules(transaction, project.id)) >= rulesPerProjectMax)
+      throw invalid(`A project can have ${rulesPerProjectMax} impact rules at most`)
+    const rule = await store.createRule(transaction, project.id, fields)
+    await recordProjectEvent(transaction, author, project.id, 'impact_rule_created', detailsOf(rule))
+    return rule
+  })
+}
+
+/**
+ * Changes a rule. A request that changes nothing is no change: it leaves the time of the last one, and the audit log.
+ *
+ * @param apply gives the fields that follow from the stored ones
+ * @throws DomainError not-found; precondition-failed; invalid, by field; forbidden
+ */
+export const changeRule = (
+  database: Database,
+  { project, caller }: ProjectCall<Caller>,
+  { id, apply }: { id: number; apply: (stored: store.RuleView) => store.RuleFields },
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<store.RuleView> =>
+  inTransaction(database, async (transaction) => {
+    await lockProjectRow(transaction, project.id)
+    await requireUnchanged(transaction, 'impact_rules', { project_id: project.id, id }, precondition)
+    const before = await store.findRule(transaction, project.id, id)
+    if (!before) throw notFound()
+    const fields = apply(before)
+    requireMayTarget(caller, before)
+    requireMayTarget(caller, fields)
+    refuseProblems(fields)
+    if (isDeepStrictEqual(before, { ...before, ...fields })) return before
+    const rule = await store.updateRule(transaction, project.id, id, fields)
+    if (!rule) throw notFound()
+    await recordProjectEvent(transaction, author, project.id, 'impact_rule_changed', detailsOf(rule))
+    return rule
+  })
+
+/**
+ * Deletes a rule with the list of what it did.
+ *
+ * @throws DomainError not-found; precondition-failed; conflict while something that it did is in force
+ */
+export async function removeRule(
+  database: Database,
+  access: ProjectCall,
+  id: number,
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<void> {
+  const { id: projectId } = access.project
+  await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'impact_rules', { project_id: projectId, id }, precondition)
+    const rule = await store.findRule(transaction, projectId, id)
+    if (!rule) throw notFound()
+    if ((await store.deleteRule(transaction, projectId, id)) === 0)
+      throw conflict('Something that the rule did is in force: revert it first')
+    await recordProjectEvent(transaction, author, projectId, 'impact_rule_removed', detailsOf(rule))
+  })
+}
+
+/**
+ * What a rule did, the newest first.
+ *
+ * @throws DomainError not-found for the rule
+ */
+export async function listRuns(
+  database: Database,
+  access: ProjectCall<Caller>,
+  ruleId: number,
+  rows: Rows,
+): Promise<{ runs: store.RunView[]; total: number }> {
+  await getRule(database, access, ruleId)
+  const filter = { projectId: access.project.id, ruleId }
+  const [runs, total] = await Promise.all([
+    store.listRuns(database, filter, rows),
+    store.countRuns(database, filter),
+  ])
+  return { runs: runs.map((run) => shownTo(access.caller, run)), total }
+}
+
+/** What the rules of a project did about a deployment. */
+export async function listRunsAbout(
+  database: Database,
+  { project, caller }: ProjectCall<Caller>,
+  deploymentId: number,
+): Promise<store.RunView[]> {
+  const rows = { skip: 0, take: rulesPerProjectMax }
+  const runs = await store.listRuns(database, { projectId: project.id, deploymentId }, rows)
+  return runs.map((run) => shownTo(caller, run))
+}
+
+/**
+ * Ends the freeze and the banner that a rule has made.
+ *
+ * @throws DomainError not-found; conflict when nothing of it is in force
+ */
+export async function revertRun(
+  database: Database,
+  { project, caller }: ProjectCall<Caller>,
+  { ruleId, id }: { ruleId: number; id: number },
+  author: AuditAuthor,
+): Promise<store.RunView> {
+  const filter = { projectId: project.id, ruleId, id }
+  const find = async () => (await store.listRuns(database, filter, { skip: 0, take: 1 }))[0]
+  const run = await find()
+  if (!run) throw notFound()
+  await inTransaction(database, async (transaction) => {
+    if ((await store.endRun(transaction, filter, caller.user.id)) === 0)
+      throw conflict('Nothing that the rule did is in force')
+    const details = {
+      impact_rule_id: ruleId,
+      impact_rule_run_id: id,
+      deployment_id: run.deploymentId,
+      environment: run.environment,
+    }
+    await recordProjectEvent(transaction, author, project.id, 'impact_rule_reverted', details)
+  })
+  return shownTo(caller, (await find()) ?? run)
+}
+
+/** Notes the end of what rules did about a deployment that is dismissed or followed, as the worker does every few seconds. */
+export async function endRunsAbout(
+  transaction: DatabaseOrTransaction,
+  about: { projectId: number; deploymentId: number },
+  author: AuditAuthor,
+): Promise<void> {
+  for (const { id, ruleId, reason } of await store.endRunsAbout(transaction, about)) {
+    const details = {
+      impact_rule_id: ruleId,
+      impact_rule_run_id: id,
+      deployment_id: about.deploymentId,
+      reason,
+    }
+    await recordProjectEvent(transaction, author, about.projectId, 'impact_rule_ended', details)
+  }
+}
+
+/** A run without what was found in tenants that the token of the caller may not name. */
+function shownTo(caller: Caller, run: store.RunView): store.RunView {
+  const bound = boundTenantsOf(caller)
+  return { ...run, findings: run.findings.filter(({ tenant }) => bound === null || bound.includes(tenant)) }
+}
+
+/** A banner may be on any page of any site, so who writes one has the rights of who writes broadcast messages. */
+function requireMayTarget({ user }: Caller, { banner }: Pick<store.RuleFields, 'banner'>): void {
+  if (banner?.targetPath != null && !user.admin)
+    throw forbidden('Only administrators write rules with a banner_target_path')
+}
+
+function refuseProblems(fields: store.RuleFields): void {
+  const problems = impactRuleProblems(fields)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
+const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: store.RuleView) => ({
+  impact_rule_id: id,
+  name,
+  dry_run: dryRun,
+  freeze: freezes,
+  banner: banner !== null,
+  webhook: notifiesWebhooks,
+  services,
+})

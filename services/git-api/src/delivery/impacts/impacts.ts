@@ -1,0 +1,120 @@
+import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
+import { onsetMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
+import { conflict } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
+import type { ProjectCall } from '../../guards.js'
+import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { getDeployment } from '../deployments/deployments.js'
+import type { DeploymentView } from '../deployments/store.js'
+import { endRunsAbout, listRunsAbout } from '../impact-rules/impact-rules.js'
+import type { RunView } from '../impact-rules/store.js'
+import * as store from './store.js'
+
+/**
+ * `pending`: the window after the deployment is not full, and nothing was found so far; `not_compared`: it names no services, did not
+ * end, or its environment has a tier that does not count.
+ */
+export const impactStates = ['pending', 'none', 'found', 'dismissed', 'not_compared'] as const
+export type ImpactState = (typeof impactStates)[number]
+
+export interface ImpactView {
+  state: ImpactState
+  stored: store.StoredImpact
+  services: ServiceMetrics[]
+  /** Null: they were not compared. */
+  queues: ServiceQueues[] | null
+  findings: DeploymentFinding[]
+  /** Deployments of the same services at about the same time. */
+  concurrent: DeploymentView[]
+  concurrentElsewhere: number
+  /** What rules of the project did about it. */
+  ruleRuns: RunView[]
+}
+
+/** A deployment without a first comparison after this time gets none: its tier does not count, or no worker runs. */
+const firstLookMsMax = 15 * 60_000
+/** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
+const sharedMs = onsetMsMax + 2 * 60_000
+
+/**
+ * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant, so a caller who is bound to
+ * tenants sees none.
+ *
+ * @throws DomainError not-found
+ */
+export async function getImpact(
+  database: Database,
+  access: ProjectCall<Caller>,
+  id: number,
+  now: Date,
+): Promise<ImpactView> {
+  const deployment = await getDeployment(database, access, id)
+  const stored = await store.findImpact(database, access.project.id, id)
+  const bound = boundTenantsOf(access.caller)
+  const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
+  const services = ((stored.impact?.services ?? []) as ServiceMetrics[]).filter(isAllowed)
+  const findings = stored.findings.filter(isAllowed)
+  const known = (stored.impact?.queues ?? null) as ServiceQueues[] | null
+  const queues = bound === null ? known : known && []
+  const shared = await listSharers(database, deployment)
+  const concurrent = await store.listDeploymentsById(database, access.project.id, shared.ids)
+  const state = stateOf(deployment, { ...stored, findings }, now)
+  const ruleRuns = await listRunsAbout(database, access, id)
+  const concurrentElsewhere = shared.elsewhere
+  return { state, stored, services, queues, findings, concurrent, concurrentElsewhere, ruleRuns }
+}
+
+function stateOf(
+  { services, finishedAt, status }: DeploymentView,
+  { impact, findings, dismissal }: store.StoredImpact,
+  now: Date,
+): ImpactState {
+  if (findings.length > 0) return dismissal ? 'dismissed' : 'found'
+  if (impact) return impact.nextLookAt === null ? 'none' : 'pending'
+  const mayBe = (services as string[]).length > 0 && status !== 'canceled'
+  const waitsInVain = finishedAt !== null && now.getTime() - finishedAt.getTime() > firstLookMsMax
+  return mayBe && !waitsInVain ? 'pending' : 'not_compared'
+}
+
+async function listSharers(database: Database, deployment: DeploymentView) {
+  const { createdAt, finishedAt } = deployment
+  if (finishedAt === null) return { ids: [], elsewhere: 0 }
+  const beganBefore = new Date(finishedAt.getTime() + sharedMs)
+  const endedAfter = new Date(createdAt.getTime() - sharedMs)
+  return store.listSharers(database, { deployment, beganBefore, endedAfter })
+}
+
+/** That a deployment is not the reason of what was found. It keeps rules from acting, so it is not said before something is found. */
+export const dismissals: StatementKind = {
+  events: { said: 'deployment_impact_dismissed', takenBack: 'deployment_impact_restored' },
+  check: async (transaction, { projectId, id: deploymentId }) => {
+    if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
+      throw conflict('There is nothing to dismiss: nothing was found about the deployment')
+  },
+  save: store.saveDismissal,
+  remove: async (transaction, key, author) => {
+    // Without the dismissal, what it has ended would hold again until the worker notes the end.
+    await endRunsAbout(transaction, key, author)
+    return store.deleteDismissal(transaction, key)
+  },
+}
+
+/**
+ * Findings of a tenant, and those of queues for a caller who is bound to no tenant.
+ *
+ * @throws DomainError forbidden for a tenant that the caller's token may not name
+ */
+export async function listFindings(
+  database: Database,
+  caller: Caller,
+  { tenant, ...filter }: Omit<store.FindingFilter, 'tenants'> & { tenant: string },
+  rows: Rows,
+): Promise<{ findings: store.FindingView[]; total: number }> {
+  const bound = boundTenantsOf(caller)
+  requireTenant(bound, tenant)
+  const tenants = bound === null ? [tenant, ofQueues] : [tenant]
+  return store.listFindings(database, caller, { ...filter, tenants }, rows)
+}
+
+/** What stands for the tenant in a finding about queues. */
+const ofQueues = ''

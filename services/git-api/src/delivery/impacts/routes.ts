@@ -1,0 +1,74 @@
+import type { Database } from '@switchyard/db'
+import { systemClock } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, ownTenant } from '@switchyard/domain/access'
+import {
+  endpoint,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  signedIn,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { foundImpactShape, presentFoundImpact } from '../../shapes/impact-finding.js'
+import { optional, optionalText, serviceCharsMax } from '../../shapes/parameters.js'
+import * as impacts from './impacts.js'
+import { impactShape, presentImpact } from './present.js'
+
+export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  return [
+    route('GET', '/deployment_impacts', signedIn, listFindings(database), { refusesUnknown: true }),
+    route(
+      'GET',
+      '/projects/:id/deployments/:deployment_id/impact',
+      guards.readDeployments,
+      getImpact(database),
+      { refusesUnknown: true },
+    ),
+  ]
+}
+
+const listFindings = (database: Database) =>
+  endpoint({
+    summary: 'What became worse with deployments that the caller may read, the newest first',
+    replies: { 200: z.array(foundImpactShape) },
+    input: z.object({
+      ...pageParameters,
+      tenant: optionalText(text()).meta({
+        description: 'Else that of the token, or `default`; findings about queues belong to no tenant',
+      }),
+      service_name: optionalText(text(serviceCharsMax)),
+      fingerprint: optionalText(text(serviceCharsMax)).meta({ description: 'Of a new failure' }),
+      began_after: optional(time()),
+      began_before: optional(time()),
+    }),
+    async handle(given, caller: Caller, call) {
+      const filter = {
+        tenant: given.tenant ?? ownTenant(boundTenantsOf(caller)),
+        serviceName: given.service_name,
+        fingerprint: given.fingerprint,
+        beganAfter: given.began_after,
+        beganBefore: given.began_before,
+      }
+      const found = await impacts.listFindings(database, caller, filter, rowsOf(given))
+      const items = found.findings.map((finding) => presentFoundImpact(finding, call.baseUrl))
+      return pageReply(items, given, found.total, call)
+    },
+  })
+
+const getImpact = (database: Database) =>
+  endpoint({
+    summary: 'What became worse in the services of a deployment with it',
+    replies: { 200: impactShape },
+    input: z.object({ deployment_id: rowId() }),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      const impact = await impacts.getImpact(database, access, deployment_id, systemClock())
+      return ok(presentImpact(impact, call.baseUrl))
+    },
+  })

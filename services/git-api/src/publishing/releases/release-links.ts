@@ -1,0 +1,137 @@
+import {
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type ReleaseLink,
+  type Rows,
+} from '@switchyard/db'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import { releaseLinksMax, validateLink } from '@switchyard/domain/release'
+import type { ProjectCall } from '../../guards.js'
+import { getStoredRelease, requireTagRight } from './releases.js'
+import {
+  createReleaseLink,
+  deleteReleaseLink,
+  type LinkFields,
+  listReleaseLinks,
+  lockRelease,
+  updateReleaseLink,
+} from './store.js'
+
+/** The links of a release, the newest first. @throws DomainError not-found */
+export async function listLinks(
+  database: Database,
+  access: ProjectCall,
+  tag: string,
+  { skip, take }: Rows,
+): Promise<{ links: ReleaseLink[]; total: number }> {
+  const { links } = await getStoredRelease(database, access, tag)
+  return { links: links.slice(skip, skip + take), total: links.length }
+}
+
+/** @throws DomainError not-found */
+export async function getLink(
+  database: Database,
+  access: ProjectCall,
+  tag: string,
+  id: number,
+): Promise<ReleaseLink> {
+  return oneOf((await getStoredRelease(database, access, tag)).links, id)
+}
+
+/** The address behind a path of a release. @throws DomainError not-found */
+export async function getDownloadUrl(
+  database: Database,
+  access: ProjectCall,
+  tag: string,
+  filePath: string,
+): Promise<string> {
+  const { links } = await getStoredRelease(database, access, tag)
+  const link = links.find((each) => each.filePath === filePath)
+  if (!link) throw notFound()
+  return link.url
+}
+
+/**
+ * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try again.
+ *
+ * @returns the link, and whether it is new
+ * @throws DomainError forbidden; not-found; invalid for wrong fields, and when the release has as many links as are allowed
+ */
+export async function addLink(
+  database: Database,
+  access: ProjectCall,
+  tag: string,
+  fields: LinkFields,
+): Promise<{ link: ReleaseLink; isNew: boolean }> {
+  return withLinks(database, access, tag, async (transaction, links, release) => {
+    const known = links.find(({ name, url }) => name === fields.name && url === fields.url)
+    if (known) return { link: known, isNew: false }
+    validateLink(fields, links)
+    if (links.length >= releaseLinksMax) throw invalid(`A release can have ${releaseLinksMax} links at most`)
+    return { link: await createReleaseLink(transaction, { ...release, ...fields }), isNew: true }
+  })
+}
+
+/** @param changes undefined fields stay @throws DomainError forbidden; not-found; precondition-failed; invalid for wrong fields */
+export async function changeLink(
+  database: Database,
+  access: ProjectCall,
+  { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
+  changes: { [Field in keyof LinkFields]?: LinkFields[Field] | undefined },
+): Promise<ReleaseLink> {
+  return withLinks(database, access, tag, async (transaction, links) => {
+    const link = oneOf(links, id)
+    precondition?.(link.updatedAt)
+    const fields = {
+      name: changes.name ?? link.name,
+      url: changes.url ?? link.url,
+      filePath: changes.filePath === undefined ? link.filePath : changes.filePath,
+      linkType: changes.linkType ?? link.linkType,
+    }
+    const others = links.filter((other) => other !== link)
+    validateLink(fields, others)
+    return updateReleaseLink(transaction, link, fields)
+  })
+}
+
+/** @throws DomainError forbidden; not-found; precondition-failed */
+export async function removeLink(
+  database: Database,
+  access: ProjectCall,
+  { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
+): Promise<ReleaseLink> {
+  return withLinks(database, access, tag, async (transaction, links) => {
+    const link = oneOf(links, id)
+    precondition?.(link.updatedAt)
+    await deleteReleaseLink(transaction, link)
+    return link
+  })
+}
+
+/** Changes the links of a release, one change after the other. @throws DomainError forbidden; not-found */
+async function withLinks<Result>(
+  database: Database,
+  access: ProjectCall,
+  tag: string,
+  work: (
+    transaction: DatabaseOrTransaction,
+    links: ReleaseLink[],
+    release: Pick<ReleaseLink, 'projectId' | 'releaseId'>,
+  ) => Promise<Result>,
+): Promise<Result> {
+  await requireTagRight(database, access, tag)
+  return inTransaction(database, async (transaction) => {
+    const projectId = access.project.id
+    const releaseId = await lockRelease(transaction, projectId, tag)
+    if (releaseId === null) throw notFound('Release')
+    const release = { projectId, releaseId }
+    return work(transaction, await listReleaseLinks(transaction, release), release)
+  })
+}
+
+function oneOf(links: readonly ReleaseLink[], id: number): ReleaseLink {
+  const link = links.find((each) => each.id === BigInt(id))
+  if (!link) throw notFound()
+  return link
+}

@@ -1,0 +1,138 @@
+import { type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
+import { tooLarge } from '@switchyard/domain'
+import type { LfsObject } from '@switchyard/domain/commit'
+import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
+import { type Call, inSlot, streamed } from '@switchyard/service-kit/http'
+import type { ProjectCall } from '../../guards.js'
+import type { Jobs } from '../../jobs.js'
+import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../../repository/lfs/lfs.js'
+import { startBytes } from '../../shapes/bodies.js'
+import type { StorageSpace } from '../../system/system.js'
+
+// Files of packages and of comments, whose bytes are objects beside the repository, like those of Git LFS.
+
+export interface StoredFileDependencies extends LfsTransferDependencies {
+  jobs: Pick<Jobs, 'requestHousekeeping'>
+  storageSpace: StorageSpace
+}
+
+interface Incoming {
+  chunks: AsyncIterable<Buffer>
+  /** Size of the largest file. */
+  bytesMax: number
+  /** What the sender says that the file has at most; undefined: nobody said. */
+  announcedBytes: number | undefined
+}
+
+/** How much arrives between two looks at the room on the disk. */
+const lookEveryBytes = 64 * 1024 * 1024
+
+/**
+ * Stores a file in bounded memory once the sender has a slot. A file that is refused or incomplete leaves nothing. The caller notes
+ * the object of the file, and who has it, by {@link noteFile}.
+ *
+ * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found when the project was
+ *   deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
+ */
+export async function receiveFile(
+  deps: StoredFileDependencies,
+  access: ProjectCall,
+  { chunks, bytesMax, announcedBytes = 1 }: Incoming,
+  call: Call,
+): Promise<LfsObject> {
+  if (announcedBytes > bytesMax) throw tooLarge(largestFile(bytesMax))
+  const requireRoomFor = async (bytes: number) => {
+    const refusal = await findQuotaRefusal(deps.storageSpace, access, bytes)
+    if (refusal === null) return
+    // Housekeeping makes room by removing the bytes of deleted files.
+    deps.jobs.requestHousekeeping(access.project.id)
+    throw tooLarge(refusal)
+  }
+  return inSlot(deps.lfsTransfers, call, async () => {
+    await requireRoomFor(announcedBytes)
+    const stored = await storeFile(access.repository, whileThereIsRoom(deps, chunks), {
+      bytesMax,
+      admit: ({ size }) => requireRoomFor(size),
+    })
+    // This throws when the repository was moved meanwhile: its copy may lack the file, which the client then sends again.
+    await access.repository.withoutMove(async () => {})
+    return stored
+  })
+}
+
+/**
+ * Notes a received file in a transaction, unless its sender has gone away: who canceled an upload does not learn of the file. Its bytes
+ * then have no row, so that housekeeping removes them.
+ *
+ * @throws DomainError unavailable when the sender has gone away
+ */
+export const noteFile = <Noted>(
+  database: Database,
+  { signal }: Pick<Call, 'signal'>,
+  note: (transaction: DatabaseOrTransaction) => Promise<Noted>,
+): Promise<Noted> =>
+  inTransaction(database, async (transaction) => {
+    const noted = await note(transaction)
+    // At the end, because the rows may have waited for those of others.
+    signal.throwIfAborted()
+    return noted
+  })
+
+/** Passes the chunks on until the disk is full. @throws DomainError insufficient-storage */
+async function* whileThereIsRoom({ storageSpace }: StoredFileDependencies, chunks: AsyncIterable<Buffer>) {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes >= lookEveryBytes) {
+      await storageSpace.findRoom()
+      bytes = 0
+    }
+    yield chunk
+  }
+}
+
+interface SentFile {
+  /** SHA-256 of its bytes. */
+  oid: string
+  fileName: string
+  /** Media type of a picture that browsers may show. Unset: the file is a download, whatever it is. */
+  pictureType?: string | undefined
+}
+
+/** Media types of the bytes of files. */
+export const fileTypes = ['application/octet-stream']
+
+/** Headers of answers with the bytes of a file. */
+export const fileHeaders = { 'X-Checksum-Sha256': 'SHA-256 of the whole file, hexadecimal' }
+
+/** Whatever a file holds, a browser that opens it runs nothing of it. */
+const contentSecurityPolicy = "default-src 'none'; sandbox"
+
+/**
+ * Answers with the bytes of a file, or the part of them that `Range` asks for.
+ *
+ * @throws DomainError not-found when the storage has lost it
+ */
+export async function sendFile(
+  deps: LfsTransferDependencies,
+  access: ProjectCall,
+  { oid, fileName, pictureType }: SentFile,
+  call: Call,
+): Promise<typeof streamed> {
+  const { response } = call.raw
+  const found = await openLfsObject(deps, access, oid, call)
+  response.attachment(fileName)
+  if (pictureType) {
+    const download = String(response.get('Content-Disposition'))
+    response.set('Content-Disposition', download.replace(/^attachment/, 'inline'))
+  }
+  response.type(pictureType ?? 'application/octet-stream').set({
+    'X-Checksum-Sha256': oid,
+    'Cache-Control': 'max-age=0, private, must-revalidate',
+    'Content-Security-Policy': contentSecurityPolicy,
+  })
+  const range = startBytes(call.raw, { etag: `"${oid}"`, size: found.size })
+  if (range) await found.write(response, range)
+  response.end()
+  return streamed
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import { notFound } from '@switchyard/domain'
+import { type ArchiveFormat, writeArchive } from '@switchyard/git-storage/archive'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import { hasEntry } from '@switchyard/git-storage/trees'
+import type { ProjectCall } from '../../guards.js'
+
+interface ArchiveQuery {
+  /** Branch, tag or hash; undefined: the default branch. */
+  revision: string | undefined
+  /** Empty: everything. */
+  path: string
+  format: ArchiveFormat
+  /** The name that the client asked for; a short one leaves the hash out. */
+  stem?: string | undefined
+}
+
+export interface Archive {
+  /** Name of the file. Without the extension, it is also the name of the folder that holds everything. */
+  fileName: string
+  /** Equal for archives with the same bytes. */
+  fingerprint: string
+  /** Writes the archive in bounded memory; the stream is left for the caller to end. */
+  write(output: Writable): Promise<void>
+}
+
+/**
+ * An archive of a commit, or of one of its folders.
+ *
+ * @throws DomainError not-found for a revision that names no commit and for a path that the commit does not have; writing
+ *   throws rate-limited when too many archives are made for the sender
+ */
+export async function openArchive(
+  { project, repository }: ProjectCall,
+  { revision, path: given, format, stem }: ArchiveQuery,
+): Promise<Archive> {
+  const commit = await findCommit(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  if (!commit) throw notFound('File')
+  const path = given.split('/').filter(Boolean).join('/')
+  if (path !== '' && !(await hasEntry(repository, commit.treeId, path))) throw notFound('File')
+  const name = (revision ?? project.defaultBranch).replace(/^refs\/(?:heads|tags)\//, '')
+  const short = `${project.path}-${name}`.replaceAll('/', '-')
+  const words = [short, ...(stem === short ? [] : [commit.id]), ...(path === '' ? [] : [path])]
+  const folder = words.join('-').replaceAll('/', '-')
+  const fileName = `${folder}.${format}`
+  const request = { format, commitId: commit.id, treeId: commit.treeId, folder, path: path || undefined }
+  return {
+    fileName,
+    fingerprint: createHash('sha256').update(`${commit.id} ${fileName} ${path}`).digest('hex'),
+    write: (output) => writeArchive(repository, request, output),
+  }
+}

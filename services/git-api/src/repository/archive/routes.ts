@@ -1,0 +1,120 @@
+import { notFound } from '@switchyard/domain'
+import type { ArchiveFormat } from '@switchyard/git-storage/archive'
+import {
+  type Call,
+  endpoint,
+  pathCharsMax,
+  type Route,
+  route,
+  streamed,
+  text,
+  unsupported,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectGuards } from '../../guards.js'
+import { optionalText } from '../../shapes/parameters.js'
+import {
+  kindOf,
+  pageOptions,
+  projectPage,
+  refType,
+  splitRevision,
+  turnAway,
+  type Visit,
+  visiting,
+} from '../../web/web.js'
+import { type Archive, openArchive } from './archive.js'
+
+/** `GET /projects/:id/repository/archive`; the format may also be the suffix of the path. */
+export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
+  const archive = '/projects/:id/repository/archive'
+  const { readCode } = guards
+  return [
+    route('GET', archive, readCode, getArchive, { longLived: true }),
+    route('GET', `${archive}.:format`, readCode, getArchive, { longLived: true }),
+    route('GET', `${projectPage}/-/archive/*rest`, visiting(guards, 'read_code'), getArchivePage, {
+      ...pageOptions,
+      longLived: true,
+    }),
+  ]
+}
+
+/** Names of formats as clients send them → the format. */
+const formats = {
+  'tar.gz': 'tar.gz',
+  tgz: 'tar.gz',
+  gz: 'tar.gz',
+  'tar.bz2': 'tar.bz2',
+  tbz: 'tar.bz2',
+  tbz2: 'tar.bz2',
+  tb2: 'tar.bz2',
+  bz2: 'tar.bz2',
+  tar: 'tar',
+  zip: 'zip',
+} as const
+const formatNames = Object.keys(formats) as (keyof typeof formats)[]
+
+const input = z.object({
+  format: z.enum(formatNames).default('tar.gz'),
+  sha: optionalText(text()).meta({ description: 'Branch, tag or hash; left out: the default branch' }),
+  ref: optionalText(text()).meta({ description: 'The same as `sha`, which comes first' }),
+  path: text(pathCharsMax).default('').meta({ description: 'Only this file or folder' }),
+  include_lfs_blobs: unsupported('is not supported: an archive has the pointers of Git LFS', 'false', '0'),
+  exclude_paths: unsupported('is not supported: use export-ignore in .gitattributes, or path'),
+})
+
+const types = ['application/zip', 'application/octet-stream']
+
+const getArchive = endpoint({
+  summary: 'An archive of a commit',
+  replies: { 200: types },
+  refusals: [422, 429],
+  input,
+  async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
+    const format = formats[name]
+    const query = { revision: sha ?? ref, path, format }
+    return sendArchive(await openArchive(access, query), format, call)
+  },
+})
+
+/** Answers with an archive, unless the client has it already. */
+async function sendArchive(
+  { fileName, fingerprint, write }: Archive,
+  format: ArchiveFormat,
+  { raw: { request, response } }: Call,
+): Promise<typeof streamed> {
+  response.set('ETag', `"${fingerprint}"`)
+  if (request.fresh) response.status(304)
+  else {
+    response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')
+    response.set('Content-Transfer-Encoding', 'binary')
+    if (request.method !== 'HEAD') await write(response)
+  }
+  response.end()
+  return streamed
+}
+
+/** The format that the name of a file says, and the name without it; null when it says none. */
+function archiveFormatOf(name: string): { stem: string; format: ArchiveFormat } | null {
+  const ending = formatNames.find((each) => name.endsWith(`.${each}`) && name.length > each.length + 1)
+  return ending === undefined ? null : { stem: name.slice(0, -ending.length - 1), format: formats[ending] }
+}
+
+/**
+ * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the format; as in GitLab,
+ * `main/<project>-main.tar.gz` is also the name of the archive and of its folder, without the hash.
+ */
+const getArchivePage = endpoint({
+  input: z.object({ rest: z.array(z.string()), ref_type: refType(), path: text().default('') }),
+  async handle({ rest: parts, ref_type, path }, access: Visit, call) {
+    if (!access) return turnAway(call, 'archive', parts)
+    const last = archiveFormatOf(parts.at(-1) ?? '')
+    if (!last) throw notFound()
+    const named = [...parts.slice(0, -1), last.stem]
+    const { revision, rest } = await splitRevision(access, named, kindOf(ref_type))
+    if (rest.length > 1) throw notFound()
+    const stem = rest[0]
+    const archive = await openArchive(access, { revision, path, format: last.format, stem })
+    return sendArchive(archive, last.format, call)
+  },
+})

@@ -1,0 +1,187 @@
+import type { Database, Project } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  accepted,
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  flag,
+  keysetParameters,
+  keysetReply,
+  link,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  text,
+  unmodifiedSinceMs,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import { commitShape, presentCommit } from '../../shapes/commit.js'
+import { nameRegex, nameSearch, optional, windowOf } from '../../shapes/parameters.js'
+import { protectOneBranch, unprotectOneBranch } from '../protected-branches/protected-branches.js'
+import type { ReferenceDependencies } from '../references/references.js'
+import type { BranchView } from './branches.js'
+import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
+
+const branchShape = z
+  .object({
+    name: z.string(),
+    commit: commitShape,
+    merged: z
+      .boolean()
+      .meta({ description: 'Whether the default branch contains the branch and has more commits' }),
+    protected: z.boolean(),
+    developers_can_push: z.boolean().meta({ description: 'Whether a protection lets developers push' }),
+    developers_can_merge: z
+      .boolean()
+      .meta({ description: 'Whether a protection has `merge_access_level` 30' }),
+    can_push: z.boolean().meta({ description: 'Whether the caller may push' }),
+    default: z.boolean(),
+    web_url: link(),
+  })
+  .meta({ id: 'Branch', description: 'A branch and its newest commit' })
+
+/** A branch in GitLab's shape. */
+const presentBranch = (
+  branch: BranchView,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof branchShape> => ({
+  name: branch.name,
+  commit: presentCommit(branch.commit, project, baseUrl),
+  merged: branch.isMerged,
+  protected: branch.isProtected,
+  developers_can_push: branch.developersCanPush,
+  developers_can_merge: branch.developersCanMerge,
+  can_push: branch.callerCanPush,
+  default: branch.isDefault,
+  web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${encodeURIComponent(branch.name)}`,
+})
+
+export function branchRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
+  const { readCode, pushCode, maintain } = deps.guards
+  const branches = '/projects/:id/repository/branches'
+  return [
+    route('GET', branches, readCode, listBranchesEndpoint(deps.database)),
+    route('POST', branches, pushCode, createBranchEndpoint(deps)),
+    route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps.database)),
+    route('DELETE', `${branches}/:branch`, pushCode, deleteBranchEndpoint(deps)),
+    route('PUT', `${branches}/:branch/protect`, maintain, protectBranchEndpoint(deps.database)),
+    route('PUT', `${branches}/:branch/unprotect`, maintain, unprotectBranchEndpoint(deps.database)),
+    route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranchesEndpoint(deps)),
+  ]
+}
+
+const sorts = ['name_asc', 'name_desc', 'updated_asc', 'updated_desc'] as const
+
+const input = z.object({
+  ...pageParameters,
+  ...keysetParameters,
+  search: nameSearch(),
+  regex: nameRegex(),
+  sort: z.enum(sorts).default('name_asc'),
+})
+
+const listBranchesEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'Branches',
+    replies: { 200: z.array(branchShape) },
+    refusals: [413],
+    input,
+    async handle({ search, regex, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
+      const [order, direction] = sort.split('_') as ['name' | 'updated', string]
+      const query = {
+        search,
+        regex,
+        order,
+        descending: direction === 'desc',
+        window: windowOf(pagination, page_token, page),
+      }
+      const { branches, total, next } = await listBranches(database, access, query)
+      const items = branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
+      return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
+    },
+  })
+
+const createBranchEndpoint = (deps: ReferenceDependencies) =>
+  endpoint({
+    summary: 'Create a branch',
+    replies: { 201: branchShape },
+    input: z.object({ branch: filledText(), ref: filledText() }),
+    async handle({ branch, ref }, access: ProjectCall<Caller>, call) {
+      const made = await createBranch(deps, access, { name: branch, start: ref }, call)
+      return created(presentBranch(made, access.project, call.baseUrl))
+    },
+  })
+
+const getBranchEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'One branch',
+    replies: { 200: branchShape },
+    refusals: [400],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall, call) {
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+    },
+  })
+
+const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
+  endpoint({
+    summary: 'Delete a branch',
+    replies: { 204: null },
+    refusals: [400, 409, 412],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall<Caller>, call) {
+      await deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
+      return noContent()
+    },
+  })
+
+const protectBranchEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'Protect one branch that exists',
+    replies: { 200: branchShape },
+    input: z.object({
+      branch: text(),
+      developers_can_push: optional(flag()),
+      developers_can_merge: optional(flag()),
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { branch, developers_can_push: push, developers_can_merge: merge } = given
+      await getBranch(database, access, branch)
+      const author = auditAuthor(access.caller, call)
+      await protectOneBranch(database, access, branch, { push, merge }, author)
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+    },
+  })
+
+const unprotectBranchEndpoint = (database: Database) =>
+  endpoint({
+    summary: 'Lift the protection of one branch, where it has one of its own',
+    replies: { 200: branchShape },
+    refusals: [400],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall<Caller>, call) {
+      await getBranch(database, access, branch)
+      await unprotectOneBranch(database, access, branch, auditAuthor(access.caller, call))
+      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+    },
+  })
+
+/** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
+const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
+  endpoint({
+    summary: 'Delete the branches that are merged into the default branch and not protected',
+    replies: { 202: z.object({ message: z.literal('202 Accepted') }) },
+    refusals: [413],
+    input: z.object({}),
+    async handle(_input, access: ProjectCall<Caller>, call) {
+      await deleteMergedBranches(deps, access, call)
+      return accepted({ message: '202 Accepted' })
+    },
+  })

@@ -1,0 +1,182 @@
+import type { AuditAuthor, Database, Rows } from '@switchyard/db'
+import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { accessLevels, type Caller } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
+import type { Call } from '@switchyard/service-kit/http'
+import type { ProjectCall } from '../../guards.js'
+import { noteHook } from '../../shapes/hooks.js'
+import { getCommit } from '../commits/commits.js'
+import { type CommentDependencies, hasLine, type Position, requireNote, storeComment } from './comments.js'
+import {
+  type CommentWithAuthor,
+  deleteCommitComment,
+  discussionOf,
+  findCommitDiscussion,
+  listCommitDiscussions,
+  updateCommitComment,
+} from './store.js'
+
+/** Notes of one discussion, which answers show whole. */
+const notesMax = 500
+
+/** Which discussion a request names. */
+interface DiscussionName {
+  revision: string
+  /** Null: no discussion can have the id that was given. */
+  discussion: bigint | null
+}
+
+interface NoteName extends DiscussionName {
+  id: number
+}
+
+/** The discussions of a commit, and the commit. @throws DomainError not-found for an unknown commit */
+export async function listDiscussions(
+  database: Database,
+  { project, repository }: ProjectCall,
+  revision: string,
+  rows: Rows,
+) {
+  const commit = await getCommit(repository, revision)
+  const found = await listCommitDiscussions(database, { projectId: project.id, sha: commit.id }, rows)
+  return { commit, ...found }
+}
+
+/** @throws DomainError not-found for an unknown commit or discussion */
+export async function getDiscussion(
+  database: Database,
+  { project, repository }: ProjectCall,
+  { revision, discussion }: DiscussionName,
+): Promise<{ commit: Commit; notes: [CommentWithAuthor, ...CommentWithAuthor[]] }> {
+  const commit = await getCommit(repository, revision)
+  const where = { projectId: project.id, sha: commit.id }
+  const [first, ...others] =
+    discussion === null ? [] : await findCommitDiscussion(database, where, discussion)
+  if (!first) throw notFound('Discussion')
+  return { commit, notes: [first, ...others] }
+}
+
+/** @throws DomainError not-found for an unknown commit, discussion or note */
+export async function getNote(database: Database, access: ProjectCall, { id, ...name }: NoteName) {
+  const { commit, notes } = await getDiscussion(database, access, name)
+  const note = notes.find((each) => Number(each.id) === id)
+  if (!note) throw notFound('Note')
+  return { commit, note }
+}
+
+/** The commits of a position. Unset: those of the commit itself. */
+export interface PositionCommits {
+  base_sha?: string | undefined
+  start_sha?: string | undefined
+  head_sha?: string | undefined
+}
+
+interface BeginDiscussionCommand {
+  revision: string
+  note: string
+  position: (Position & { commits: PositionCommits }) | undefined
+}
+
+/**
+ * Begins a discussion. Unlike that of a comment, its position has to exist.
+ *
+ * @throws DomainError not-found for an unknown commit; invalid
+ */
+export async function beginDiscussion(
+  deps: CommentDependencies,
+  access: ProjectCall<Caller>,
+  { revision, note, position }: BeginDiscussionCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) {
+  requireNote(note)
+  const commit = await getCommit(access.repository, revision)
+  if (position) {
+    requireCommits(position.commits, commit)
+    const exists = await hasLine(access.repository, commit, position)
+    if (!exists) throw invalid({ position: ['is no line of the commit'] })
+  }
+  const given = { commit, note, position: position ?? null, discussion: 'new' as const }
+  return { commit, note: await storeComment(deps, access, given, baseUrl) }
+}
+
+function requireCommits({ base_sha, start_sha, head_sha }: PositionCommits, { id, parentIds }: Commit): void {
+  const [parent] = parentIds
+  const names = (given: string | undefined, commit: string | undefined) =>
+    given === undefined || commit?.startsWith(given.toLowerCase()) === true
+  if (names(head_sha, id) && names(base_sha, parent) && names(start_sha, parent)) return
+  throw invalid({ position: ['is not of this commit and its first parent'] })
+}
+
+/**
+ * Answers in a discussion, at the position of its first note.
+ *
+ * @throws DomainError not-found for an unknown commit or discussion; invalid for a blank note and a full discussion
+ */
+export async function addReply(
+  deps: CommentDependencies,
+  access: ProjectCall<Caller>,
+  { note, ...name }: DiscussionName & { note: string },
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) {
+  requireNote(note)
+  const { commit, notes } = await getDiscussion(deps.database, access, name)
+  if (notes.length >= notesMax) throw invalid(`A discussion has ${notesMax} notes at most`)
+  const [first] = notes
+  const position = positionOf(first)
+  const given = { commit, note, position, discussion: discussionOf(first) }
+  return { commit, note: await storeComment(deps, access, given, baseUrl) }
+}
+
+const positionOf = ({ path, line, lineType }: CommentWithAuthor): Position | null =>
+  path === null || line === null ? null : { path, line, lineType: lineType === 'old' ? 'old' : 'new' }
+
+/**
+ * Gives a note another text.
+ *
+ * @param author who changes it, for the audit log
+ * @throws DomainError not-found; invalid for a blank note; precondition-failed; forbidden for a note of somebody else, unless a maintainer asks
+ */
+export async function editNote(
+  { database }: CommentDependencies,
+  access: ProjectCall<Caller>,
+  { note: text, precondition, ...name }: NoteName & { note: string; precondition: Precondition | undefined },
+  author: AuditAuthor,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) {
+  requireNote(text)
+  const { commit, note } = await getNote(database, access, name)
+  const { project, caller } = access
+  const edit = { note: text, other: othersOf(note, access, author), precondition }
+  const changed = await updateCommitComment(database, note, edit, (stored) =>
+    noteHook(stored, { project, commit, user: caller.user, baseUrl }),
+  )
+  if (!changed) throw notFound('Note')
+  return { commit, note: changed }
+}
+
+/** @throws DomainError not-found; precondition-failed; forbidden for a note of somebody else, unless a maintainer asks */
+export async function removeNote(
+  { database }: CommentDependencies,
+  access: ProjectCall<Caller>,
+  { precondition, ...name }: NoteName & { precondition: Precondition | undefined },
+  author: AuditAuthor,
+): Promise<void> {
+  const { note } = await getNote(database, access, name)
+  const removed = await deleteCommitComment(database, note, {
+    other: othersOf(note, access, author),
+    precondition,
+  })
+  if (!removed) throw notFound('Note')
+}
+
+/** Who changes the note of somebody else; null: its author does. */
+function othersOf(
+  { authorId }: CommentWithAuthor,
+  { caller, level }: ProjectCall<Caller>,
+  author: AuditAuthor,
+): AuditAuthor | null {
+  if (authorId === caller.user.id) return null
+  if (level < accessLevels.maintainer)
+    throw forbidden('Only the author of a note and maintainers of the project may change it')
+  return author
+}

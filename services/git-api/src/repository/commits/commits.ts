@@ -1,0 +1,383 @@
+import type { Database, Project } from '@switchyard/db'
+import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
+import { type Caller, canForcePush, canPush, type JobIdentity, zeroId } from '@switchyard/domain/access'
+import {
+  branchStart,
+  type Commit,
+  type CommitAction,
+  type CommitStats,
+  isNewBranchName,
+  parseRevision,
+  readActions,
+  refNameLengthMax,
+  signatureText,
+} from '@switchyard/domain/commit'
+import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
+import { findBranchTip, findReferencesContaining, hasNoBranch } from '@switchyard/git-storage/find-refs'
+import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
+import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import {
+  type CommitQuery,
+  countAncestors,
+  findCommit,
+  findCommitId,
+  listCommits,
+} from '@switchyard/git-storage/read-commits'
+import { readDiff } from '@switchyard/git-storage/read-diff'
+import { readSignatureText } from '@switchyard/git-storage/read-signature'
+import { readStats, type StatsOfCommits } from '@switchyard/git-storage/read-stats'
+import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
+import { previewCommit, writeCommit } from '@switchyard/git-storage/write-commit'
+import type { Call } from '@switchyard/service-kit/http'
+import type { PipelineWithAuthor } from '../../ci/pipelines/store.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import type { SignatureKind } from '../../shapes/commit.js'
+import { listProtectedBranches } from '../protected-branches/store.js'
+import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
+import type { CommitBodies } from './commit-bodies.js'
+
+/** The state and the newest pipeline of a commit, which follow from its statuses, and who brought it. */
+export interface CommitState {
+  /** The state that follows from all statuses; null without any. */
+  status: string | null
+  /** The newest pipeline of any ref; null without a status. */
+  lastPipeline: PipelineWithAuthor | null
+  /** The CI job that brought the commit; null: no job by its identity token. */
+  job: JobIdentity | null
+}
+
+/** Finds the state and the newest pipeline of a commit. */
+export interface CommitStateLookup {
+  find(project: Project, sha: string): Promise<CommitState>
+}
+
+export interface CommitDependencies extends ProjectResourceDependencies, ReferenceDependencies {
+  commitBodies: CommitBodies
+  statusLookup: CommitStateLookup
+}
+
+/** @throws DomainError not-found when the revision names no commit, or cannot be one */
+export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
+  const commit = await findCommit(repository, revision)
+  if (!commit) throw notFound('Commit')
+  return commit
+}
+
+/** The id of the commit that a revision names. @throws DomainError not-found like getCommit */
+export async function getCommitId(repository: Repository, revision: string): Promise<string> {
+  const id = await findCommitId(repository, revision)
+  if (id === null) throw notFound('Commit')
+  return id
+}
+
+/** The number of commits in the history of a commit, itself included. @throws DomainError not-found like getCommit */
+export async function countCommits(
+  { repository }: ProjectCall,
+  { revision, firstParent }: { revision: string; firstParent: boolean },
+): Promise<number> {
+  return countAncestors(repository, { tip: await getCommitId(repository, revision), firstParent })
+}
+
+/** How signatures begin. */
+const signatureStarts: Record<SignatureKind, string> = {
+  PGP: '-----BEGIN PGP ',
+  SSH: '-----BEGIN SSH SIGNATURE-----',
+  X509: '-----BEGIN SIGNED MESSAGE-----',
+}
+
+/** How a commit is signed. @throws DomainError not-found, also for a signature of an unknown kind */
+export async function readCommitSignature(
+  { repository }: ProjectCall,
+  revision: string,
+): Promise<SignatureKind> {
+  return readSignature(repository, await getCommitId(repository, revision))
+}
+
+/** @param id of a commit or a tag @throws DomainError not-found without a signature, or for one of an unknown kind */
+export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
+  const signature = await readSignatureText(repository, id)
+  const kinds = Object.keys(signatureStarts) as SignatureKind[]
+  const kind = kinds.find((candidate) => signature?.startsWith(signatureStarts[candidate]))
+  if (!kind) throw notFound('Signature')
+  return kind
+}
+
+export interface CommitDescription extends CommitState {
+  commit: Commit
+  /** Undefined: not requested. Null: the commit could not be compared with its parent. */
+  stats: CommitStats | null | undefined
+}
+
+/** Adds the numbers of changed lines, if requested, and the state that follows from the statuses. */
+export async function describeCommit(
+  statusLookup: CommitStateLookup,
+  { project, repository }: ProjectCall,
+  commit: Commit,
+  withStats: boolean,
+): Promise<CommitDescription> {
+  const [stats, state] = await Promise.all([
+    withStats ? readStats(repository, [commit.id]) : null,
+    statusLookup.find(project, commit.id),
+  ])
+  const counted = stats ? (stats.get(commit.id) ?? null) : undefined
+  return { commit, stats: counted, ...state }
+}
+
+/**
+ * How a route makes its answer from a result. A commit never changes, so an answer about it is made once and then taken from
+ * the cache. The cache does not depend on names of branches, which may move to other commits.
+ */
+export interface CachedAnswer<Result, Answer extends object> {
+  /** Everything that the answer depends on besides the commit. */
+  key: string
+  make(result: Result): Promise<Answer>
+  /** Memory of an answer, roughly. */
+  bytesOf(answer: Answer): number
+}
+
+/** @throws DomainError not-found */
+export const showCommit = async (
+  statusLookup: CommitStateLookup,
+  access: ProjectCall,
+  revision: string,
+  withStats: boolean,
+): Promise<CommitDescription> =>
+  describeCommit(statusLookup, access, await getCommit(access.repository, revision), withStats)
+
+export interface DiffQuery {
+  /** Old or new path of the only file to show; undefined: every file. */
+  path: string | undefined
+  /** The numbers of lines instead of texts. */
+  withCounts: boolean
+}
+
+/** The files that a commit changed. @throws DomainError not-found; too-large */
+export async function readCommitDiff<Answer extends object>(
+  { repository }: ProjectCall,
+  { revision, path, withCounts }: DiffQuery & { revision: string },
+  answer: CachedAnswer<DiffEntry[], Answer>,
+): Promise<Answer> {
+  const id = await getCommitId(repository, revision)
+  const read = () => {
+    if (path !== undefined) return readFileDiff(repository, [id], path)
+    return withCounts ? listChanges(repository, [id]) : readDiff(repository, id)
+  }
+  const make = async () => answer.make(await read())
+  return getOrCompute(repository, `reply ${id} ${answer.key}`, make, answer.bytesOf)
+}
+
+interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> {
+  /** Branch, tag or hash. Undefined: the default branch. */
+  refName: string | undefined
+  /** The commits of every reference. */
+  all: boolean
+  withStats: boolean
+}
+
+export interface CommitPage {
+  commits: Commit[]
+  /** Null: more than are counted. */
+  total: number | null
+  /** Null: not requested. */
+  stats: StatsOfCommits | null
+}
+
+/**
+ * Commits, the newest first; none for a reference that does not exist.
+ *
+ * @throws DomainError invalid for a text that cannot be a reference; too-large
+ */
+export async function pageCommits<Answer extends object>(
+  { project, repository }: ProjectCall,
+  { refName, withStats, ...query }: ListCommitsQuery,
+  answer: CachedAnswer<CommitPage, Answer>,
+): Promise<Answer> {
+  const revision = refName ?? `refs/heads/${project.defaultBranch}`
+  if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
+  const tip = query.all ? null : await findCommit(repository, revision)
+  if (!tip && !query.all) return answer.make({ commits: [], total: 0, stats: null })
+  let isComplete = true
+  const make = async () => {
+    const { commits, total } = await listCommits(repository, { ...query, revision: tip ?? revision })
+    const stats = withStats
+      ? await readStats(
+          repository,
+          commits.map(({ id }) => id),
+        )
+      : null
+    isComplete = stats === null || commits.every(({ id }) => stats.has(id))
+    return answer.make({ commits, total, stats })
+  }
+  if (!tip) return make()
+  // A comparison that failed now may succeed for the next request, so an answer without its numbers is not cached.
+  const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
+  return getOrCompute(repository, `reply ${tip.id} ${answer.key}`, make, bytesOf)
+}
+
+interface CommitReference {
+  type: 'branch' | 'tag'
+  name: string
+}
+
+/**
+ * The branches and tags that have a commit in their history, branches first, each by name.
+ *
+ * @throws DomainError not-found when the revision names no commit
+ */
+export async function listCommitReferences(
+  { repository }: ProjectCall,
+  { revision, type }: { revision: string; type: 'all' | 'branch' | 'tag' },
+): Promise<CommitReference[]> {
+  const id = await getCommitId(repository, revision)
+  const [branches, tags] = await Promise.all([
+    type === 'tag' ? [] : findReferencesContaining(repository, id, 'refs/heads/'),
+    type === 'branch' ? [] : findReferencesContaining(repository, id, 'refs/tags/'),
+  ])
+  return [
+    ...branches.map((name) => ({ type: 'branch' as const, name })),
+    ...tags.map((name) => ({ type: 'tag' as const, name })),
+  ]
+}
+
+interface ContributorQuery {
+  /** Branch, tag or hash; undefined: the default branch. */
+  revision: string | undefined
+  order: 'commits' | 'name' | 'email'
+  descending: boolean
+}
+
+/** Memory of a contributor, roughly. */
+const contributorBytes = 200
+
+/**
+ * The authors of the commits in the history of a revision. An empty repository has none.
+ *
+ * @throws DomainError not-found for a revision that names no commit
+ */
+export async function listAuthors(
+  { project, repository }: ProjectCall,
+  { revision, order, descending }: ContributorQuery,
+): Promise<Contributor[]> {
+  const id = await findCommitId(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  if (id === null && (revision === undefined || (await hasNoBranch(repository)))) return []
+  if (id === null) throw notFound('Ref')
+  const found = await getOrCompute(
+    repository,
+    `contributors ${id}`,
+    () => listContributors(repository, id),
+    ({ length }) => length * contributorBytes,
+  )
+  const sorted = found.toSorted((a, b) =>
+    order === 'commits' ? a.commits - b.commits : compareText(a[order], b[order]),
+  )
+  return descending ? sorted.reverse() : sorted
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+export interface CreateCommitCommand {
+  branch: string
+  message: string
+  actions: CommitAction[]
+  authorName?: string | undefined
+  authorEmail?: string | undefined
+  startBranch?: string | undefined
+  startSha?: string | undefined
+  force: boolean
+  allowEmpty: boolean
+  /** Whether the answer counts the changed lines. */
+  withStats: boolean
+}
+
+/**
+ * Commits the actions to a branch, all of them or none.
+ *
+ * @throws DomainError forbidden for a protected branch; invalid for an action that does not fit the repository;
+ *   conflict when another request changed the same files meanwhile
+ */
+export async function createCommit(
+  deps: CommitDependencies,
+  access: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<CommitDescription> {
+  const { project, repository, caller } = access
+  const { branch, message } = command
+  const { edits, tip, parent, forced } = await planCommit(deps.database, access, command)
+  const signatures = signaturesOf(caller, command)
+  const change = beginChange(deps, { project, user: caller.user, baseUrl, job: caller.token.job })
+  const { recordIntent } = change
+  const commit = await writeCommit(repository, {
+    branch,
+    tip,
+    parent,
+    edits,
+    message,
+    ...signatures,
+    recordIntent,
+  })
+  // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
+  const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
+  await change.publish([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
+  return describeCommit(deps.statusLookup, access, commit, command.withStats)
+}
+
+/**
+ * What the actions would change on a branch. Nothing is stored.
+ *
+ * @throws DomainError as {@link createCommit}, and too-large when git cannot compare the trees
+ */
+export async function previewActions(
+  database: Database,
+  access: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+): Promise<DiffEntry[]> {
+  return previewCommit(access.repository, await planCommit(database, access, command))
+}
+
+/** Checks that the caller may push to the branch, and that the branch can begin at the requested start. */
+async function planCommit(
+  database: Database,
+  { project, repository, level }: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+) {
+  const { branch, force } = command
+  if (branch.length > refNameLengthMax) throw invalid('Branch name is invalid')
+  const protections = await listProtectedBranches(database, project.id)
+  if (!canPush(branch, level, protections)) throw forbidden('You are not allowed to push into this branch')
+  if (command.actions.length === 0 && !command.allowEmpty) {
+    throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
+  }
+  const edits = readActions(command.actions)
+  const tip = await findBranchTip(repository, branch)
+  const start = await findStart(repository, command)
+  const empty = tip === null && start === undefined && (await hasNoBranch(repository))
+  const { parent, forced } = branchStart({ branch, tip, start, empty, force })
+  if (tip === null && !isNewBranchName(branch)) throw invalid('Branch name is invalid')
+  if (forced && !canForcePush(branch, protections)) {
+    throw forbidden('You are not allowed to force push into this branch')
+  }
+  return { edits, tip, parent, forced }
+}
+
+/** The explicit author fields; each defaults to the caller. The committer is the caller. */
+function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: CreateCommitCommand) {
+  const committer = signatureOf(user)
+  const name = signatureText(authorName) || committer.name
+  const email = signatureText(authorEmail) || committer.email
+  return { author: { ...committer, name, email }, committer }
+}
+
+/** The commit to start from; undefined when the caller named none. */
+async function findStart(repository: Repository, { startBranch, startSha }: CreateCommitCommand) {
+  if (startBranch) {
+    const tip = await findBranchTip(repository, startBranch)
+    if (tip === null) throw invalid('You can only create or edit files when you are on a branch')
+    return tip
+  }
+  if (!startSha) return undefined
+  if (!parseRevision(startSha)) throw invalid(`Invalid start_sha '${excerpt(startSha)}'`)
+  const commit = await findCommit(repository, startSha)
+  if (!commit) throw invalid(`Cannot find start_sha '${excerpt(startSha)}'`)
+  return commit.id
+}

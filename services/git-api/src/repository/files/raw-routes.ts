@@ -1,0 +1,56 @@
+import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { startBytes } from '../../shapes/bodies.js'
+import {
+  kindOf,
+  pageOptions,
+  projectPage,
+  refType,
+  splitRevision,
+  turnAway,
+  type Visit,
+  visiting,
+} from '../../web/web.js'
+import { type FileDependencies, openRawFile, type RawContent } from './files.js'
+import { baseName } from './present.js'
+
+export function rawPageRoutes(deps: FileDependencies): Route[] {
+  const guard = visiting(deps.guards, 'read_code')
+  return [route('GET', `${projectPage}/-/raw/*rest`, guard, getRawPage(deps), pageOptions)]
+}
+
+/** Media types of raw content. A text is `text/plain` whatever it means, so that no browser runs it. */
+export const rawTypes = ['text/plain', 'application/octet-stream']
+
+/**
+ * Answers with the bytes of a blob, or the part of them that `Range` asks for.
+ *
+ * @param fileName name of the download
+ */
+export async function sendRaw(
+  { blob, isText, write }: RawContent,
+  { fileName, headers = {} }: { fileName: string; headers?: Record<string, string> },
+  call: Call,
+): Promise<typeof streamed> {
+  const { response } = call.raw
+  response.set(headers)
+  if (!isText) response.attachment(fileName)
+  response.type(isText ? 'text/plain; charset=utf-8' : 'application/octet-stream')
+  const range = startBytes(call.raw, { etag: `"${blob.id}"`, size: blob.size })
+  if (range) await write(response, range)
+  response.end()
+  return streamed
+}
+
+/** `GET /:namespace/:project/-/raw/*rest`: revision and path; a pointer of Git LFS stands for its object. */
+const getRawPage = (deps: FileDependencies) =>
+  endpoint({
+    input: z.object({ rest: z.array(z.string()), ref_type: refType() }),
+    async handle({ rest: parts, ref_type }, access: Visit, call) {
+      if (!access) return turnAway(call, 'raw', parts)
+      const { revision, rest } = await splitRevision(access, parts, kindOf(ref_type))
+      const query = { path: rest.join('/'), revision, lfs: true }
+      const { file, content } = await openRawFile(deps, access, query, call)
+      return sendRaw(content, { fileName: baseName(file.path) }, call)
+    },
+  })

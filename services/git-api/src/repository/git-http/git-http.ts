@@ -1,0 +1,109 @@
+import type { Readable, Writable } from 'node:stream'
+import { isDatabaseUnavailable, listLocksOfOthers } from '@switchyard/db'
+import { unauthenticated, unavailable } from '@switchyard/domain'
+import { compilePushRules } from '@switchyard/domain/access'
+import type { GitService, GitSession } from '@switchyard/git-storage/git-session'
+import { servePush } from '@switchyard/git-storage/serve-push'
+import { advertiseRefs, serveFetch as serveFetchWithGit } from '@switchyard/git-storage/smart-http'
+import { runInStream } from '@switchyard/git-storage/stream-output'
+import type { Call } from '@switchyard/service-kit/http'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import type { StorageSpace } from '../../system/system.js'
+import { listProtectedBranches } from '../protected-branches/store.js'
+import { listProtectedTags } from '../protected-tags/store.js'
+import { beginChange, type ReferenceDependencies } from '../references/references.js'
+
+export interface GitHttpDependencies extends ProjectResourceDependencies, ReferenceDependencies {
+  storageSpace: StorageSpace
+  /** A client that neither sends nor reads for this time is disconnected. */
+  transferIdleMs: number
+}
+
+/** A fetch or a push that is about to begin. */
+export interface Exchange {
+  /** The client, without the path of the repository. */
+  client: Omit<GitSession, 'path'>
+  /** The bytes that the client sends. */
+  input: Readable
+  /** Takes git's answer; the caller ends it. */
+  output: Writable
+}
+
+/** Serves one exchange of a fetch, or a push, over HTTP. */
+export type ServeExchange = (
+  deps: GitHttpDependencies,
+  access: ProjectCall,
+  exchange: Exchange,
+  call: Pick<Call, 'baseUrl' | 'logger'>,
+) => Promise<void>
+
+/** Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one address without a user, share a limit. */
+export function inStream(
+  idleMs: number,
+  { repository }: ProjectCall,
+  { raw, signal }: Call,
+  work: (client: Exchange['client']) => Promise<void>,
+): Promise<void> {
+  const client = { protocol: raw.request.get('Git-Protocol'), idleMs, signal }
+  return runInStream(repository, () => work(client))
+}
+
+/** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
+export const advertiseReferences = (
+  { repository }: ProjectCall,
+  { client, output }: Omit<Exchange, 'input'>,
+  service: GitService,
+): Promise<void> => advertiseRefs({ ...client, path: repository.path }, service, output)
+
+/** @throws what `serveFetch` of git-storage throws */
+export const serveFetch: ServeExchange = (_deps, { repository }, { client, input, output }) =>
+  serveFetchWithGit({ ...client, path: repository.path }, input, output)
+
+/**
+ * Serves a push: each reference that the caller may change is changed, each other reference is refused with the reason. Then
+ * does the work that follows the changes.
+ *
+ * @throws what `servePush` throws
+ */
+export const takePush: ServeExchange = async (
+  deps,
+  { project, repository, level, caller },
+  { client, input, output },
+  { logger, baseUrl },
+) => {
+  if (!caller) throw unauthenticated()
+  const [branchProtections, tagProtections, others] = await Promise.all([
+    listProtectedBranches(deps.database, project.id),
+    listProtectedTags(deps.database, project.id),
+    listLocksOfOthers(deps.database, project.id, caller.user.id),
+  ])
+  const { defaultBranch, lfsEnabled } = project
+  const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
+  const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
+  const session = { ...client, path: repository.path }
+  const pushOptions: string[] = []
+  const { recordIntent, publish } = beginChange(deps, {
+    ...{ project, user: caller.user, baseUrl, pushOptions },
+    job: caller.token.job,
+  })
+  const changes = await servePush(session, input, output, {
+    judge,
+    locks,
+    needsLfsObjects: lfsEnabled,
+    withoutMove: repository.withoutMove,
+    findRoom: deps.storageSpace.findRoom,
+    takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
+    noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
+    async recordIntent(intended, options) {
+      pushOptions.push(...options)
+      await recordIntent(intended).catch(refuseWithoutDatabase)
+    },
+  })
+  if (changes.length > 0) await publish(changes)
+}
+
+/** The client of a push sees the message. */
+function refuseWithoutDatabase(error: unknown): never {
+  if (!isDatabaseUnavailable(error)) throw error
+  throw unavailable('The database does not answer. Try again in a moment.', { cause: error })
+}

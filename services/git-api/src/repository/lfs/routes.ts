@@ -1,0 +1,203 @@
+import type { Database } from '@switchyard/db'
+import { conflict, DomainError, invalid, notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  arriving,
+  type Call,
+  created,
+  endpoint,
+  filledText,
+  flag,
+  type Guard,
+  integer,
+  list,
+  ok,
+  pathCharsMax,
+  type Route,
+  route,
+  rowId,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { createGitGuards, type ProjectCall } from '../../guards.js'
+import { startBytes } from '../../shapes/bodies.js'
+import { optional, optionalText } from '../../shapes/parameters.js'
+import type { LfsDependencies } from './lfs.js'
+import * as lfs from './lfs.js'
+import * as locks from './locks.js'
+import { lfsAnswers, presentCursor, presentLfsBatch, presentLfsLock } from './present.js'
+
+/** The API of Git LFS. Who may fetch may download, who may push may upload and lock. */
+export function lfsRoutes(deps: LfsDependencies): Route[] {
+  const guards = createGitGuards(deps.guards)
+  const fetch = whereEnabled(guards.fetch)
+  const push = whereEnabled(guards.push)
+  const repository = '/:namespace/:project'
+  const api = `${repository}/info/lfs`
+  const object = `${repository}/gitlab-lfs/objects/:oid`
+  const options = { outsideApi: true, basicAuthentication: true, answerForm: lfsAnswers }
+  return [
+    route('POST', `${api}/objects/batch`, fetch, batch(deps, push), options),
+    route('POST', `${api}/objects/verify`, push, verify(deps), options),
+    route('GET', object, fetch, download(deps), { ...options, longLived: true }),
+    route('PUT', `${object}/:size`, push, upload(deps), { ...options, streamsBody: true, longLived: true }),
+    route('GET', `${api}/locks`, fetch, listLocks(deps.database), options),
+    route('POST', `${api}/locks`, push, createLock(deps.database), options),
+    route('POST', `${api}/locks/verify`, push, verifyLocks(deps.database), options),
+    route('POST', `${api}/locks/:lock_id/unlock`, push, unlock(deps.database), options),
+  ]
+}
+
+/** Refuses, as GitLab does, where the project has Git LFS switched off, after the guard has shown the project to the caller. */
+const whereEnabled =
+  <Access extends ProjectCall>(guard: Guard<Access>): Guard<Access> =>
+  async (call) => {
+    const access = await guard(call)
+    if (!access.project.lfsEnabled) throw notFound()
+    return access
+  }
+
+/** Clients of git-lfs send 100. */
+const batchMax = 1000
+
+const object = z.object({ oid: text(), size: integer() })
+
+/** The addresses for transfers of objects. Uploads need the right to push. */
+const batch = (deps: LfsDependencies, push: Guard<ProjectCall>) =>
+  endpoint({
+    input: z.object({
+      operation: z.enum(['upload', 'download']),
+      objects: list(object, batchMax).refine((given) => given.length > 0, { error: 'is empty' }),
+      transfers: optional(list(text()).refine((given) => given.includes('basic'), { error: 'has no basic' })),
+      hash_algo: optional(text()),
+    }),
+    async handle({ operation, objects, hash_algo }, access: ProjectCall, call) {
+      if (operation === 'upload') await push(call)
+      if ((hash_algo ?? 'sha256') !== 'sha256') throw conflict('The only hash algorithm is sha256')
+      const find = operation === 'upload' ? lfs.planLfsUpload : lfs.describeLfsObjects
+      const described = await find(deps, access, objects)
+      const repositoryUrl = `${call.baseUrl}/${access.project.pathWithNamespace}.git`
+      const body = presentLfsBatch({
+        operation,
+        objects: described,
+        repositoryUrl,
+        credentials: sentWith(call),
+      })
+      return ok(body, { 'Cache-Control': 'no-store' })
+    },
+  })
+
+function sentWith({ raw: { request } }: Call): Record<string, string> {
+  const names = ['Authorization', 'PRIVATE-TOKEN']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = request.get(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** Tells a client that an object which it has uploaded is stored. */
+const verify = (deps: LfsDependencies) =>
+  endpoint({
+    input: object,
+    async handle(given, access: ProjectCall) {
+      await lfs.verifyLfsObject(deps, access, given)
+      return ok({})
+    },
+  })
+
+/** The bytes of an object, or the part of them that `Range` asks for. */
+const download = (deps: LfsDependencies) =>
+  endpoint({
+    input: z.object({ oid: text() }),
+    async handle({ oid }, access: ProjectCall, call) {
+      const { response } = call.raw
+      const found = await lfs.openLfsObject(deps, access, oid, call)
+      response.type('application/octet-stream')
+      const range = startBytes(call.raw, { etag: `"${oid}"`, size: found.size })
+      if (range) await found.write(response, range)
+      response.end()
+      return streamed
+    },
+  })
+
+/** Takes the bytes of an object, whatever type the client says they are. */
+const upload = (deps: LfsDependencies) =>
+  endpoint({
+    input: z.object({ oid: text(), size: integer() }),
+    async handle(given, access: ProjectCall, call) {
+      const { request } = call.raw
+      if (request.headers['content-encoding'] !== undefined) {
+        throw new DomainError('unsupported-media-type', 'An LFS object cannot be sent compressed')
+      }
+      const length = request.get('Content-Length')
+      if (length !== undefined && Number(length) !== given.size) throw invalid('SHA256 or size mismatch')
+      const pace = { periodMs: deps.transferIdleMs, periodBytesMin: 1 }
+      await lfs.uploadLfsObject(deps, access, given, arriving(request, pace, call.signal), call)
+      return ok({})
+    },
+  })
+
+const pageMax = 100
+
+const pageFields = {
+  /** The `next_cursor` of the page before; the empty text, which git-lfs sends, is the beginning. */
+  cursor: z.preprocess((value) => (value === '' ? undefined : value), optional(rowId())),
+  /** git-lfs sends 0 when its user asked for no number. */
+  limit: optional(integer()).transform((limit) => Math.min(limit && limit > 0 ? limit : pageMax, pageMax)),
+}
+
+/** Locks a file; 409 shows the lock that it has already. */
+const createLock = (database: Database) =>
+  endpoint({
+    input: z.object({ path: filledText(pathCharsMax) }),
+    async handle({ path }, access: ProjectCall<Caller>, call) {
+      const { lock, isNew } = await locks.lockFile(database, access, path)
+      const body = { lock: presentLfsLock(lock) }
+      if (isNew) return created(body)
+      return { status: 409, body: { ...body, message: 'already locked', request_id: call.requestId } }
+    },
+  })
+
+/** A lock holds for every reference, so `refspec` does not choose between locks. */
+const listLocks = (database: Database) =>
+  endpoint({
+    input: z.object({
+      ...pageFields,
+      path: optionalText(text(pathCharsMax)),
+      id: z.preprocess((value) => (value === '' ? undefined : value), optional(text())),
+    }),
+    async handle({ path, id, cursor, limit }, access: ProjectCall) {
+      // No lock has an id that is not the id of a row.
+      const known = rowId().safeParse(id)
+      if (id !== undefined && !known.success) return ok({ locks: [] })
+      const filter = { path, id: known.data, after: cursor }
+      const page = await locks.listLocks(database, access, filter, limit)
+      return ok({ locks: page.locks.map(presentLfsLock), ...presentCursor(page.next) })
+    },
+  })
+
+/** Locks in two lists, of the caller and of other users, for a client that is about to push. */
+const verifyLocks = (database: Database) =>
+  endpoint({
+    input: z.object(pageFields),
+    async handle({ cursor, limit }, access: ProjectCall<Caller>) {
+      const page = await locks.listLocks(database, access, { after: cursor }, limit)
+      const isOurs = ({ ownerId }: { ownerId: number }) => ownerId === access.caller.user.id
+      return ok({
+        ours: page.locks.filter(isOurs).map(presentLfsLock),
+        theirs: page.locks.filter((lock) => !isOurs(lock)).map(presentLfsLock),
+        ...presentCursor(page.next),
+      })
+    },
+  })
+
+const unlock = (database: Database) =>
+  endpoint({
+    input: z.object({ lock_id: rowId(), force: optional(flag()) }),
+    async handle({ lock_id: id, force = false }, access: ProjectCall<Caller>) {
+      return ok({ lock: presentLfsLock(await locks.unlockFile(database, access, { id, force })) })
+    },
+  })

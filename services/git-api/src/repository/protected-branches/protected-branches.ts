@@ -1,0 +1,230 @@
+import {
+  type AuditAuthor,
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type Project,
+  type ProtectedBranch,
+  type Rows,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  accessLevels,
+  administratorLevel,
+  type Caller,
+  levelsOfBranch,
+  lowestLevel,
+  protectionNameLengthMax,
+  protectionsPerProjectMax,
+} from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { recordProjectEvent } from '../../audit/audit.js'
+import type { ProjectCall } from '../../guards.js'
+import {
+  type BranchRules,
+  createProtectedBranch,
+  deleteProtectedBranch,
+  findProtectedBranch,
+  listProtectedBranches as listStoredBranches,
+  lockAndCountProtectedBranches,
+  lockProtectedBranch,
+  type NewProtectedBranch,
+  updateProtectedBranch,
+} from './store.js'
+
+/** @param search part of the name or pattern; empty: all */
+export async function listProtectedBranches(
+  database: Database,
+  { project }: ProjectCall,
+  search: string,
+  { skip, take }: Rows,
+): Promise<{ branches: ProtectedBranch[]; total: number }> {
+  const found = (await listStoredBranches(database, project.id)).filter(({ name }) => name.includes(search))
+  return { branches: found.slice(skip, skip + take), total: found.length }
+}
+
+/** @throws DomainError not-found */
+export async function getProtectedBranch(database: Database, { project }: ProjectCall, name: string) {
+  const branch = await findProtectedBranch(database, project.id, name)
+  if (!branch) throw notFound()
+  return branch
+}
+
+/**
+ * Protects a branch, or every branch that a pattern matches.
+ *
+ * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project has as many
+ *   protections as are allowed; conflict when the name is protected already
+ */
+export async function protectBranch(
+  database: Database,
+  { project }: ProjectCall,
+  given: Omit<NewProtectedBranch, 'projectId'>,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  requireName(given.name)
+  try {
+    return await inTransaction(database, (transaction) => addTo(transaction, project, given, author))
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict(`Protected branch '${excerpt(given.name)}' already exists`, { cause: error })
+  }
+}
+
+/** @throws DomainError invalid */
+function requireName(name: string): void {
+  if (name.length > protectionNameLengthMax) {
+    throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
+  }
+  if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid branch name'] })
+}
+
+async function addTo(
+  transaction: DatabaseOrTransaction,
+  { id: projectId }: Project,
+  given: Omit<NewProtectedBranch, 'projectId'>,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  if ((await lockAndCountProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
+    throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
+  }
+  const added = await createProtectedBranch(transaction, { ...given, projectId })
+  const details = { name: given.name, ...auditedRules(given) }
+  await recordProjectEvent(transaction, author, projectId, 'protected_branch_created', details)
+  return added
+}
+
+const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
+  push_access_level: lowestLevel(levels.push),
+  allow_force_push: allowForcePush,
+})
+
+interface BranchChange {
+  name: string
+  /** Gives the rules from the current protection. */
+  change: (branch: ProtectedBranch) => BranchRules
+  precondition: Precondition | undefined
+}
+
+/**
+ * Changes a protection.
+ *
+ * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change` throws
+ */
+export const changeProtectedBranch = (
+  database: Database,
+  access: ProjectCall<Caller>,
+  change: BranchChange,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> =>
+  inTransaction(database, (transaction) => changeIn(transaction, access, change, author))
+
+async function changeIn(
+  transaction: DatabaseOrTransaction,
+  { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
+  { name, change, precondition }: BranchChange,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  const before = await getForChange(transaction, project, name, caller)
+  precondition?.(before.updatedAt)
+  const rules = change(before)
+  const changed = await updateProtectedBranch(transaction, before, rules)
+  const details = { name, ...auditedRules(rules) }
+  await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', details)
+  return changed
+}
+
+interface ForDevelopers {
+  /** Undefined: as it is; maintainers only, where the branch is not protected yet. */
+  push: boolean | undefined
+  merge: boolean | undefined
+}
+
+const levelFor = (developers: boolean) => [developers ? accessLevels.developer : accessLevels.maintainer]
+
+/**
+ * Protects the branch of exactly this name, or changes its protection.
+ *
+ * @throws DomainError invalid as {@link protectBranch}; forbidden when only administrators may
+ */
+export async function protectOneBranch(
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  { push, merge }: ForDevelopers,
+  author: AuditAuthor,
+): Promise<void> {
+  requireName(name)
+  const change = (branch: ProtectedBranch): BranchRules => {
+    const { allowForcePush, codeOwnerApprovalRequired } = branch
+    const levels = levelsOfBranch(branch)
+    return {
+      ...{ allowForcePush, codeOwnerApprovalRequired },
+      levels: {
+        ...levels,
+        ...(push !== undefined && { push: levelFor(push) }),
+        ...(merge !== undefined && { merge: levelFor(merge) }),
+      },
+    }
+  }
+  const levels = { push: levelFor(push === true), merge: levelFor(merge === true), unprotect: [] }
+  const rules = { name, levels, allowForcePush: false, codeOwnerApprovalRequired: false }
+  await inTransaction(database, async (transaction) => {
+    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    if (isProtected) await changeIn(transaction, access, { name, change, precondition: undefined }, author)
+    else await addTo(transaction, access.project, rules, author)
+  })
+}
+
+/** Lifts the protection of exactly this name, where there is one. @throws DomainError forbidden when only administrators may */
+export const unprotectOneBranch = (
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  author: AuditAuthor,
+): Promise<void> =>
+  inTransaction(database, async (transaction) => {
+    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    if (isProtected) await liftIn(transaction, access, { name }, author)
+  })
+
+/** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
+async function getForChange(
+  transaction: DatabaseOrTransaction,
+  { id }: Project,
+  name: string,
+  { user }: Caller,
+): Promise<ProtectedBranch> {
+  const branch = await lockProtectedBranch(transaction, id, name)
+  if (!branch) throw notFound()
+  if (lowestLevel(levelsOfBranch(branch).unprotect) >= administratorLevel && !user.admin) {
+    throw forbidden('Only administrators may change or lift this protection')
+  }
+  return branch
+}
+
+/**
+ * Lifts the protection; the branch itself stays.
+ *
+ * @throws DomainError not-found; precondition-failed; forbidden when only administrators may
+ */
+export const unprotectBranch = (
+  database: Database,
+  access: ProjectCall<Caller>,
+  { name, precondition }: { name: string; precondition: Precondition | undefined },
+  author: AuditAuthor,
+): Promise<void> =>
+  inTransaction(database, (transaction) => liftIn(transaction, access, { name, precondition }, author))
+
+async function liftIn(
+  transaction: DatabaseOrTransaction,
+  { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
+  { name, precondition }: { name: string; precondition?: Precondition | undefined },
+  author: AuditAuthor,
+): Promise<void> {
+  const { updatedAt } = await getForChange(transaction, project, name, caller)
+  precondition?.(updatedAt)
+  await deleteProtectedBranch(transaction, project.id, name)
+  await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
+}

@@ -1,0 +1,89 @@
+import {
+  type AuditAuthor,
+  type Database,
+  inTransaction,
+  type ProtectedTag,
+  type Rows,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { invalid, notFound, unprocessable } from '@switchyard/domain'
+import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { recordProjectEvent } from '../../audit/audit.js'
+import type { ProjectCall } from '../../guards.js'
+import {
+  createProtectedTag,
+  deleteProtectedTag,
+  findProtectedTag,
+  listProtectedTags as listStoredTags,
+  lockAndCountProtectedTags,
+  type NewProtectedTag,
+} from './store.js'
+
+export async function listProtectedTags(
+  database: Database,
+  { project }: ProjectCall,
+  { skip, take }: Rows,
+): Promise<{ tags: ProtectedTag[]; total: number }> {
+  const found = await listStoredTags(database, project.id)
+  return { tags: found.slice(skip, skip + take), total: found.length }
+}
+
+/** @param name the name or the pattern as it was protected @throws DomainError not-found */
+export async function getProtectedTag(
+  database: Database,
+  { project }: ProjectCall,
+  name: string,
+): Promise<ProtectedTag> {
+  const tag = await findProtectedTag(database, project.id, name)
+  if (!tag) throw notFound()
+  return tag
+}
+
+/**
+ * Protects a tag, or every tag that a pattern matches.
+ *
+ * @throws DomainError invalid for a name that no tag can have or that is too long, and when the project has as many
+ *   protections as are allowed; unprocessable when the name is protected already
+ */
+export async function protectTag(
+  database: Database,
+  { project }: ProjectCall,
+  given: Omit<NewProtectedTag, 'projectId'>,
+  author: AuditAuthor,
+): Promise<ProtectedTag> {
+  const { name, createLevels } = given
+  if (name.length > protectionNameLengthMax) {
+    throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
+  }
+  if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid tag name'] })
+  try {
+    return await inTransaction(database, async (transaction) => {
+      if ((await lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
+        throw invalid(`A project can have ${protectionsPerProjectMax} protected tags at most`)
+      }
+      const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })
+      await recordProjectEvent(transaction, author, project.id, 'protected_tag_created', {
+        name,
+        create_access_level: lowestLevel(createLevels),
+      })
+      return protectedTag
+    })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw unprocessable('Name has already been taken', { cause: error })
+  }
+}
+
+/** Lifts the protection; the tags themselves stay. @throws DomainError not-found */
+export async function unprotectTag(
+  database: Database,
+  { project }: ProjectCall,
+  name: string,
+  author: AuditAuthor,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    if (!(await deleteProtectedTag(transaction, project.id, name))) throw notFound()
+    await recordProjectEvent(transaction, author, project.id, 'protected_tag_removed', { name })
+  })
+}

@@ -1,0 +1,88 @@
+import { findProjectForUser } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import { findMergeBase } from '@switchyard/git-storage/commit-range'
+import { findBranchTip } from '@switchyard/git-storage/find-refs'
+import { findTagTarget, fullName } from '@switchyard/git-storage/list-refs'
+import type { Repository } from '@switchyard/git-storage/repository'
+import { z } from 'zod'
+import { type Repeated, repeat } from '../../repeat.js'
+import type { Storages } from '../../storages/storages.js'
+import { type StoringDependencies, storePushDeliveries } from './publish.js'
+import { type ClaimedIntent, claimIntents, forgetIntents } from './store.js'
+
+interface Needs extends StoringDependencies {
+  storages: Storages
+}
+
+const pauseMs = 5_000
+const atOnceMax = 50
+/** Time until a change that cannot be decided yet is checked again. */
+const againInMs = 60_000
+/** When git has not changed a reference within this time, it never does. */
+const undecidedMsMax = 10 * 60_000
+/** A change is forgotten when its repository cannot be read for this time. */
+const unreadableMsMax = dayMs
+
+/** What `beginChange` stores beside a change. */
+const aboutSchema = z.object({
+  user: z.object({ id: z.int(), name: z.string(), username: z.string(), email: z.string() }),
+  baseUrl: z.string(),
+  pushOptions: z.array(z.string()),
+})
+
+/**
+ * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes that did not happen.
+ * When that process is only slow, its deliveries have the same key, so that no change is delivered twice.
+ */
+export const startNotifying = (needs: Needs): Repeated =>
+  repeat(
+    (signal) => publishInterrupted(needs, signal),
+    pauseMs,
+    (err) =>
+      needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; tried again in 5 s'),
+  )
+
+async function publishInterrupted(needs: Needs, signal: AbortSignal): Promise<void> {
+  const { database, storages, logger } = needs
+  const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
+  for (const change of await claimIntents(database, claim)) {
+    if (signal.aborted) return
+    try {
+      if ((await notify(needs, change)) || change.recordedMsAgo > undecidedMsMax) {
+        await forgetIntents(database, [change.id])
+      }
+    } catch (err) {
+      logger.warn({ err, project_id: change.projectId }, 'could not find out whether a reference has changed')
+      if (change.recordedMsAgo > unreadableMsMax) await forgetIntents(database, [change.id])
+    }
+  }
+}
+
+/** @returns whether the change has happened and its deliveries are stored */
+async function notify(
+  needs: Needs,
+  { id, projectId, about: stored, ref, before, after }: ClaimedIntent,
+): Promise<boolean> {
+  const change = { ref, before, after }
+  const found = await findProjectForUser(needs.database, String(projectId), null)
+  if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
+  const about = { ...aboutSchema.parse(stored), project: found.project }
+  return storePushDeliveries(needs, null, about, [{ change, id }])
+}
+
+/**
+ * Whether a reference has been changed, as far as the repository shows: the branch may have moved on since. A commit that a later
+ * force push removed counts as one that never arrived.
+ */
+async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
+  const tags = fullName('tag', '')
+  if (ref.startsWith(tags)) return isNow(await findTagTarget(repository, ref.slice(tags.length)), after)
+  const tip = await findBranchTip(repository, ref.slice(fullName('branch', '').length))
+  if (isNow(tip, after)) return true
+  if (tip === null || tip === before || isZeroId(after)) return false
+  return (await findMergeBase(repository, [after, tip])) === after
+}
+
+const isNow = (target: string | null, after: string): boolean =>
+  target === null ? isZeroId(after) : target === after

@@ -1,0 +1,213 @@
+import {
+  type Database,
+  enqueueForProject,
+  inTransaction,
+  isDatabaseUnavailable,
+  type Project,
+  sqlOf,
+} from '@switchyard/db'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
+import type { Git } from '@switchyard/git-storage/git'
+import { findCommit } from '@switchyard/git-storage/read-commits'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
+import pTimeout from 'p-timeout'
+import type { BackgroundWork } from '../../background-work.js'
+import type { Jobs } from '../../jobs.js'
+import { deleteReleases, findReleasesOfTags } from '../../publishing/releases/store.js'
+import { releaseHook } from '../../shapes/hooks.js'
+import { pushHook } from '../../shapes/push-hook.js'
+import {
+  type Change,
+  comparingMs,
+  eventOf,
+  findCheckedOut,
+  pushedCommits,
+  tagsFolder,
+} from '../pushes/pushes.js'
+
+/** The parts that webhook deliveries of changes are stored with. */
+export interface StoringDependencies {
+  database: Database
+  git: Git
+  logger: Logger
+}
+
+/** The parts that a change of references takes. */
+export interface ReferenceDependencies extends StoringDependencies {
+  jobs: Jobs
+  backgroundWork: BackgroundWork
+}
+
+const branchesFolder = 'refs/heads/'
+
+/** Webhooks are notified of this many references of one push: a push of more references mirrors a repository. */
+export const notifiedChangesMax = 100
+/** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
+const awaitedMs = 500
+/** Time after which storing a delivery is no longer tried again. */
+const storedWithinMs = 10 * 60_000
+/** The changes that were stored before they happened. */
+interface Intents {
+  /** Identifies the event of a change; undefined for one that was not stored. */
+  idOf: (change: RefChange) => string | undefined
+  /** Called when the deliveries of every change are stored. */
+  forget: () => Promise<void>
+}
+
+/**
+ * Does the work that follows a change of references: requests housekeeping, deletes the releases of deleted tags, publishes
+ * events and stores webhook deliveries. The references have changed already, so a failure here does not make a push appear
+ * refused, and slow work does not delay its answer.
+ */
+export async function referencesChanged(
+  dependencies: ReferenceDependencies,
+  about: Change,
+  changes: readonly RefChange[],
+  intended: Intents,
+): Promise<void> {
+  const { jobs, backgroundWork, logger } = dependencies
+  jobs.requestHousekeeping(about.project.id)
+  await deleteReleasesOfTags(dependencies, about, changes)
+  const notified = changes.slice(0, notifiedChangesMax).flatMap((change) => {
+    const event = eventOf(change.ref)
+    return event === null ? [] : [{ event, change }]
+  })
+  await announce(dependencies, about.project, notified)
+  const stored = storePushDeliveries(
+    dependencies,
+    backgroundWork,
+    about,
+    notified.map(({ change }) => ({ change, id: intended.idOf(change) })),
+  )
+  const forget = async () => {
+    if (await stored) await intended.forget()
+  }
+  backgroundWork.run(
+    forget().catch((err: unknown) =>
+      logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
+    ),
+  )
+  await pTimeout(stored, { milliseconds: awaitedMs, message: false })
+}
+
+/** Longest text of a tag in a notice. */
+const noticeTextMax = 10_000
+
+async function announce(
+  { jobs, git, logger }: ReferenceDependencies,
+  project: Project,
+  notified: readonly { event: 'push' | 'tag_push'; change: RefChange }[],
+): Promise<void> {
+  const repository = git.open(project)
+  for (const { event, change } of notified) {
+    const { commitId, message } = await findCheckedOut(repository, change).catch((err: unknown) => {
+      logger.warn({ err, project_id: project.id }, 'could not read a tag that was pushed')
+      return { commitId: null, message: null }
+    })
+    const about = { checkout_sha: commitId, message: message?.slice(0, noticeTextMax) ?? null }
+    jobs.announce({ event, project_id: project.id, ...change, ...about })
+  }
+}
+
+/**
+ * A release is deleted with its tag, and webhooks are notified. While the database is unreachable, the release stays, and is shown
+ * without a commit.
+ */
+async function deleteReleasesOfTags(
+  { database, git, jobs, logger }: ReferenceDependencies,
+  { project, baseUrl }: Change,
+  changes: readonly RefChange[],
+): Promise<void> {
+  const targets = new Map(
+    changes
+      .filter(({ ref, after }) => ref.startsWith(tagsFolder) && isZeroId(after))
+      .map(({ ref, before }) => [ref.slice(tagsFolder.length), before]),
+  )
+  if (targets.size === 0) return
+  const tags = [...targets.keys()]
+  const repository = git.open(project)
+  try {
+    // git may wait for a slot for longer than a transaction lasts.
+    const commits = new Map<string, Commit | null>()
+    for (const { tag } of await findReleasesOfTags(database, project.id, tags, notifiedChangesMax)) {
+      commits.set(tag, await findCommit(repository, targets.get(tag) ?? ''))
+    }
+    if (commits.size === 0) return
+    const deleted = await inTransaction(database, async (transaction) => {
+      const releases = await findReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
+      if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
+      for (const release of releases) {
+        const commit = commits.get(release.tag) ?? null
+        await enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
+          releaseHook(release, { action: 'delete', project, commit, baseUrl }),
+        )
+      }
+      return releases
+    })
+    for (const { id, tag } of deleted) {
+      jobs.announce({ event: 'releases', project_id: project.id, id: Number(id), tag, action: 'delete' })
+    }
+  } catch (error) {
+    logger.warn({ err: error, project_id: project.id }, 'could not delete the releases of deleted tags')
+  }
+}
+
+/**
+ * Stores the webhook deliveries of changes.
+ *
+ * @param backgroundWork null: storing is tried only once
+ * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
+ * @returns whether all deliveries are stored
+ */
+export async function storePushDeliveries(
+  { database, git, logger }: StoringDependencies,
+  backgroundWork: BackgroundWork | null,
+  about: Change,
+  changes: readonly { change: RefChange; id: string | undefined }[],
+): Promise<boolean> {
+  const { project } = about
+  const compareUntilMs = performance.now() + comparingMs
+  try {
+    const repository = git.open(project)
+    for (const { change, id } of changes) {
+      const event = eventOf(change.ref)
+      if (event === null) continue
+      let made: Promise<ReturnType<typeof pushHook>> | undefined
+      // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second delivery.
+      const make = () => {
+        made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) => {
+          const delivery = pushHook(change, commits, about)
+          return id === undefined ? delivery : { ...delivery, dedupeKey: id }
+        })
+        return made
+      }
+      const accepts = async (webhook: BranchFilter) =>
+        event !== 'push' || matchesBranch(webhook, change.ref.slice(branchesFolder.length))
+      await storeWhenPossible(backgroundWork, () =>
+        enqueueForProject(database.pool, project.id, event, make, accepts),
+      )
+    }
+    return true
+  } catch (error) {
+    logger.warn({ err: error, project_id: project.id }, 'could not notify webhooks of a push')
+    return false
+  }
+}
+
+/** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
+async function storeWhenPossible(
+  backgroundWork: BackgroundWork | null,
+  store: () => Promise<void>,
+): Promise<void> {
+  const untilMs = performance.now() + storedWithinMs
+  for (;;) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!backgroundWork || !isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
+      await backgroundWork.waitBeforeRetry()
+    }
+  }
+}

@@ -1,0 +1,307 @@
+import { addMember, holdsWithinASecond } from '@switchyard/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Harness, json, outcome, startHarness } from '../harness.js'
+
+let harness: Harness
+/** A private project of `owner`: `user` is its developer, `maintainer` its maintainer. */
+let project: { id: number }
+let maintainer: string
+beforeAll(async () => {
+  harness = await startHarness()
+  const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'shared' })))
+  project = { id: Number(body?.id) }
+  await addMember(harness.database, project, harness.users.user, 30)
+  const { id } = await newUser('maintainer')
+  await addMember(harness.database, project, { id }, 40)
+  maintainer = await harness.secretOf({ id })
+})
+afterAll(() => harness?.close())
+
+const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
+const forbidden = { status: 403, body: { message: '403 Forbidden' } }
+const needs = (role: string) => ({
+  status: 403,
+  body: { message: `403 Forbidden - You need at least the role ${role} in this project` },
+})
+const noProject = { status: 404, body: { message: '404 Project Not Found' } }
+const noRow = { status: 404, body: { message: '404 Not found' } }
+
+async function newUser(username: string) {
+  const given = { username, name: username, email: `${username}@example.com` }
+  const { body } = await outcome(harness.send('admin', 'POST', '/users', json(given)))
+  return { id: Number(body?.id) }
+}
+
+const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
+const branches = (suffix = '') => `/projects/Owner%2Fshared/protected_branches${suffix}`
+
+/** Each of these endpoints is for maintainers: nobody else gets past its guard, whatever the request holds. */
+const endpoints = [
+  ['POST', 'members'],
+  ['PUT', 'members/1'],
+  ['DELETE', 'members/1'],
+  ['POST', 'protected_branches'],
+  ['GET', 'protected_branches'],
+  ['GET', 'protected_branches/main'],
+  ['PATCH', 'protected_branches/main'],
+  ['DELETE', 'protected_branches/main'],
+] as const
+
+describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
+  it('is for maintainers of a project they can see', async () => {
+    const path = `/projects/${project.id}/${suffix}`
+    expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
+    expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
+    expect(await outcome(harness.send('user', method, path))).toEqual(needs('Maintainer'))
+    const stranger = await harness.secretOf(
+      await newUser(`stranger-${method}-${suffix.replaceAll('/', '-')}`),
+    )
+    expect(await outcome(harness.send(stranger, method, path))).toEqual(noProject)
+    expect(await outcome(harness.send('admin', method, `/projects/2000000000/${suffix}`))).toEqual(noProject)
+    if (method !== 'GET') expect((await harness.send('ownerReading', method, path)).status).toBe(403)
+  })
+})
+
+describe('members', () => {
+  it('come and go, and their role counts at once', async () => {
+    const { id } = await newUser('guest-to-be')
+    const secret = await harness.secretOf({ id })
+    expect(await outcome(harness.send(secret, 'GET', `/projects/${project.id}`))).toEqual(noProject)
+    const added = await outcome(
+      harness.send(maintainer, 'POST', members(), json({ user_id: String(id), access_level: '10' })),
+    )
+    expect(added).toMatchObject({
+      status: 201,
+      body: { id, username: 'guest-to-be', state: 'active', access_level: 10, expires_at: null },
+    })
+    expect((await harness.send(secret, 'GET', `/projects/${project.id}`)).status).toBe(200)
+    const commits = await outcome(harness.send(secret, 'GET', `/projects/${project.id}/repository/commits`))
+    expect(commits).toEqual(needs('Reporter'))
+
+    expect((await harness.send('owner', 'DELETE', members(`/${id}`))).status).toBe(204)
+    expect(await outcome(harness.send(secret, 'GET', `/projects/${project.id}`))).toEqual(noProject)
+    expect(await outcome(harness.send('owner', 'DELETE', members(`/${id}`)))).toEqual(noRow)
+  })
+
+  it('are added by their username, for whoever may not list the users', async () => {
+    const { id } = await newUser('Named-Guest')
+    const add = (username: string) =>
+      outcome(harness.send(maintainer, 'POST', members(), json({ username, access_level: 10 })))
+    expect(await add('named-guest')).toMatchObject({ status: 201, body: { id, username: 'Named-Guest' } })
+    expect(await add('nobody-of-this-name')).toEqual({ status: 404, body: { message: '404 User Not Found' } })
+    expect((await harness.send('owner', 'DELETE', members(`/${id}`))).status).toBe(204)
+  })
+
+  it('are listed by page, the owner among them', async () => {
+    const response = await harness.send('ownerReading', 'GET', members('?per_page=2'))
+    expect(response.headers.get('X-Total')).toBe('3')
+    const { body } = await outcome(response)
+    expect(body).toMatchObject([
+      { username: 'Owner', access_level: 50 },
+      { username: 'ordinary', access_level: 30 },
+    ])
+    expect(body).not.toHaveProperty('0.email')
+  })
+
+  it('are listed with inherited ones, and found by their user, as GitLab does it', async () => {
+    const direct = await outcome(harness.send('owner', 'GET', members()))
+    expect(await outcome(harness.send('owner', 'GET', members('/all')))).toEqual(direct)
+    const paged = await harness.send('owner', 'GET', members('/all?per_page=1&page=2'))
+    expect(paged.headers.get('X-Total')).toBe('3')
+    expect(paged.headers.get('Link')).toContain(`/members/all?`)
+    const { id } = harness.users.user
+    for (const suffix of [`/${id}`, `/all/${id}`]) {
+      const found = await outcome(harness.send('ownerReading', 'GET', members(suffix)))
+      expect(found).toMatchObject({ status: 200, body: { id, username: 'ordinary', access_level: 30 } })
+    }
+    for (const suffix of ['/2000000000', '/all/2000000000', `/${harness.users.admin.id}`]) {
+      expect(await outcome(harness.send('owner', 'GET', members(suffix))), suffix).toEqual(noRow)
+    }
+    for (const suffix of ['/x', '/all/x']) {
+      expect(await outcome(harness.send('owner', 'GET', members(suffix)))).toEqual({
+        status: 400,
+        body: { error: 'user_id is invalid' },
+      })
+    }
+  })
+
+  it('are added once, and never above the level of whoever adds them', async () => {
+    const add = (who: string, user_id: number, access_level: number) =>
+      outcome(harness.send(who, 'POST', members(), json({ user_id, access_level })))
+    expect(await add('owner', harness.users.user.id, 20)).toEqual({
+      status: 409,
+      body: { message: 'Member already exists' },
+    })
+    expect(await add('owner', harness.users.owner.id, 20)).toMatchObject({ status: 409 })
+    expect(await add('owner', 2_000_000_000, 20)).toEqual({
+      status: 404,
+      body: { message: '404 User Not Found' },
+    })
+    expect(await add(maintainer, harness.users.admin.id, 50)).toEqual(forbidden)
+  })
+
+  it('keep their owner', async () => {
+    const refused = { status: 403, body: { message: '403 Forbidden - A project cannot lose its owner' } }
+    const path = members(`/${harness.users.owner.id}`)
+    expect(await outcome(harness.send('owner', 'DELETE', path))).toEqual(refused)
+    expect(await outcome(harness.send(maintainer, 'DELETE', path))).toEqual(refused)
+    expect(await outcome(harness.send('owner', 'DELETE', members('/x')))).toEqual({
+      status: 400,
+      body: { error: 'user_id is invalid' },
+    })
+  })
+
+  it.each([
+    [{}, 'access_level is missing'],
+    [{ access_level: 10 }, 'user_id, username are missing, at least one parameter must be provided'],
+    [{ user_id: 1, username: 'x', access_level: 10 }, 'user_id, username are mutually exclusive'],
+    [{ user_id: 'x', access_level: 10 }, 'user_id is invalid'],
+    [{ user_id: 1, access_level: 35 }, 'access_level does not have a valid value'],
+    [{ user_id: 1, access_level: 'x' }, 'access_level is invalid'],
+  ])('refuse %j', async (given, error) => {
+    expect(await outcome(harness.send('owner', 'POST', members(), json(given)))).toEqual({
+      status: 400,
+      body: { error },
+    })
+  })
+})
+
+describe('PUT /projects/:id/members/:user_id', () => {
+  const change = (who: string, id: number, fields: object) =>
+    outcome(harness.send(who, 'PUT', members(`/${id}`), json(fields)))
+  const add = async (username: string, access_level: number) => {
+    const { id } = await newUser(username)
+    await harness.send('owner', 'POST', members(), json({ user_id: id, access_level }))
+    return { id, secret: await harness.secretOf({ id }) }
+  }
+
+  it('gives a member another role, which counts at once, for reading code too', async () => {
+    const { id, secret } = await add('to-be-demoted', 30)
+    const commits = `/projects/${project.id}/repository/commits`
+    expect((await harness.send(secret, 'GET', commits)).status).toBe(200)
+    expect(await change(maintainer, id, { access_level: '10' })).toMatchObject({
+      status: 200,
+      body: { id, username: 'to-be-demoted', access_level: 10, expires_at: null, membership_state: 'active' },
+    })
+    expect(await outcome(harness.send(secret, 'GET', commits))).toEqual(needs('Reporter'))
+    const path = `/audit_events?event_name=member_changed&entity_id=${project.id}`
+    const audit = await outcome(harness.send('admin', 'GET', path))
+    expect(audit.body).toMatchObject([
+      { details: { user_id: id, access_level: 10, access_level_before: 30 }, entity_type: 'Project' },
+    ])
+  })
+
+  it('is noticed by another instance within a second', async () => {
+    const other = await harness.start()
+    const { id, secret } = await add('demoted-elsewhere', 30)
+    const elsewhere = () =>
+      harness.send(secret, 'GET', `/projects/${project.id}/repository/commits`, {}, other)
+    expect((await elsewhere()).status).toBe(200)
+    expect((await change('owner', id, { access_level: 10 })).status).toBe(200)
+    await holdsWithinASecond(async () => (await elsewhere()).status !== 200)
+    expect(await outcome(elsewhere())).toEqual(needs('Reporter'))
+  })
+
+  it('raises nobody above the role of its caller, and changes nobody who stands above it', async () => {
+    const peer = await add('second-owner', 50)
+    const developer = await add('promoted', 30)
+    expect(await change(maintainer, developer.id, { access_level: 50 })).toEqual(forbidden)
+    expect(await change(maintainer, developer.id, { access_level: 40 })).toMatchObject({ status: 200 })
+    expect(await change(maintainer, peer.id, { access_level: 10 })).toEqual(forbidden)
+    expect(await outcome(harness.send(maintainer, 'DELETE', members(`/${peer.id}`)))).toEqual(forbidden)
+    expect(await change('owner', peer.id, { access_level: 20 })).toMatchObject({ status: 200 })
+  })
+
+  it('keeps the owner, refuses bad input, and knows members only', async () => {
+    const refused = { status: 403, body: { message: '403 Forbidden - A project cannot lose its owner' } }
+    expect(await change('owner', harness.users.owner.id, { access_level: 10 })).toEqual(refused)
+    expect(await change('admin', harness.users.owner.id, { access_level: 40 })).toEqual(refused)
+    expect(await change('owner', 2_000_000_000, { access_level: 10 })).toEqual(noRow)
+    expect(await change('owner', harness.users.user.id, {})).toEqual({
+      status: 400,
+      body: { error: 'access_level is missing' },
+    })
+    expect(await change('owner', harness.users.user.id, { access_level: 35 })).toEqual({
+      status: 400,
+      body: { error: 'access_level does not have a valid value' },
+    })
+  })
+})
+
+describe('protected branches', () => {
+  it('are made, found under their encoded name, and removed', async () => {
+    const given = { name: 'release/*', push_access_level: 30, allow_force_push: 'true' }
+    const level = { access_level: 30, access_level_description: 'Developers + Maintainers' }
+    const expected = {
+      name: 'release/*',
+      push_access_levels: [level],
+      merge_access_levels: [{ access_level: 40 }],
+      allow_force_push: true,
+    }
+    const made = await outcome(harness.send(maintainer, 'POST', branches(), json(given)))
+    expect(made).toMatchObject({ status: 201, body: expected })
+    const list = await outcome(harness.send('owner', 'GET', branches()))
+    expect(list).toMatchObject({ status: 200, body: [expected] })
+
+    for (const name of ['release%2F*', 'release%2f%2A']) {
+      const one = await outcome(harness.send('owner', 'GET', branches(`/${name}`)))
+      expect(one).toEqual({ status: 200, body: made.body })
+    }
+    expect(await outcome(harness.send('owner', 'GET', branches('/release%2F1.0')))).toEqual(noRow)
+    expect((await harness.send('owner', 'DELETE', branches('/release%2F*'))).status).toBe(204)
+    expect(await outcome(harness.send('owner', 'DELETE', branches('/release%2F*')))).toEqual(noRow)
+  })
+
+  it('exist once per name and let maintainers push unless told otherwise', async () => {
+    const made = await outcome(harness.send('owner', 'POST', branches(), json({ name: 'v1.0' })))
+    expect(made.body).toMatchObject({
+      push_access_levels: [{ access_level: 40, access_level_description: 'Maintainers' }],
+      allow_force_push: false,
+    })
+    expect(await outcome(harness.send('owner', 'POST', branches(), json({ name: 'v1.0' })))).toEqual({
+      status: 409,
+      body: { message: "Protected branch 'v1.0' already exists" },
+    })
+    expect((await harness.send('owner', 'GET', branches('/v1.0'))).status).toBe(200)
+  })
+
+  it.each([
+    [{}, { error: 'name is missing' }],
+    [{ name: ' ' }, { error: 'name is empty' }],
+    [{ name: 'a\0b' }, { error: 'name is invalid' }],
+    [{ name: 'x', push_access_level: 50 }, { error: 'push_access_level does not have a valid value' }],
+    [{ name: 'x', allow_force_push: 3 }, { error: 'allow_force_push is invalid' }],
+    [{ name: '--upload-pack=x' }, { message: { name: ['is not a valid branch name'] } }],
+    [{ name: 'a..b' }, { message: { name: ['is not a valid branch name'] } }],
+    [{ name: 'a'.repeat(256) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
+  ])('refuse %j', async (given, body) => {
+    expect(await outcome(harness.send('owner', 'POST', branches(), json(given)))).toEqual({
+      status: 400,
+      body,
+    })
+  })
+
+  it('are bounded in number, also when two are made at once', async () => {
+    const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'full' })))
+    const projectId = Number(body?.id)
+    const rows = Array.from({ length: 499 }, (_, number) => ({ projectId, name: `b${number}` }))
+    await harness.database.prisma.protectedBranch.createMany({
+      data: rows.map((row) => ({ ...row, pushAccessLevel: 40, allowForcePush: false })),
+    })
+    const made = ['x', 'y'].map((name) =>
+      outcome(harness.send('owner', 'POST', `/projects/${projectId}/protected_branches`, json({ name }))),
+    )
+    const outcomes = (await Promise.all(made)).toSorted((a, b) => a.status - b.status)
+    expect(outcomes).toEqual([
+      expect.objectContaining({ status: 201 }),
+      { status: 400, body: { message: 'A project can have 500 protected branches at most' } },
+    ])
+  })
+
+  it('refuse a name with NUL in the path', async () => {
+    expect(await outcome(harness.send('owner', 'GET', branches('/a%00b')))).toEqual({
+      status: 400,
+      body: { error: 'name is invalid' },
+    })
+  })
+})

@@ -1,0 +1,110 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, sessionsOf, startGitHarness } from '../git-harness.js'
+
+let harness: GitHarness
+// No request here changes it.
+let sample: Awaited<ReturnType<typeof pushSample>>
+
+beforeAll(async () => {
+  harness = await startGitHarness()
+  sample = await pushSample(harness)
+})
+afterAll(async () => {
+  await sample?.work.close()
+  await harness?.close()
+})
+
+const services = ['git-upload-pack', 'git-receive-pack'] as const
+
+/** A request that git itself would not send. */
+async function sendTo(
+  service: (typeof services)[number],
+  project: Parameters<GitHarness['pathOf']>[0],
+  body: Uint8Array | string,
+  encoding: Record<string, string> = {},
+) {
+  const url = new URL(harness.remote('owner', project))
+  const response = await fetch(`${url.origin}${url.pathname}/${service}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}`,
+      'Content-Type': `application/x-${service}-request`,
+      ...encoding,
+    },
+    body,
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+const refusal = (fields: object) => ({ ...fields, request_id: expect.any(String) })
+
+const gzipped = { 'Content-Encoding': 'gzip' }
+
+test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves on', async (service) => {
+  const { project, work } = sample
+  // Breaks off within a packet: of a whole one that it cannot read git might complain first.
+  const broken = gzipSync(`fff0want ${'0'.repeat(65_000)}`).subarray(0, 50)
+  for (const body of ['notgzip', broken]) {
+    const { status, text } = await sendTo(service, project, body, gzipped)
+    expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
+  }
+  const heads = await work.git('ls-remote', harness.remote('owner', project), 'refs/heads/main')
+  expect(heads).toContain('refs/heads/main')
+})
+
+test.for(services)('%s answers 400 to what is not its protocol', async (service) => {
+  const { project } = sample
+  for (const body of ['zzzz', '', '0032want']) {
+    const { status, text } = await sendTo(service, project, body)
+    const message = `${service} could not read the request`
+    expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
+  }
+})
+
+const version2 = { 'Git-Protocol': 'version=2' }
+
+test.for([
+  ['000awant x0000', {}],
+  ['0014command=foobar\n0000', {}],
+  ['0001', version2],
+  ['', version2],
+  ['0011command=fetch00010011want zzzzzzzz\n0000', version2],
+  ['0011command=fetch0011command=fetch0000', version2],
+] as const)('git-upload-pack answers 400 to %j', async ([body, headers]) => {
+  const { project } = sample
+  const { status, text } = await sendTo('git-upload-pack', project, body, headers)
+  const message = 'git-upload-pack could not read the request'
+  expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
+})
+
+test('broken gzip is told to clients of version 2, too, to which git itself says nothing', async () => {
+  const { project } = sample
+  const broken = gzipSync('0014command=ls-refs\n0000').subarray(0, 15)
+  const { status, text } = await sendTo('git-upload-pack', project, broken, { ...gzipped, ...version2 })
+  expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
+})
+
+test.for(services)('%s answers 415 to what is packed in a way that it does not know', async (service) => {
+  const { project } = sample
+  const { status, text } = await sendTo(service, project, '0000', { 'Content-Encoding': 'br' })
+  expect([status, JSON.parse(text)]).toEqual([415, refusal({ error: 'the body could not be read' })])
+})
+
+test.for(services)(
+  '%s answers a client that sends all it has before it reads, plain or packed',
+  async (service) => {
+    const { project } = sample
+    const zeros = Buffer.alloc(20 * 1024 * 1024)
+    expect((await sendTo(service, project, zeros)).status).toBe(400)
+    expect((await sendTo(service, project, gzipSync(zeros), gzipped)).status).toBe(400)
+  },
+)
+
+test('a fetch whose question unpacks to more than anyone asks is cut off', async () => {
+  const project = await harness.project({ visibility: 'public' })
+  const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, `0032want ${'1'.repeat(40)}\n`))
+  // git answers the first questions while it reads.
+  expect((await sendTo('git-upload-pack', project, bomb, gzipped)).text).toContain('not our ref')
+  await expect.poll(() => sessionsOf(harness, project)).toEqual([])
+})
