@@ -18,6 +18,10 @@ export interface SagaKindCount {
 const inRange = `s.tenant = $1 AND s.first_seen_at >= $2 AND s.first_seen_at <= $3
   AND ($4::text IS NULL OR s.service_name = $4)`
 
+const failedInRange = `e.tenant = $1 AND e.first_seen_at >= $2 AND e.first_seen_at <= $3
+  AND ($4::text IS NULL OR EXISTS (
+    SELECT FROM sagas s WHERE s.tenant = e.tenant AND s.id = e.saga_id AND s.service_name = $4))`
+
 const valuesOf = ({ tenant, from, to, serviceName }: StatsRange) => [tenant, from, to, serviceName ?? null]
 
 /** How many sagas there are of each service, status and outcome. */
@@ -45,7 +49,7 @@ export async function measureSagaDurations(database: Readable, range: StatsRange
     {
       text: `SELECT s.service_name AS "serviceName", s.outcome, count(*)::double precision AS count,
         percentile_disc(ARRAY[0.5, 0.9, 0.99]) WITHIN GROUP (ORDER BY
-          round(extract(epoch FROM s.ended_at - COALESCE(s.started_at, s.first_seen_at)) * 1000)::double precision
+          round(date_part('epoch', s.ended_at - COALESCE(s.started_at, s.first_seen_at)) * 1000)
         ) AS percentiles
       FROM sagas s WHERE ${inRange} AND s.ended_at >= COALESCE(s.started_at, s.first_seen_at)
       GROUP BY 1, 2 ORDER BY 1, 2`,
@@ -62,20 +66,25 @@ export interface FailureGroup {
   sample: string
   firstSeenAt: Date
   lastSeenAt: Date
-  /** Ids of some of the sagas. */
+  /** Ids of the newest sagas, five at most. */
   sagaIds: string[]
 }
 
 /** Failures grouped by their text without numbers and ids, the most frequent first. */
 export const groupFailures = (database: Readable, range: StatsRange, take: number): Promise<FailureGroup[]> =>
   readRows<FailureGroup>(database, {
-    text: `SELECT e.fingerprint, count(*)::double precision AS count,
-        min(e.failed_at) AS "firstSeenAt", max(e.failed_at) AS "lastSeenAt",
-        left((array_agg(e.text ORDER BY e.first_seen_at DESC))[1], 1000) AS sample,
-        (array_agg(DISTINCT e.saga_id))[1:5] AS "sagaIds"
-      FROM saga_errors e
-      WHERE e.tenant = $1 AND e.first_seen_at >= $2 AND e.first_seen_at <= $3 AND ($4::text IS NULL OR EXISTS (
-        SELECT FROM sagas s WHERE s.tenant = e.tenant AND s.id = e.saga_id AND s.service_name = $4))
-      GROUP BY e.fingerprint ORDER BY count(*) DESC, e.fingerprint LIMIT $5`,
+    // Texts and ids are read for the groups that are shown, each from the end of an index.
+    text: `WITH groups AS (
+      SELECT e.fingerprint, count(*)::double precision AS count, min(e.failed_at) AS first, max(e.failed_at) AS last
+      FROM saga_errors e WHERE ${failedInRange}
+      GROUP BY e.fingerprint ORDER BY count(*) DESC, e.fingerprint LIMIT $5)
+      SELECT fingerprint, count, first AS "firstSeenAt", last AS "lastSeenAt",
+        (SELECT left(e.text, 1000) FROM saga_errors e
+          WHERE e.fingerprint = groups.fingerprint AND ${failedInRange}
+          ORDER BY e.first_seen_at DESC LIMIT 1) AS sample,
+        ARRAY(SELECT e.saga_id FROM saga_errors e
+          WHERE e.fingerprint = groups.fingerprint AND ${failedInRange}
+          GROUP BY e.first_seen_at, e.saga_id ORDER BY e.first_seen_at DESC, e.saga_id LIMIT 5) AS "sagaIds"
+      FROM groups ORDER BY count DESC, fingerprint`,
     values: [...valuesOf(range), take],
   })
