@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 import { repository } from '../../ops/docker/test/support/build-stages.js'
 import { readRepositoryFile } from '../../ops/docker/test/support/compose.js'
-import { findDestination, readRoutes } from '../../packages/dev-env/src/gateway/routing-table.js'
+import { findDestination, readRoutes } from '../../packages/local-servers/src/gateway/routing-table.js'
 
 const architecture = readRepositoryFile('docs/architecture.md')
 const oneRequest = readRepositoryFile('docs/one-request.md')

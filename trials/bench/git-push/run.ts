@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { applyMigrations } from '@switchyard/db/migrations'
-import { startPostgres } from '@switchyard/dev-env'
+import { startPostgres } from '@switchyard/local-servers'
 import { startGitApi } from '../status/git-api.js'
 
 /** One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without hooks. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '@switchyard/db'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findFreePort } from '@switchyard/local-servers/free-port'
 import { hashToken } from '@switchyard/service-kit/http'
 
 const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/main.js', import.meta.url))

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { findJemalloc, toolsFolder } from '@switchyard/dev-env'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findJemalloc, toolsFolder } from '@switchyard/local-servers'
+import { findFreePort } from '@switchyard/local-servers/free-port'
 
 /** A server under load, in a separate process. */
 export interface Subject {

@@ -5,7 +5,7 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findFreePort } from '@switchyard/local-servers/free-port'
 import { startJobIssuer } from '@switchyard/testing'
 import { startRedis } from '../../support/redis.js'
 
