@@ -108,16 +108,19 @@ it('docs/architecture.md names every package, and what each may use as its manif
   }
 })
 
-const folders = ['packages', 'services'].flatMap((parent) =>
-  readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
-)
+const folders = [
+  ...['ops', 'proto', 'scripts', 'trials'],
+  ...['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
+  ),
+]
 
 it.each(folders)('%s says in its README where to begin, and names what exists', (folder) => {
   const readme = readRepositoryFile(`${folder}/README.md`)
   expect(readme.split('\n').filter((line) => line !== '').length).toBeGreaterThanOrEqual(5)
-  const named = [...readme.matchAll(/`((?:src|prisma|web)\/\S+?)`|\]\((\.[^)#]+)/g)].map(
-    ([, file, link]) => file ?? link,
-  )
+  const named = [
+    ...readme.matchAll(/`((?:src|prisma|web)\/\S+?|[\w/-]+\.(?:mjs|proto))`|\]\((\.[^)#]+)/g),
+  ].map(([, file, link]) => file ?? link)
   expect(named.filter((file = '') => !existsSync(join(repository, folder, file)))).toEqual([])
 })
 
