@@ -59,7 +59,7 @@ function readNotes() {
 
 /** The manifests of the base in one file, which overlays of users begin with. */
 async function writeManifests() {
-  const { findKubectl } = await import('../packages/dev-env/dist/bundle/kubectl.js')
+  const { findKubectl } = await import('../packages/local-servers/dist/bundle/kubectl.js')
   const kubectl = await findKubectl(toolsFolder(root), (line) => console.error(`• ${line}`))
   if (!kubectl) throw new SetupProblem('a kubectl with Kustomize 5 is missing, which makes the manifests')
   const manifests = execFileSync(kubectl, ['kustomize', join(root, 'ops/deploy/kubernetes/base')])

@@ -11,8 +11,8 @@ const { operands } = readArguments(
 )
 
 await run(async (stop) => {
-  await bootstrap(stop, { names: ['packages/dev-env'] })
+  await bootstrap(stop, { names: ['packages/local-servers'] })
   exitWhenStopped(stop)
-  const { reportSaga } = await import('../packages/dev-env/dist/bundle/report-saga.js')
+  const { reportSaga } = await import('../packages/local-servers/dist/bundle/report-saga.js')
   return await reportSaga(`localhost:${process.env.GRPC_PORT || 50051}`, operands[0] ?? randomUUID())
 })

@@ -17,7 +17,7 @@ const startedAt = 0
 
 await run(async (stop) => {
   await bootstrap(stop, { names: partsOfStart(root) })
-  const { runStart } = await import('../packages/dev-env/dist/bundle/index.js')
+  const { runStart } = await import('../packages/local-servers/dist/bundle/index.js')
   return await runStart({ root, release, watch: values.watch === true, startedAt, stop })
 })
 // A handle that a library keeps open must not keep this process running.

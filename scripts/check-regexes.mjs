@@ -28,7 +28,7 @@ async function listFiles() {
 
 /** The regular expressions of the gateway's routing table, which the gateway creates at run time. */
 const routes = 'ops/gateway/routes.json'
-const madeFromRoutes = 'packages/dev-env/src/gateway/routing-table.ts'
+const madeFromRoutes = 'packages/local-servers/src/gateway/routing-table.ts'
 
 function* regexesOfRoutes() {
   for (const { match, path } of JSON.parse(readFileSync(join(root, routes), 'utf8'))) {

@@ -52,7 +52,7 @@ async function ownFieldsOf(service) {
 const sections = { 'every service': httpServiceFields }
 for (const service of readdirSync(join(root, 'services'))) sections[service] = await ownFieldsOf(service)
 sections.migration = await schemaOf('packages/db/src/migrations/config.ts')
-const { settingsSchema } = await import(join(root, 'packages/dev-env/src/start/settings.ts'))
+const { settingsSchema } = await import(join(root, 'packages/local-servers/src/start/settings.ts'))
 sections['npm start'] = settingsSchema.shape
 sections.backup = await schemaOf('packages/backup/src/data-locations.ts')
 

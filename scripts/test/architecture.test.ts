@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 import { repository } from '../../ops/docker/test/support/build-stages.js'
 import { readRepositoryFile } from '../../ops/docker/test/support/compose.js'
-import { findDestination, readRoutes } from '../../packages/dev-env/src/gateway/routing-table.js'
+import { findDestination, readRoutes } from '../../packages/local-servers/src/gateway/routing-table.js'
 
 const architecture = readRepositoryFile('docs/architecture.md')
 const oneRequest = readRepositoryFile('docs/one-request.md')
@@ -108,16 +108,19 @@ it('docs/architecture.md names every package, and what each may use as its manif
   }
 })
 
-const folders = ['packages', 'services'].flatMap((parent) =>
-  readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
-)
+const folders = [
+  ...['ops', 'proto', 'scripts', 'trials'],
+  ...['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
+  ),
+]
 
 it.each(folders)('%s says in its README where to begin, and names what exists', (folder) => {
   const readme = readRepositoryFile(`${folder}/README.md`)
   expect(readme.split('\n').filter((line) => line !== '').length).toBeGreaterThanOrEqual(5)
-  const named = [...readme.matchAll(/`((?:src|prisma|web)\/\S+?)`|\]\((\.[^)#]+)/g)].map(
-    ([, file, link]) => file ?? link,
-  )
+  const named = [
+    ...readme.matchAll(/`((?:src|prisma|web)\/\S+?|[\w/-]+\.(?:mjs|proto))`|\]\((\.[^)#]+)/g),
+  ].map(([, file, link]) => file ?? link)
   expect(named.filter((file = '') => !existsSync(join(repository, folder, file)))).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 import type { Driver } from './driver.js'
 
 /** The packages of npm that are tried, each with what is installed beside it. */

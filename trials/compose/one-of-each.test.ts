@@ -192,12 +192,7 @@ describe('a container', () => {
 describe('an upgrade of one service', () => {
   const ids = async () =>
     new Map(await Promise.all(running.map(async (name) => [name, await inspected(name, '{{.Id}}')] as const)))
-  const version = async () =>
-    (await (
-      await fetch(`${url}/api/v4/version`, { headers: { 'PRIVATE-TOKEN': installed.rootToken } })
-    ).json()) as {
-      revision: string
-    }
+  const version = () => apiOf(url, installed.rootToken)<{ revision: string }>('GET', '/version')
 
   it('replaces that container alone, keeps what was stored, and goes back', async () => {
     const revision = '0123456789abcdef0123456789abcdef01234567'

@@ -1,7 +1,7 @@
 // Builds what the tests of this folder runs, in the network of this machine: the tests have one of their own, without a way out.
 import { join } from 'node:path'
 import { serviceNames } from '../../ops/docker/test/support/service-configs.js'
-import { findOnPath } from '../../packages/dev-env/src/tools/find-on-path.js'
+import { findOnPath } from '../../packages/local-servers/src/tools/find-on-path.js'
 import { buildImages } from '../images/build-images.js'
 import { buildah } from '../images/buildah.js'
 import { findDockerCompose } from './docker-compose.js'

@@ -11,7 +11,7 @@ import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startPostgres } from '../../packages/dev-env/src/index.js'
+import { startPostgres } from '../../packages/local-servers/src/index.js'
 import { startTree, type Tree } from '../support/tree.js'
 import { ask, makeWholeProject, readWholeProject } from './whole-project.js'
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRedisServer } from '../../packages/dev-env/src/tools/servers.js'
+import { findRedisServer } from '../../packages/local-servers/src/tools/servers.js'
 import { startTree, type Tree } from '../support/tree.js'
 
 const root = resolve(import.meta.dirname, '../..')

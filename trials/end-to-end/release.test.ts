@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
+import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { olderNodeEnvironment } from '../support/older-node.js'
 import { spawnStart } from '../support/tree.js'
 

@@ -13,6 +13,7 @@ import {
   SagaStartedRequest,
 } from '@switchyard/contracts/saga'
 import { ReportEventsRequest, SagaIngestService } from '@switchyard/contracts/saga-ingest'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insecure } from '../../ops/gateway/test/support/grpc.js'
@@ -199,18 +200,18 @@ it('answers every fetch and push, well formed or not, never with 5xx, and keeps 
 
 type Git = (args: string[], input?: string) => Buffer
 
-const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
-
 /** Request bodies as git sends them: fetches in protocol versions 0 and 2, and a push of one commit. */
 function gitBodies(git: Git) {
   const tip = String(git(['rev-parse', 'HEAD'])).trim()
   const commit = String(git(['commit-tree', 'HEAD^{tree}', '-p', tip, '-m', 'Pushed'])).trim()
   const pack = git(['pack-objects', '--quiet', '--stdout'], `${commit}\n`)
-  const update = packet(`${'0'.repeat(40)} ${commit} refs/heads/fuzz\0 report-status delete-refs ofs-delta`)
-  const want = packet(`want ${tip} side-band-64k ofs-delta\n`)
-  const done = packet('done\n')
-  const fetchTwo = `${packet('command=fetch')}0001${packet(`want ${tip}\n`)}${done}0000`
-  const listTwo = `${packet('command=ls-refs\n')}0001${packet('peel\n')}0000`
+  const update = packetLine(
+    `${'0'.repeat(40)} ${commit} refs/heads/fuzz\0 report-status delete-refs ofs-delta`,
+  )
+  const want = packetLine(`want ${tip} side-band-64k ofs-delta\n`)
+  const done = packetLine('done\n')
+  const fetchTwo = `${packetLine('command=fetch')}0001${packetLine(`want ${tip}\n`)}${done}0000`
+  const listTwo = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
   return [
     { service: 'git-receive-pack', bytes: Buffer.concat([Buffer.from(`${update}0000`), pack]) },
     { service: 'git-upload-pack', bytes: Buffer.from(`${want}0000${done}`) },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { readDockerfile, repository } from '../../ops/docker/test/support/build-stages.js'
-import { findOnPath } from '../../packages/dev-env/src/tools/find-on-path.js'
+import { findOnPath } from '../../packages/local-servers/src/tools/find-on-path.js'
 import { buildah, prepareBuildah } from './buildah.js'
 
 const tools = ['buildah', 'debootstrap', 'jq', 'runc']

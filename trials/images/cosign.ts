@@ -1,7 +1,7 @@
 import { repository } from '../../ops/docker/test/support/build-stages.js'
-import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
-import { fetchFromRelease } from '../../packages/dev-env/src/tools/debian-release.js'
-import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+import { findAptCopy } from '../../packages/local-servers/src/tools/apt-copy.js'
+import { fetchFromRelease } from '../../packages/local-servers/src/tools/debian-release.js'
+import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
 const tool = {
   name: 'cosign',

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { medianOf } from '@switchyard/delivery-impact'
+import { median } from '../support/statistics.js'
 import { type Alarm, alarmsOf } from './looks.js'
 import { kinds, observe, planYear, type Trouble, type Year } from './year.js'
 
@@ -33,7 +34,7 @@ const wrong = alarms.filter((alarm) => !right.includes(alarm))
 const found = regressions.filter((regression) => alarms.some((alarm) => isRight(alarm, regression)))
 const visible = regressions.filter((regression) => isVisible(year, regression))
 const blamed = outages.filter((outage) => wrong.some((alarm) => overlaps(alarm, outage)))
-const delays = right.map(({ delayMinutes }) => delayMinutes).sort((a, b) => a - b)
+const delays = right.map(({ delayMinutes }) => delayMinutes)
 
 /** Whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the figure of the hour before. */
 function isVisible({ services }: Year, { services: [number = 0], fromMinute, toMinute, kind }: Trouble) {
@@ -72,7 +73,7 @@ console.log(
 )
 console.log(`By kind: ${kinds.map((kind) => `${kind} ${count(kind)}`).join(', ')}`)
 console.log(
-  `Median delay ${delays[Math.floor(delays.length / 2)]} minutes; ${blamed.length} of ${outages.length} outages blamed on a deployment (${percent(blamed.length, outages.length)})`,
+  `Median delay ${median(delays)} minutes; ${blamed.length} of ${outages.length} outages blamed on a deployment (${percent(blamed.length, outages.length)})`,
 )
 for (const { finding, service, deployments } of wrong)
   console.log(

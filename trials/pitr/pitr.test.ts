@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
+import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { ensureDebianPackages } from '../support/debian-packages.js'
 import { startTree, type Tree } from '../support/tree.js'
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Traffic } from '../chaos/load/traffic.js'
 import { verifyDerivedRows } from '../chaos/saga-checks.js'
 import { AcknowledgedWrites } from '../support/acknowledged-writes.js'
+import { apiOf } from '../support/api.js'
 import { queryAll } from '../support/query-all.js'
 import { type Installation, startInstallation } from './installation/installation.js'
 import { type Machine, network } from './installation/machines.js'
@@ -34,12 +35,8 @@ beforeAll(async () => {
   }).listen(0, network.own)
   await once(receiver, 'listening')
   const url = `http://${network.own}:${(receiver.address() as AddressInfo).port}/`
-  const answer = await fetch(`${installation.url}/api/v4/projects/root%2Fsafe/hooks`, {
-    method: 'POST',
-    headers: { 'PRIVATE-TOKEN': installation.rootToken },
-    body: new URLSearchParams({ url, push_events: 'true' }),
-  })
-  expect(answer.status).toBe(201)
+  const hook = { url, push_events: true }
+  await apiOf(installation.url, installation.rootToken)('POST', '/projects/root%2Fsafe/hooks', hook)
 })
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 // Installs and fetches what the trial runs, in the network of this machine: the trial has one of its own, without a way out.
 import { launchBrowser } from '@switchyard/testing'
 import { gatewayTools } from '../../ops/gateway/test/support/gateway.js'
-import { findRecentNginx } from '../../packages/dev-env/src/tools/servers.js'
+import { findRecentNginx } from '../../packages/local-servers/src/tools/servers.js'
 import { ensureDebianPackages } from '../support/debian-packages.js'
 
 if (process.getuid?.() !== 0) throw new Error('this trial needs root on Debian 12')

@@ -1,3 +1,4 @@
+import { median } from '../support/statistics.js'
 import type { Figure, Sample } from './samples.js'
 
 /** Growth in an hour that counts as flat: so much, or so large a share of the median, whichever is more. */
@@ -47,13 +48,10 @@ function leastOfTen(group: readonly Sample[]): Sample[] {
   )
 }
 
-const median = (values: number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-/** The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change. */
+/** The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change; 0 for a single sample. */
 function slopePerSecond(group: readonly Sample[]): number {
   const slopes = group.flatMap((one, index) =>
     group.slice(index + 1).map((later) => (later.value - one.value) / (later.seconds - one.seconds)),
   )
-  return median(slopes)
+  return slopes.length === 0 ? 0 : median(slopes)
 }

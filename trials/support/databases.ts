@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { applyMigrations } from '@switchyard/db/migrations'
-import { startPostgres } from '@switchyard/dev-env'
+import { startPostgres } from '@switchyard/local-servers'
 import pg from 'pg'
 
 /**

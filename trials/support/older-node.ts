@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
 /** The oldest release that may start Switchyard. */
 export const olderNodeVersion = '20.19.6'

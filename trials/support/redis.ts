@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findRedisServer, toolsFolder } from '@switchyard/dev-env'
+import { findRedisServer, toolsFolder } from '@switchyard/local-servers'
 import { Redis } from 'ioredis'
 
 const tools = toolsFolder(resolve(import.meta.dirname, '../..'))

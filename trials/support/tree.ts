@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Command, dieWithParent } from '../../packages/dev-env/src/process/death-signal.js'
-import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
+import { type Command, dieWithParent } from '../../packages/local-servers/src/process/death-signal.js'
+import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const readyTimeoutMs = 240_000

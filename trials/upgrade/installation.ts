@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { startGateway } from '../../ops/gateway/test/support/gateway.js'
-import { startPostgres } from '../../packages/dev-env/src/postgres.js'
-import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
-import { startRedis } from '../../packages/dev-env/src/redis.js'
-import { applyMigrations, prepareLogins } from '../../packages/dev-env/src/start/schema.js'
+import { startPostgres } from '../../packages/local-servers/src/postgres.js'
+import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { startRedis } from '../../packages/local-servers/src/redis.js'
+import { applyMigrations, prepareLogins } from '../../packages/local-servers/src/start/schema.js'
 import {
   type BackingUrls,
   makeServiceFolders,
@@ -16,10 +16,10 @@ import {
   serviceNames,
   startService,
   waitUntilReady,
-} from '../../packages/dev-env/src/start/services.js'
-import { readSettings } from '../../packages/dev-env/src/start/settings.js'
-import { findRedisServer } from '../../packages/dev-env/src/tools/servers.js'
-import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
+} from '../../packages/local-servers/src/start/services.js'
+import { readSettings } from '../../packages/local-servers/src/start/settings.js'
+import { findRedisServer } from '../../packages/local-servers/src/tools/servers.js'
+import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
 export const root = resolve(import.meta.dirname, '../..')
 /** The checkout of the release before. Unset: this one. */

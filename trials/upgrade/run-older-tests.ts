@@ -1,9 +1,9 @@
 // Runs the integration tests of the release before on databases that have the migrations and roles of this checkout.
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { applyMigrations, prepareLogins } from '../../packages/dev-env/src/start/schema.js'
-import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
-import { withInfra } from '../../packages/dev-env/src/with-infra.js'
+import { applyMigrations, prepareLogins } from '../../packages/local-servers/src/start/schema.js'
+import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
+import { withInfra } from '../../packages/local-servers/src/with-infra.js'
 import { queryAll } from '../support/query-all.js'
 import { before, root } from './installation.js'
 

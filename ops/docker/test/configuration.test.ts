@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { configSchema as backupSchema } from '../../../packages/backup/src/data-locations.js'
 import { isSecretField, loadConfig } from '../../../packages/config/src/index.js'
 import { configSchema as migrationSchema } from '../../../packages/db/src/migrations/config.js'
-import { settingsSchema } from '../../../packages/dev-env/src/start/settings.js'
+import { settingsSchema } from '../../../packages/local-servers/src/start/settings.js'
 import { repository } from './support/build-stages.js'
 import { readCompose, readRepositoryFile } from './support/compose.js'
 import { type ConfigSchema, configSchemaOf, serviceNames } from './support/service-configs.js'
@@ -44,14 +44,14 @@ describe('the reference in docs/configuration.md', () => {
     ['packages/backup/src/index.ts', 'by its schema'],
     ['packages/cli/src/session.ts', 'the address and the token of a pipeline'],
     ['packages/db/src/migrations/migrate.ts', 'by its schema'],
-    ['packages/dev-env/src/start/run-start.ts', 'by its schema'],
+    ['packages/local-servers/src/start/run-start.ts', 'by its schema'],
     ['packages/service-kit/src/lifecycle/run-service.ts', "by the service's schema"],
     ['services/saga-reporter/src/rebuild/main.ts', 'by its schema'],
     ['packages/git-storage/src/git-process.ts', 'PATH, to find git'],
     ['packages/git-storage/src/program-starter.ts', 'PATH, to find git'],
-    ['packages/dev-env/src/tools/find-on-path.ts', 'PATH, to find programs'],
-    ['packages/dev-env/src/tools/tools-folder.ts', 'where programs are kept'],
-    ['packages/dev-env/src/with-infra.ts', 'what tests inherit'],
+    ['packages/local-servers/src/tools/find-on-path.ts', 'PATH, to find programs'],
+    ['packages/local-servers/src/tools/tools-folder.ts', 'where programs are kept'],
+    ['packages/local-servers/src/with-infra.ts', 'what tests inherit'],
     ['packages/cli/src/session.ts', 'the variables of docs/command-line.md'],
   ])
 

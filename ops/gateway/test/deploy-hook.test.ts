@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { findRecentNginx } from '@switchyard/dev-env'
+import { findRecentNginx } from '@switchyard/local-servers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findRecentNginx } from '@switchyard/dev-env'
+import { findRecentNginx } from '@switchyard/local-servers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Echo, startEcho, type Upstream } from './support/echo-server.js'
 import { type Gateway, gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'

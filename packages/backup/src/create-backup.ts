@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '@switchyard/config'
-import { type Progress, SetupProblem } from '@switchyard/dev-env'
+import { type Progress, SolvableProblem } from '@switchyard/terminal'
 import {
   type DataLocations,
   defaultStorage,
@@ -38,7 +38,7 @@ export interface BackupOptions {
  * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories and LFS objects are
  * copied after it, so that everything that a row names is there. The former backup in the folder is valid until this one is complete.
  *
- * @throws SetupProblem while another backup of the installation runs, on whatever machine
+ * @throws SolvableProblem while another backup of the installation runs, on whatever machine
  */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const url = runningDatabaseOf(options.locations)
@@ -106,7 +106,7 @@ const ownNames = new Set(['runs', 'repositories', 'lfs', 'manifest.json.new'])
 async function refuseOtherFiles(folder: string): Promise<void> {
   const other = (await namesIn(folder)).find((name) => !ownNames.has(name))
   if (other !== undefined)
-    throw new SetupProblem(`${folder} holds other files, such as ${other}: choose an empty folder`)
+    throw new SolvableProblem(`${folder} holds other files, such as ${other}: choose an empty folder`)
 }
 
 const elsewhere = ({ diskPath, storage }: StoredRepository) =>

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { databaseUrl, loadConfig } from '@switchyard/config'
-import { findPostgres, SetupProblem } from '@switchyard/dev-env'
+import { findPostgres } from '@switchyard/local-servers'
+import { SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
 import { type Copies, copyFields, findCopyProblem, readCopies } from './keep-copies.js'
 
@@ -96,20 +97,20 @@ export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocatio
   return { databaseUrl: url, storageRoots, dataDir, metricsFile, copies }
 }
 
-/** The URL of the database of an installation that runs. @throws SetupProblem when it does not */
+/** The URL of the database of an installation that runs. @throws SolvableProblem when it does not */
 export function runningDatabaseOf({ dataDir, databaseUrl }: DataLocations): string {
   const url = databaseUrl ?? (dataDir && findPostgres(join(dataDir, 'postgres')))
   if (url) return url
-  throw new SetupProblem(
+  throw new SolvableProblem(
     `Switchyard does not run on ${dataDir}: start it, or set DATABASE_URL and SWITCHYARD_STORAGE_ROOT`,
   )
 }
 
-/** The folder of a storage. @throws SetupProblem when the environment names none */
+/** The folder of a storage. @throws SolvableProblem when the environment names none */
 export function rootOf({ storageRoots }: Pick<DataLocations, 'storageRoots'>, storage: string): string {
   const folder = storageRoots.get(storage)
   if (folder !== undefined) return folder
-  throw new SetupProblem(
+  throw new SolvableProblem(
     `The storage ${storage} has projects: name the folder of every storage in SWITCHYARD_STORAGE_ROOTS`,
   )
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import { hashFile } from './files.js'
 import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFileOf } from './manifest.js'
 import { readObjectList } from './storage/lfs-objects.js'
@@ -13,7 +13,7 @@ type IsRead = (diskPath: string) => boolean
  *
  * @param advice the sentence behind the path that is damaged
  * @param isRead which repositories' objects of Git LFS are read; unset: those of all
- * @throws SetupProblem with the first path that is not what the manifest says, and why
+ * @throws SolvableProblem with the first path that is not what the manifest says, and why
  */
 export async function refuseDamage(
   folder: string,
@@ -22,7 +22,7 @@ export async function refuseDamage(
   isRead: IsRead = () => true,
 ): Promise<void> {
   const damage = await findDamage(folder, manifest, isRead)
-  if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. ${advice}`)
+  if (damage !== null) throw new SolvableProblem(`The backup is damaged: ${damage}. ${advice}`)
 }
 
 async function findDamage(folder: string, manifest: Manifest, isRead: IsRead): Promise<string | null> {

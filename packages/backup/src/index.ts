@@ -1,4 +1,4 @@
-import { createProgress } from '@switchyard/dev-env'
+import { createProgress } from '@switchyard/terminal'
 import { createBackup } from './create-backup.js'
 import { readLocations } from './data-locations.js'
 import { refuseDamage } from './find-damage.js'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import { expect, it } from 'vitest'
 import { isSolvable } from './is-solvable.js'
 
@@ -9,7 +9,7 @@ const errorOf = (work: () => unknown) =>
     .catch((error: unknown) => error)
 
 it('a named problem and an error of the operating system are for the operator', async () => {
-  expect(isSolvable(new SetupProblem('no space'))).toBe(true)
+  expect(isSolvable(new SolvableProblem('no space'))).toBe(true)
   expect(isSolvable(await errorOf(() => readFile('/nowhere/file')))).toBe(true)
 })
 

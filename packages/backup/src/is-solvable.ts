@@ -1,5 +1,5 @@
 import { ConfigError } from '@switchyard/config'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
 /**
@@ -7,7 +7,7 @@ import pg from 'pg'
  * operating system, such as a full disk, or an error of PostgreSQL. Node gives its own errors a `code`, too, but no `syscall`.
  */
 export const isSolvable = (error: unknown): error is Error =>
-  error instanceof SetupProblem ||
+  error instanceof SolvableProblem ||
   error instanceof ConfigError ||
   error instanceof pg.DatabaseError ||
   (error instanceof Error && 'syscall' in error)

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { integer, secretField } from '@switchyard/config'
-import { type Progress, SetupProblem } from '@switchyard/dev-env'
+import { type Progress, SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
 
 /** For how many days, weeks and months the last copy of each is kept. */
@@ -86,7 +86,7 @@ const tag = 'switchyard'
  * the copies that the rules do not keep. A repository that is not there yet is made.
  *
  * @param folder of the backup
- * @throws SetupProblem with what restic says, when it is missing or fails; the backup in the folder is complete nevertheless
+ * @throws SolvableProblem with what restic says, when it is missing or fails; the backup in the folder is complete nevertheless
  */
 export async function keepCopies(folder: string, { rules, env }: Copies, progress: Progress): Promise<void> {
   const restic = async (...args: string[]) => {
@@ -108,7 +108,9 @@ export async function keepCopies(folder: string, { rules, env }: Copies, progres
       restic('forget', ...own, '--group-by', 'host,tags', ...keep, '--prune'),
     )
   } catch (error) {
-    throw new SetupProblem(`The backup is complete, but not its copy: ${problemOf(error as ResticFailure)}`)
+    throw new SolvableProblem(
+      `The backup is complete, but not its copy: ${problemOf(error as ResticFailure)}`,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
 import { writeFlushed } from './files.js'
 
@@ -66,17 +66,17 @@ export async function findManifest(folder: string): Promise<Manifest | null> {
   const parsed = manifest.safeParse(content)
   if (parsed.success && (parsed.data.format === 1 || checksum === checksumOf(content))) return parsed.data
   if (parsed.success)
-    throw new SetupProblem(`${join(folder, manifestFile)} is damaged: it has another checksum`)
+    throw new SolvableProblem(`${join(folder, manifestFile)} is damaged: it has another checksum`)
   const [issue] = parsed.error.issues
-  throw new SetupProblem(
+  throw new SolvableProblem(
     `${join(folder, manifestFile)} is damaged or of another version: ${issue?.path.join('.')} ${issue?.message}`,
   )
 }
 
-/** The manifest of a folder. @throws SetupProblem when there is none */
+/** The manifest of a folder. @throws SolvableProblem when there is none */
 export async function getManifest(folder: string): Promise<Manifest> {
   const found = await findManifest(folder)
-  if (!found) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  if (!found) throw new SolvableProblem(`${folder} has no manifest.json: it is no complete backup`)
   return found
 }
 

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '@switchyard/config'
 import { listShippedMigrations } from '@switchyard/db/migrations'
-import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage/git'
+import { claimDataFolder, startPostgres } from '@switchyard/local-servers'
+import { type Progress, SolvableProblem } from '@switchyard/terminal'
 import {
   type DataLocations,
   defaultStorage,
@@ -59,12 +60,12 @@ async function refuseOtherSchema({ version, database }: Manifest): Promise<void>
   const shipped = new Set((await listShippedMigrations()).map(({ name }) => name))
   const [baseline] = shipped
   if (!database.migrations.some((name) => name === baseline))
-    throw new SetupProblem(
+    throw new SolvableProblem(
       `The backup is of a Switchyard before migration ${baseline} (${version}): restore it with that version, then upgrade`,
     )
   const unknown = database.migrations.find((name) => !shipped.has(name))
   if (unknown !== undefined)
-    throw new SetupProblem(
+    throw new SolvableProblem(
       `The backup is of a newer Switchyard (${version}, migration ${unknown}): restore it with that version or a later one`,
     )
 }
@@ -73,10 +74,10 @@ async function refuseFiles({ dataDir, databaseUrl, storageRoots }: DataLocations
   const embedded = dataDir && !databaseUrl ? [join(dataDir, 'postgres')] : []
   for (const path of [...storageRoots.values(), ...embedded]) {
     if ((await namesIn(path)).length > 0)
-      throw new SetupProblem(`${path} is not empty: restore into an empty installation`)
+      throw new SolvableProblem(`${path} is not empty: restore into an empty installation`)
   }
   const kept = dataDir && (await namesIn(dataDir)).find((name) => secretFiles.includes(name))
-  if (kept) throw new SetupProblem(`${dataDir} holds ${kept} already: restore into an empty installation`)
+  if (kept) throw new SolvableProblem(`${dataDir} holds ${kept} already: restore into an empty installation`)
 }
 
 /** Runs `work` with the URL of the database, which is that of an embedded server for the time of the work. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SetupProblem } from '@switchyard/dev-env'
 import { mayBeUsername, projectProblems, sizeText } from '@switchyard/domain/access'
 import { createGit } from '@switchyard/git-storage/git'
 import { countBytes, diskPathOf } from '@switchyard/git-storage/repository-files'
+import { SolvableProblem } from '@switchyard/terminal'
 import type pg from 'pg'
 import { rootOf, runningDatabaseOf } from './data-locations.js'
 import { listMigrations } from './database/dump-database.js'
@@ -50,7 +50,7 @@ export async function restoreProject(options: RestoreProjectOptions): Promise<Re
       refuseDamage(folder, tablesOf(manifest), advice, () => false),
     )
     const project = await stageProject(client, manifest.database, runFolder, from.toLowerCase())
-    if (!project) throw new SetupProblem(`The backup has no project ${from}`)
+    if (!project) throw new SolvableProblem(`The backup has no project ${from}`)
     const storageRoot = rootOf(locations, project.storage)
     const isOwn = (diskPath: string) => diskPath === project.diskPath
     await progress.step('check of the repository', () =>
@@ -75,7 +75,7 @@ function readPath(fullPath: string) {
   const [namespace = '', path = '', ...more] = fullPath.split('/')
   const { path: problems } = projectProblems({ name: path, path })
   if (!mayBeUsername(namespace) || more.length > 0 || problems)
-    throw new SetupProblem(
+    throw new SolvableProblem(
       `${JSON.stringify(fullPath)} is no path of a project: write the name of its owner and its own, as alice/app`,
     )
   return { namespace, path }
@@ -84,7 +84,7 @@ function readPath(fullPath: string) {
 async function refuseOtherSchema(client: pg.Client, { version, database }: Manifest): Promise<void> {
   const here = await listMigrations(client)
   if (here.join() === database.migrations.join()) return
-  throw new SetupProblem(
+  throw new SolvableProblem(
     `The backup (of version ${version}) has another schema than this installation: restore it as a whole elsewhere, upgrade that to this version, and take the project from a backup of it`,
   )
 }
@@ -96,9 +96,9 @@ async function refusePath(client: pg.Client, namespace: string, to: string): Pro
     [namespace, to],
   )
   const [found] = rows
-  if (found?.isTaken) throw new SetupProblem(`There is a project ${to}: name another path with --as`)
+  if (found?.isTaken) throw new SolvableProblem(`There is a project ${to}: name another path with --as`)
   if (!found?.hasOwner)
-    throw new SetupProblem(
+    throw new SolvableProblem(
       `No user is called ${namespace}, who would own ${to}: create that user, or name a path of another one with --as`,
     )
 }
@@ -200,7 +200,7 @@ async function commitProject(
 ): Promise<number> {
   await client.query('BEGIN')
   const rows = await insertProject(client, database, added)
-  if (rows === null) throw new SetupProblem(`${to} was taken, or its owner deleted, meanwhile. ${advice}`)
+  if (rows === null) throw new SolvableProblem(`${to} was taken, or its owner deleted, meanwhile. ${advice}`)
   await client.query(
     `INSERT INTO audit_events (author_name, event_name, entity_type, entity_id, details)
      VALUES ('Switchyard', 'project_restored', 'Project', $1, $2)`,

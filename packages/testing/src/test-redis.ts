@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RedisService, redisUrlOf, redisUsers } from '@switchyard/dev-env/redis-users'
+import { type RedisService, redisUrlOf, redisUsers } from '@switchyard/local-servers/redis-users'
 import { execa, type ResultPromise } from 'execa'
 import { Redis } from 'ioredis'
 import { waitFor } from './wait-for.js'

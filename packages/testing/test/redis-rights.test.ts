@@ -1,5 +1,5 @@
 import { redisServices } from '@switchyard/contracts/redis'
-import { type RedisService, redisUrlOf } from '@switchyard/dev-env/redis-users'
+import { type RedisService, redisUrlOf } from '@switchyard/local-servers/redis-users'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestRedis, type TestRedis } from '../src/index.js'

@@ -1,9 +1,8 @@
 import { bodyTemplateProblem, type FieldProblems, invalid, messageFormats } from '@switchyard/domain'
+import { type TargetPolicy, urlProblem } from '@switchyard/outbound-http'
 import { branchFilterProblem } from './branch-filter.js'
 import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
 import type { SecretBox } from './secret-box.js'
-import type { TargetPolicy } from './target-policy.js'
-import { urlProblem } from './target-url.js'
 
 const secretLengthMax = 255
 const nameLengthMax = 255

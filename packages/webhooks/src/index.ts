@@ -37,9 +37,7 @@ export {
   previewShape,
   webhookStateShape,
 } from './present.js'
-export { createJsonReader, type JsonReader } from './read-json.js'
 export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'
 export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'
-export { type TargetPolicy, targetPolicy, webhookTargetFields } from './target-policy.js'

@@ -26,6 +26,7 @@ import {
   writtenFor,
 } from '@switchyard/db'
 import { type BodyChoice, conflict, type Precondition, writtenBody } from '@switchyard/domain'
+import { hostnameOf } from '@switchyard/outbound-http'
 import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { testEvent } from './events.js'
@@ -33,7 +34,6 @@ import { checkHook, type HookRules } from './hook-rules.js'
 import type { previewShape } from './present.js'
 import { UnreadableSecret } from './secret-box.js'
 import { readSecret } from './stored-secrets.js'
-import { hostnameOf } from './target-url.js'
 
 /** Fields with the plain secret and headers, which are encrypted before they are stored. */
 type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {

@@ -1,8 +1,12 @@
 import { storableText } from '@switchyard/domain'
+import {
+  hostnameOf,
+  hostProblem,
+  openAgent,
+  RefusedTarget,
+  type TargetPolicy,
+} from '@switchyard/outbound-http'
 import type { Agent, Dispatcher } from 'undici'
-import { openAgent, RefusedTarget } from './guarded-agent.js'
-import type { TargetPolicy } from './target-policy.js'
-import { hostnameOf, hostProblem } from './target-url.js'
 
 export interface SendResult {
   /** Null when there was no response. */

@@ -1,4 +1,4 @@
-import { trustedIssuerFields } from '@switchyard/job-identity'
+import { trustedIssuerFields } from '@switchyard/callers'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
+import { openCallers } from '@switchyard/callers'
 import { isDatabaseUnavailable, listUnfinishedBroadcastMessages, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openCallers } from '@switchyard/job-identity'
 import { createHttpApp, createStreamSlots, limitersOfReplicas, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { trustedIssuerFields } from '@switchyard/job-identity'
+import { trustedIssuerFields } from '@switchyard/callers'
 import {
   databaseUrl,
   httpServiceFields,

@@ -1,3 +1,4 @@
+import { allowedIssuers, openFindJob } from '@switchyard/callers'
 import {
   type Database,
   findCaller,
@@ -8,7 +9,7 @@ import {
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage/git'
-import { allowedIssuers, openFindJob } from '@switchyard/job-identity'
+import { targetPolicy } from '@switchyard/outbound-http'
 import {
   type CreateLimiter,
   createAuthenticator,
@@ -22,7 +23,7 @@ import {
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools, type Logger } from '@switchyard/service-kit/observability'
 import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
-import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox } from '@switchyard/webhooks'
 import { deviceCodeLimit } from './access/device-authorization/device-authorization.js'
 import { createProvider } from './access/sign-in/provider.js'
 import { findDeployCaller } from './access/tokens/store.js'

@@ -1,4 +1,4 @@
-import { trustedIssuerFields } from '@switchyard/job-identity'
+import { trustedIssuerFields } from '@switchyard/callers'
 import {
   booleanFlag,
   databaseUrl,

@@ -1,7 +1,7 @@
+import { openCallers } from '@switchyard/callers'
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openCallers } from '@switchyard/job-identity'
 import { createHttpApp, createStreamSlots, limitersOfReplicas, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'

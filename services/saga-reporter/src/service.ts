@@ -1,7 +1,8 @@
+import { openCallers } from '@switchyard/callers'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
 import { createDatabase, type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { openCallers } from '@switchyard/job-identity'
+import { targetPolicy } from '@switchyard/outbound-http'
 import { createAnalyzeNewTables, createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
 import { trustsNobody } from '@switchyard/service-kit/config'
 import {
@@ -19,7 +20,7 @@ import {
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
-import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox } from '@switchyard/webhooks'
 import { createAdmitReader, createAdmitReporter, type SagaAuth } from './access/access.js'
 import { createCheckArrived } from './access/metadata.js'
 import { bulkRoutes } from './bulk/routes.js'

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
+import { outboundTargetFields } from '@switchyard/outbound-http'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
-import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { auditFields } from './audit-config.js'
 import { impactFields } from './impact-config.js'
@@ -37,7 +38,7 @@ export const configSchema = z.object({
   ...sagaFields,
   ...impactFields,
   ...auditFields,
-  ...webhookTargetFields,
+  ...outboundTargetFields,
   ...webhookSecretFields,
 })
 

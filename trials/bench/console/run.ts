@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createDatabase } from '@switchyard/db'
 import { applyMigrations } from '@switchyard/db/migrations'
-import { startPostgres } from '@switchyard/dev-env'
+import { startPostgres } from '@switchyard/local-servers'
 import { launchBrowser } from '@switchyard/testing'
 import type { Browser } from 'playwright-core'
 import { addresses } from '../../end-to-end/console/addresses.js'
@@ -11,6 +11,7 @@ import { open, type Visit, visit } from '../../end-to-end/console/console-browse
 import { writeExampleData } from '../../end-to-end/console/example-data.js'
 import { type Api, apiOf } from '../../support/api.js'
 import { fill, sagaCount } from '../../support/fill-sagas.js'
+import { median } from '../../support/statistics.js'
 import { startTree } from '../../support/tree.js'
 import { interactiveMs, mainThreadShare, scriptBytes, scrollByScreens } from './measures.js'
 
@@ -24,7 +25,6 @@ const framesOfScrolling = 240
 /** Kept when it is named, so that the next run finds it full. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`)
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KB`
 const milliseconds = (ms: number) => `${ms.toFixed(0)} ms`
 

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { applyMigrations } from '@switchyard/db/migrations'
-import { startPostgres } from '@switchyard/dev-env'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
+import { startPostgres } from '@switchyard/local-servers'
+import { median } from '../../support/statistics.js'
 import { startGitApi } from '../status/git-api.js'
 
 /** One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without hooks. */
@@ -24,14 +26,12 @@ const gitApi = await startGitApi(postgres.adminUrl)
 const token = gitApi.headers['PRIVATE-TOKEN']
 const baseUrl = `http://127.0.0.1:${gitApi.port}`
 
-const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
-
 /** What a client sends to make so many tags of one commit. */
 function pushOf(count: number): Buffer {
   const commit = git(['rev-parse', 'HEAD']).toString().trim()
   const commands = Array.from({ length: count }, (_, number) => {
     const capabilities = number === 0 ? '\0report-status side-band-64k' : ''
-    return packet(`${'0'.repeat(40)} ${commit} refs/tags/t${number}${capabilities}`)
+    return packetLine(`${'0'.repeat(40)} ${commit} refs/tags/t${number}${capabilities}`)
   })
   const pack = git(['pack-objects', '--stdout', '--revs', '--quiet'], 'HEAD\n')
   return Buffer.concat([Buffer.from(`${commands.join('')}0000`), pack])
@@ -64,9 +64,6 @@ function check(report: string): void {
 }
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
-const median = (values: number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
-
 try {
   git(['init', '--quiet'])
   const identity = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com']

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median, quantile } from '../../support/statistics.js'
 
 export interface Load {
   perSecond: number
@@ -63,10 +64,7 @@ function summary(logs: string[], seconds: number): Load {
 }
 
 export function summaryOf(times: number[], seconds: number): Load {
-  times.sort((a, b) => a - b)
-  const at = (part: number) =>
-    times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN
-  return { perSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { perSecond: times.length / seconds, p50Ms: median(times), p99Ms: quantile(times, 0.99) }
 }
 
 export interface Answer {

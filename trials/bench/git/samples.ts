@@ -46,9 +46,6 @@ export function pathsOf(sample: Sample, kind: Kind): string[] {
 
 export const pathTo = (sample: Sample, rest: string) => base(sample) + rest
 
-export const median = (values: number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
-
 export function say(...cells: (string | number)[]): void {
   const text = cells.map((cell, index) => {
     const shown = typeof cell === 'number' ? (cell < 100 ? cell.toFixed(2) : cell.toFixed(0)) : cell

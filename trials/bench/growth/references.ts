@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import { commitsOf, type GitApi, makeProject, withGitApi } from './git-projects.js'
 import { askAll, expectAnswer, type Figure, measureSizes, pick, type Subject } from './measure.js'
 
@@ -67,13 +68,12 @@ function pushTo({ service, port }: GitApi, name: string, commit: string) {
   const url = `http://127.0.0.1:${port}/root/${name}.git`
   const authorization = { Authorization: `Basic ${btoa(`any:${service.token}`)}` }
   const emptyPack = execFileSync('git', ['pack-objects', '--stdout', '--quiet'], { input: '' })
-  const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
   return async (index: number) => {
     const advertised = await fetch(`${url}/info/refs?service=git-receive-pack`, { headers: authorization })
     expectAnswer({ status: advertised.status, text: await advertised.text() })
     const command = `${'0'.repeat(40)} ${commit} refs/heads/pushed-${index}\0report-status side-band-64k`
     const headers = { ...authorization, 'Content-Type': 'application/x-git-receive-pack-request' }
-    const body = new Uint8Array(Buffer.concat([Buffer.from(`${packet(command)}0000`), emptyPack]))
+    const body = new Uint8Array(Buffer.concat([Buffer.from(`${packetLine(command)}0000`), emptyPack]))
     const answer = await fetch(`${url}/git-receive-pack`, { method: 'POST', headers, body })
     const report = expectAnswer({ status: answer.status, text: await answer.text() })
     if (!report.includes('unpack ok') || report.includes('ng refs/')) throw new Error(report)

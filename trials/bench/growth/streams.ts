@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { credentials } from '@grpc/grpc-js'
 import { SagaIngestClient } from '@switchyard/contracts/saga-ingest'
 import { startDatabases } from '../../support/databases.js'
+import { median } from '../../support/statistics.js'
 import { cpuMsBelow } from '../git/cpu-time.js'
 import { report } from '../saga/batch-load.js'
 import { usageOf } from '../saga/process-usage.js'
@@ -114,8 +115,7 @@ class Streams {
       if (left === 0) throw new Error(`${this.#arrivals.length} of ${deliveries} events were delivered`)
       await delay(50)
     }
-    const sorted = Float64Array.from(this.#arrivals).sort()
-    return { cpuMs: cpuMsBelow(process.pid) - before, p50Ms: sorted[sorted.length >> 1] ?? Number.NaN }
+    return { cpuMs: cpuMsBelow(process.pid) - before, p50Ms: median(this.#arrivals) }
   }
 
   #sagaStarted() {

@@ -5,6 +5,7 @@ import { devNull } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
 import { startRedis } from '../../support/redis.js'
+import { median } from '../../support/statistics.js'
 
 const rounds = 5
 const secondsPerRound = 4
@@ -32,8 +33,6 @@ async function load(port: number): Promise<{ perSecond: number; p99Ms: number }>
     throw new Error(`${result.non2xx} wrong answers, ${result.errors} errors`)
   return { perSecond: result.requests.average, p99Ms: result.latency.p99 }
 }
-
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 const redis = await startRedis()
 const sides = new Map<Side, Awaited<ReturnType<typeof start>>>()

@@ -5,6 +5,7 @@ import { findDeploymentImpact } from '../../../services/worker/src/deployments/i
 import { startDatabases } from '../../support/databases.js'
 import { fill, sagaCount, warm } from '../../support/fill-sagas.js'
 import { startRedis } from '../../support/redis.js'
+import { median } from '../../support/statistics.js'
 import { LoadProcess } from '../saga/load-process.js'
 import type { LoadOrder } from '../saga/load-types.js'
 import { cpuSecondsOfTree, usageOf } from '../saga/process-usage.js'
@@ -53,8 +54,6 @@ async function attribute(service: string, finishedAt: Date) {
   const { findings } = await findDeploymentImpact({ database, redis, settings, logger }, deployment, now)
   return { ms: performance.now() - startedMs, isFound: findings.length > 0 }
 }
-
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 /** Of this process and of PostgreSQL, in milliseconds. */
 const cpuMs = () => {

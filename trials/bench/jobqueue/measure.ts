@@ -1,7 +1,5 @@
 import { performance } from 'node:perf_hooks'
-
-export const median = (values: number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+import { median } from '../../support/statistics.js'
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()

@@ -9,10 +9,11 @@ import { jobSources } from '../../../services/jobqueue-metrics/src/source-config
 import { openSources } from '../../../services/jobqueue-metrics/src/sources/open-sources.js'
 import type { JobSource } from '../../../services/jobqueue-metrics/src/sources/sources.js'
 import { startRedis } from '../../support/redis.js'
+import { median } from '../../support/statistics.js'
 import { bareBullmq, bareSidekiq } from './bare.js'
 import { fillBullmq, fillSidekiq, type Size } from './fill.js'
 import { thousandRequests } from './http.js'
-import { type Cost, compare, longestTurn, measure, median, timed } from './measure.js'
+import { type Cost, compare, longestTurn, measure, timed } from './measure.js'
 
 type Kind = 'sidekiq' | 'bullmq'
 

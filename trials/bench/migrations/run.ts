@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase } from '@switchyard/db'
 import { applyMigrations, listShippedMigrations, type ShippedMigration } from '@switchyard/db/migrations'
-import { startPostgres } from '@switchyard/dev-env'
+import { startPostgres } from '@switchyard/local-servers'
 import pg from 'pg'
 import { fill, sagaCount } from '../../support/fill-sagas.js'
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { checkLog, countLog, startDatabases } from '../../support/databases.js'
+import { median } from '../../support/statistics.js'
 import { LoadProcess } from '../saga/load-process.js'
 import { cpuSecondsOfTree, usageOf } from '../saga/process-usage.js'
 import { type Subject, startReporter } from '../saga/subjects.js'
@@ -54,8 +55,6 @@ async function measure(side: Side, subject: Subject, slice: number): Promise<voi
       `reporter ${cost.reporter.toFixed(1)} µs, database ${cost.database.toFixed(1)} µs  memory ${after.residentMiB.toFixed(0)} MiB`,
   )
 }
-
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 try {
   await fillLog(databases.urls.full, Number(options.events), console.log)

@@ -1,3 +1,5 @@
+import { median, quantile } from '../../support/statistics.js'
+
 const warmUps = 20
 /** Requests of each pass. */
 export const rounds = 200
@@ -27,14 +29,11 @@ export class Asked {
 
   line(): string {
     const all = this.#passes.flat()
-    const quietest = Math.min(...this.#passes.map((times) => at(times, 0.99)))
-    const figures = [at(all, 0.5), at(all, 0.99), quietest].map((ms) => ms.toFixed(1))
+    const quietest = Math.min(...this.#passes.map((times) => quantile(times, 0.99)))
+    const figures = [median(all), quantile(all, 0.99), quietest].map((ms) => ms.toFixed(1))
     return `| ${[this.#name, ...figures, this.#items].join(' | ')} |`
   }
 }
-
-const at = (times: number[], share: number): number =>
-  times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0
 
 function itemsOf(body: unknown[] | { activities: unknown[] }): number {
   return Array.isArray(body) ? body.length : body.activities.length

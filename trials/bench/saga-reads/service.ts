@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '@switchyard/db'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findFreePort } from '@switchyard/local-servers/free-port'
 import { hashToken } from '@switchyard/service-kit/http'
+import { untilAnswers } from '../../support/until-answers.js'
 
 const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/main.js', import.meta.url))
 
@@ -22,18 +23,7 @@ export async function startService(databaseUrl: string) {
     },
   })
   const exited = once(child, 'exit')
-  const readiness = `http://127.0.0.1:${port}/-/liveness`
-  for (
-    let left = 300;
-    !(await fetch(readiness).then(
-      ({ ok }) => ok,
-      () => false,
-    ));
-    left -= 1
-  ) {
-    if (left === 0 || child.exitCode !== null) throw new Error('the service did not start')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await untilAnswers(child, port, '/-/liveness')
   return {
     port,
     async stop() {

@@ -1,3 +1,5 @@
+import { median, quantile } from '../../support/statistics.js'
+
 /** What a load process is asked to do. */
 export interface LoadOrder {
   port: number
@@ -38,12 +40,10 @@ export function resultOf(
   acknowledged: number,
   { user, system }: NodeJS.CpuUsage,
 ): LoadResult {
-  const sorted = Float64Array.from(latenciesMs).sort()
-  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
   return {
-    perSecond: (sorted.length * batchEvents) / seconds,
-    p50Ms: quantile(0.5),
-    p99Ms: quantile(0.99),
+    perSecond: (latenciesMs.length * batchEvents) / seconds,
+    p50Ms: median(latenciesMs),
+    p99Ms: quantile(latenciesMs, 0.99),
     acknowledged,
     loadMicroseconds: (user + system) / acknowledged,
   }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { analyze, checkLog, startDatabases } from '../../support/databases.js'
+import { median } from '../../support/statistics.js'
 import { LoadProcess } from './load-process.js'
 import type { LoadOrder, LoadResult } from './load-types.js'
 import { createUnnestInserts } from './plain-inserts.js'
@@ -62,8 +63,6 @@ async function measure(
   )
   return result
 }
-
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 function say(what: string, ratios: number[]): void {
   const each = ratios.map((value) => value.toFixed(2)).join(' ')

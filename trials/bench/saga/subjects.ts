@@ -1,8 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { findJemalloc, toolsFolder } from '@switchyard/dev-env'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findJemalloc, toolsFolder } from '@switchyard/local-servers'
+import { findFreePort } from '@switchyard/local-servers/free-port'
+import { untilAnswers } from '../../support/until-answers.js'
 
 /** A server under load, in a separate process. */
 export interface Subject {
@@ -43,16 +44,7 @@ export async function startReporter(
       ...settings,
     },
   })
-  const ready = () =>
-    fetch(`http://127.0.0.1:${port}/-/readiness`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  for (let left = 300; !(await ready()); left -= 1) {
-    if (left === 0 || child.exitCode !== null)
-      throw new Error('the reporter did not start: is everything built?')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await untilAnswers(child, port, '/-/readiness')
   return { ...subject(child, grpcPort), httpPort: port }
 }
 

@@ -5,9 +5,11 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '@switchyard/dev-env/free-port'
+import { findFreePort } from '@switchyard/local-servers/free-port'
 import { startJobIssuer } from '@switchyard/testing'
+import { apiOf } from '../../support/api.js'
 import { startRedis } from '../../support/redis.js'
+import { untilAnswers } from '../../support/until-answers.js'
 
 /** The service in a separate process, with a public project that has one commit, and trusts CI jobs of an issuer. */
 export async function startGitApi(databaseUrl: string) {
@@ -37,31 +39,14 @@ export async function startGitApi(databaseUrl: string) {
       stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
     },
   )
-  const baseUrl = `http://127.0.0.1:${port}`
-  const ready = () =>
-    fetch(`${baseUrl}/-/readiness`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  for (let left = 600; !(await ready()); left -= 1) {
-    if (left === 0 || child.exitCode !== null) throw new Error('git-api did not start')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await untilAnswers(child, port, '/-/readiness')
   const headers = { 'PRIVATE-TOKEN': token }
-  const asked = async <Answer>(path: string, fields?: object): Promise<Answer> => {
-    const init = fields ? { method: 'POST', body: JSON.stringify(fields) } : {}
-    const response = await fetch(`${baseUrl}/api/v4${path}`, {
-      ...init,
-      headers: { ...headers, 'Content-Type': 'application/json' },
-    })
-    if (!response.ok) throw new Error(await response.text())
-    return (await response.json()) as Answer
-  }
+  const api = apiOf(`http://127.0.0.1:${port}`, token)
   const given = { path: 'built', visibility: 'public', initialize_with_readme: true }
-  const project = await asked<{ id: number }>('/projects', given)
-  const commit = await asked<{ id: string }>(`/projects/${project.id}/repository/commits/main`)
+  const project = await api<{ id: number }>('POST', '/projects', given)
+  const commit = await api<{ id: string }>('GET', `/projects/${project.id}/repository/commits/main`)
   const job = { sub: 'repo:acme/engine', aud: 'switchyard', repository: 'acme/engine' }
-  await asked(`/projects/${project.id}/trusted_issuers`, {
+  await api('POST', `/projects/${project.id}/trusted_issuers`, {
     ...{ name: 'bench', issuer: issuer.url, audience: job.aud, claims: { repository: job.repository } },
     ...{ access_level: 30, scopes: ['api'] },
   })

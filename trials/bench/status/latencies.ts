@@ -16,9 +16,6 @@ export async function timed(url: string, headers: Record<string, string>): Promi
   return performance.now() - startedAt
 }
 
-export const quantile = (values: readonly number[], share: number) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
-
 const statusCount = 10_000
 const otherStatuses = 200_000
 

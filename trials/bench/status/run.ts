@@ -1,15 +1,9 @@
 import { parseArgs } from 'node:util'
 import { startDatabases } from '../../support/databases.js'
+import { median, quantile } from '../../support/statistics.js'
 import { usageOf } from '../saga/process-usage.js'
 import { startGitApi } from './git-api.js'
-import {
-  closeConnections,
-  fillCommit,
-  quantile,
-  timeAuthentication,
-  timeJobTokens,
-  timeLists,
-} from './latencies.js'
+import { closeConnections, fillCommit, timeAuthentication, timeJobTokens, timeLists } from './latencies.js'
 import { createPlainWriter, postStatuses, type Rows, writers } from './posts.js'
 
 const { values: options } = parseArgs({
@@ -27,7 +21,6 @@ const databases = await startDatabases(['ours', 'plain'])
 const gitApi = await startGitApi(databases.urls.ours)
 const plain = await createPlainWriter(databases.urls.plain)
 
-const median = (values: number[]) => quantile(values, 0.5)
 const say = (what: string, value: string, more = '') =>
   console.log(`${what.padEnd(58)} ${value.padStart(9)}  ${more}`)
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import type { Command } from '../../../packages/dev-env/src/process/death-signal.js'
+import type { Command } from '../../../packages/local-servers/src/process/death-signal.js'
 
 /** The network cable of a machine: a network namespace behind a pair of virtual interfaces. */
 export interface Cable {

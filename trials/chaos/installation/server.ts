@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '../../../packages/dev-env/src/postgres.js'
+import { startPostgres } from '../../../packages/local-servers/src/postgres.js'
 import { createTestDatabase } from '../../../packages/testing/src/test-database.js'
 import { listDescendants } from '../../support/processes.js'
 

@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { programEnvironment } from '@switchyard/testing'
-import type { Command } from '../../../packages/dev-env/src/process/death-signal.js'
-import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
+import type { Command } from '../../../packages/local-servers/src/process/death-signal.js'
+import { findFreePort } from '../../../packages/local-servers/src/process/free-port.js'
 import {
   type SupervisedProcess,
   supervise,
-} from '../../../packages/dev-env/src/process/supervised-process.js'
+} from '../../../packages/local-servers/src/process/supervised-process.js'
 
 const services = resolve(import.meta.dirname, '../../../services')
 const clock = resolve(import.meta.dirname, 'jumping-clock.mjs')

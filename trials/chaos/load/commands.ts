@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programEnvironment } from '@switchyard/testing'
-import { supervise } from '../../../packages/dev-env/src/process/supervised-process.js'
+import { supervise } from '../../../packages/local-servers/src/process/supervised-process.js'
 import type { Installation } from '../installation/installation.js'
 import type { Api } from './api.js'
 import { createWriter, type Writer } from './writer.js'

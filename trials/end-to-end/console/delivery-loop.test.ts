@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunningPostgres, startPostgres } from '@switchyard/dev-env'
+import { type RunningPostgres, startPostgres } from '@switchyard/local-servers'
 import { launchBrowser, waitFor } from '@switchyard/testing'
 import pg from 'pg'
 import type { Browser } from 'playwright-core'

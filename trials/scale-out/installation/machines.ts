@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import type { Command } from '../../../packages/dev-env/src/process/death-signal.js'
+import type { Command } from '../../../packages/local-servers/src/process/death-signal.js'
 
 export const machineNames = ['one', 'two', 'three'] as const
 export type MachineName = (typeof machineNames)[number]

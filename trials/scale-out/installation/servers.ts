@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
-import { findServerUser, type ServerUser } from '../../../packages/dev-env/src/postgres/server-user.js'
+import { findServerUser, type ServerUser } from '../../../packages/local-servers/src/postgres/server-user.js'
 import {
   type ProcessSpec,
   type SupervisedProcess,
   supervise,
-} from '../../../packages/dev-env/src/process/supervised-process.js'
+} from '../../../packages/local-servers/src/process/supervised-process.js'
 import { type Machine, network } from './machines.js'
 
 export const root = resolve(import.meta.dirname, '../../..')

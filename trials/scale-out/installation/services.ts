@@ -1,12 +1,12 @@
-import type { SupervisedProcess } from '../../../packages/dev-env/src/process/supervised-process.js'
+import type { SupervisedProcess } from '../../../packages/local-servers/src/process/supervised-process.js'
 import {
   type BackingUrls,
   makeServiceFolders,
   type ServiceName,
   serviceCommand,
   waitUntilReady,
-} from '../../../packages/dev-env/src/start/services.js'
-import { readSettings } from '../../../packages/dev-env/src/start/settings.js'
+} from '../../../packages/local-servers/src/start/services.js'
+import { readSettings } from '../../../packages/local-servers/src/start/settings.js'
 import type { Machine } from './machines.js'
 import { root, type Servers } from './servers.js'
 import { gatewayPorts, tunnelPort } from './tunnels.js'

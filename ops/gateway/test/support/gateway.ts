@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findNginx, toolsFolder } from '@switchyard/dev-env'
+import { findNginx, toolsFolder } from '@switchyard/local-servers'
 import { findFreePort, waitFor } from '@switchyard/testing'
 
 /** The upstream groups of nginx.conf. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { writeCompressed } from '../files.js'
@@ -49,7 +49,7 @@ export function dumpDatabase(url: string, folder: string): Promise<Dump> {
     await client.query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS SHARE MODE`)
     const cut = await readValue<Date>(client, 'SELECT statement_timestamp()')
     if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))
-      throw new SetupProblem('The schema has just changed: back up again when the migrations are done')
+      throw new SolvableProblem('The schema has just changed: back up again when the migrations are done')
     const dump = {
       cut,
       migrations: await listMigrations(client),
@@ -75,7 +75,7 @@ async function listRepositories(client: pg.Client): Promise<StoredRepository[]> 
   return rows
 }
 
-/** Names of the storages that have projects. @throws SetupProblem when the database has no tables */
+/** Names of the storages that have projects. @throws SolvableProblem when the database has no tables */
 export const listStorages = (url: string): Promise<string[]> =>
   withClient(url, async (client) => {
     await listTables(client)
@@ -89,7 +89,7 @@ type Table = Pick<TableFile, 'name' | 'columns'>
 
 async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(tablesSql)
-  if (rows.length === 0) throw new SetupProblem('The database has no tables: nothing to back up')
+  if (rows.length === 0) throw new SolvableProblem('The database has no tables: nothing to back up')
   return rows
 }
 

@@ -3,20 +3,22 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { type DatabaseDump, type TableFile, tableFileOf } from '../manifest.js'
 import { withClient } from './with-client.js'
 
-/** @throws SetupProblem when the database at `url` has a table */
+/** @throws SolvableProblem when the database at `url` has a table */
 export function refuseTables(url: string): Promise<void> {
   return withClient(url, async (client) => {
     const { rowCount } = await client.query(
       "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LIMIT 1",
     )
     if (rowCount !== 0)
-      throw new SetupProblem('The database has tables: restore into an empty database, for example a new one')
+      throw new SolvableProblem(
+        'The database has tables: restore into an empty database, for example a new one',
+      )
   })
 }
 

@@ -1,4 +1,4 @@
-import { SetupProblem } from '@switchyard/dev-env'
+import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
 /** Runs `work` with one connection to a database, whose times are in UTC and whose statements have no time limit. */
@@ -10,7 +10,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   })
   client.on('error', () => {})
   await client.connect().catch((error: NodeJS.ErrnoException) => {
-    throw new SetupProblem(`The database does not answer: ${error.message || error.code}`)
+    throw new SolvableProblem(`The database does not answer: ${error.message || error.code}`)
   })
   try {
     await client.query(
@@ -37,7 +37,7 @@ export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<
       "SELECT pg_try_advisory_lock(hashtextextended('switchyard.backup', 0)) AS free",
     )
     if (!rows[0]?.free)
-      throw new SetupProblem('Another backup of this installation runs: start this one when it has ended')
+      throw new SolvableProblem('Another backup of this installation runs: start this one when it has ended')
     return await work()
   })
 }

@@ -11,6 +11,7 @@ import {
 } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import type { TargetPolicy } from '@switchyard/outbound-http'
 import {
   addWebhook,
   auditedWebhook,
@@ -27,7 +28,6 @@ import {
   type SecretBox,
   type SilentProjectEvent,
   silentProjectEvents,
-  type TargetPolicy,
 } from '@switchyard/webhooks'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, sessionsOf, startGitHarness } from '../git-harness.js'
@@ -54,9 +55,8 @@ function begin(harness: GitHarness, service: Service, project: Project, start: s
   return { request, answer }
 }
 
-const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
 const command = (ref: string, capabilities = '') =>
-  packet(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}${capabilities && `\0${capabilities}`}`)
+  packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}${capabilities && `\0${capabilities}`}`)
 
 test('a push that stands still before its references is ended before git is started', async () => {
   const project = await impatient.project()
@@ -99,7 +99,7 @@ test('a fetch whose answer nobody takes is ended', async () => {
   const source = await createGitRepository()
   const head = await source.commit({ files: { 'big.bin': randomBytes(32 * 1024 * 1024) } })
   await source.git('push', '--quiet', impatient.pathOf(project), 'main')
-  const question = `${packet(`want ${head}\n`)}0000${packet('done\n')}`
+  const question = `${packetLine(`want ${head}\n`)}0000${packetLine('done\n')}`
   const { request } = begin(impatient, 'git-upload-pack', project, question)
   const response = new Promise<IncomingMessage>((resolve) =>
     request.on('response', (given) => resolve(given.pause())),
@@ -176,8 +176,8 @@ test('one user cannot take every session, and others are served in turn once the
 const tooMany = 'A push can change 20000 references at most; push them in several parts'
 
 test.each([
-  ['report-status side-band-64k', 200, `\x01${packet(`unpack ${tooMany}\n`)}0000`],
-  ['report-status-v2', 200, `${packet(`unpack ${tooMany}\n`)}0000`],
+  ['report-status side-band-64k', 200, `\x01${packetLine(`unpack ${tooMany}\n`)}0000`],
+  ['report-status-v2', 200, `${packetLine(`unpack ${tooMany}\n`)}0000`],
   ['delete-refs', 413, tooMany],
 ])('a push of too many references is refused for a client of %s', async (capabilities, status, text) => {
   const project = await narrow.project()

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Project } from '@switchyard/db'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -95,7 +96,6 @@ describe('references that may not be pushed', () => {
       `${head} ${zero} refs/heads/main\0report-status\n`,
       `${head} ${zero} refs/heads/main x\n`,
     ]
-    const lines = commands.map((text) => (text.length + 4).toString(16).padStart(4, '0') + text)
     const url = new URL(harness.remote('developer', project))
     const response = await fetch(`${url.origin}${url.pathname}/git-receive-pack`, {
       method: 'POST',
@@ -103,7 +103,7 @@ describe('references that may not be pushed', () => {
         Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}`,
         'Content-Type': 'application/x-git-receive-pack-request',
       },
-      body: `${lines.join('')}0000`,
+      body: `${commands.map(packetLine).join('')}0000`,
     })
     expect(await response.text()).toContain('ng refs/heads/main ')
     expect(await referencesOf(project)).toEqual(['refs/heads/main'])

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { deflateSync } from 'node:zlib'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -276,8 +277,7 @@ const bareGit = async (project: Parameters<GitHarness['pathOf']>[0], ...args: st
 
 /** The beginning of a push that makes one reference: all of it that precedes the pack. */
 function pushOf(ref: string): string {
-  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}\0report-status`
-  return `${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`
+  return `${packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}\0report-status`)}0000`
 }
 
 test('a push that breaks off leaves nothing of what it had sent', async () => {

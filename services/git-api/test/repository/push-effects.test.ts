@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import type { Project } from '@switchyard/db'
+import { packetLine } from '@switchyard/git-storage/packet-lines'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { createGitRepository, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { Queue } from 'bullmq'
@@ -155,7 +156,7 @@ test('a push whose client goes away ends its git process', async () => {
   })
   upload.on('error', () => {})
   const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0report-status`
-  upload.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`)
+  upload.write(`${packetLine(command)}0000`)
   await waitFor(async () => (await processesOn(path)).length > 0, { what: 'git to start' })
   upload.destroy()
   await waitFor(async () => (await processesOn(path)).length === 0, { what: 'git to end' })

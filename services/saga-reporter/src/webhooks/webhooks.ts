@@ -1,6 +1,7 @@
 import type { AuditAuthor, Database, Webhook, WebhookOwner } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import type { TargetPolicy } from '@switchyard/outbound-http'
 import {
   addWebhook,
   auditedWebhook,
@@ -11,7 +12,6 @@ import {
   type SecretBox,
   sagaPayload,
   sagaWebhookEvents,
-  type TargetPolicy,
 } from '@switchyard/webhooks'
 
 export { getWebhook, listWebhooks } from '@switchyard/db'

@@ -1,3 +1,4 @@
+import { targetPolicy } from '@switchyard/outbound-http'
 import type { Lifecycle } from '@switchyard/service-kit/lifecycle'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import {
@@ -6,7 +7,6 @@ import {
   type Delivered,
   type SecretBox,
   type Sender,
-  targetPolicy,
 } from '@switchyard/webhooks'
 import { Counter } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'

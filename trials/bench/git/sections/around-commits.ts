@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { median } from '../../../support/statistics.js'
 import { gitText } from '../baselines.js'
 import { createClient, read } from '../load.js'
-import { type Context, median, say } from '../samples.js'
+import { type Context, say } from '../samples.js'
 import type { Processes, Project } from '../service.js'
 import { bulkFolder, wideFile, wideRepository } from '../wide-repository.js'
 

@@ -1,6 +1,7 @@
+import { median } from '../../../support/statistics.js'
 import { engine, libgit2 } from '../baselines.js'
 import { read } from '../load.js'
-import { type Context, type Kind, median, pathsOf, reads, type Sample, say } from '../samples.js'
+import { type Context, type Kind, pathsOf, reads, type Sample, say } from '../samples.js'
 import type { Processes } from '../service.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { median } from '../../../support/statistics.js'
 import { read } from '../load.js'
-import { type Context, type Kind, median, pathsOf, reads, type Sample, say } from '../samples.js'
+import { type Context, type Kind, pathsOf, reads, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2

@@ -1,6 +1,7 @@
+import { median } from '../../../support/statistics.js'
 import { gitText } from '../baselines.js'
 import { createClient } from '../load.js'
-import { type Context, median, pathTo, type Sample, say } from '../samples.js'
+import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const filesMax = 12
 

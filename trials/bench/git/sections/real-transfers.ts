@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { median } from '../../../support/statistics.js'
 import { cpuMsBelow } from '../cpu-time.js'
-import { median, say } from '../samples.js'
+import { say } from '../samples.js'
 
 const rounds = 3
 const branches = 200

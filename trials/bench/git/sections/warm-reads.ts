@@ -1,5 +1,6 @@
+import { median } from '../../../support/statistics.js'
 import { createClient, read } from '../load.js'
-import { type Context, median, pathTo, type Sample, say } from '../samples.js'
+import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2

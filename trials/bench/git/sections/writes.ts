@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { median } from '../../../support/statistics.js'
 import { commitByPlumbing, gitText, libgit2 } from '../baselines.js'
 import { createClient, type Load, workThrough } from '../load.js'
-import { type Context, median, pathTo, type Sample, say } from '../samples.js'
+import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 /** Until the code of a fresh process is compiled, it is several times slower. */

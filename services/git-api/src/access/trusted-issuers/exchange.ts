@@ -1,7 +1,7 @@
+import { identityKey } from '@switchyard/callers'
 import { createToken, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { startOfDay } from '@switchyard/domain/access'
-import { identityKey } from '@switchyard/job-identity'
 import { type AuthenticateFrom, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
 import { newSecret } from '../tokens/tokens.js'
 import { lockRuleOfBot, rememberExchange } from './store.js'

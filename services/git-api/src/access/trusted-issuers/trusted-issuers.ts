@@ -1,3 +1,4 @@
+import { issuerProblem } from '@switchyard/callers'
 import {
   type AuditAuthor,
   type AuditedChange,
@@ -15,7 +16,6 @@ import {
   lastDayProblem,
   type Scope,
 } from '@switchyard/domain/access'
-import { issuerProblem } from '@switchyard/job-identity'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { deleteMember } from '../members/store.js'
 import { createBot, makerOf, type TokenDependencies } from '../tokens/tokens.js'

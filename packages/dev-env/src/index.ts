@@ -1,7 +1,0 @@
-export { findPostgres, type PostgresOptions, type RunningPostgres, startPostgres } from './postgres.js'
-export { SetupProblem } from './problem.js'
-export { claimDataFolder } from './start/data-folder.js'
-export { createProgress, type Progress } from './start/progress.js'
-export { runStart, type StartOptions } from './start/run-start.js'
-export { findJemalloc, findNginx, findRecentNginx, findRedisServer } from './tools/servers.js'
-export { toolsFolder } from './tools/tools-folder.js'

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { createCheckedLookup } from './guarded-agent.js'
+import { targetPolicy } from './target-policy.js'
+
+describe('a look-up', () => {
+  const policy = targetPolicy({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: false })
+  type Answer = { address: string; family: number }[]
+  const resolving = (addresses: Answer) =>
+    createCheckedLookup(policy, ((_host: string, _options: object, callback: (e: null, a: Answer) => void) =>
+      callback(null, addresses)) as never)
+  const lookup = (addresses: Answer, all: boolean) =>
+    new Promise((resolve) => {
+      resolving(addresses)('name.example', { all }, (error, address) => resolve(error?.message ?? address))
+    })
+
+  it('passes public addresses on only, so that no connection can be made to another one', async () => {
+    const mixed = [
+      { address: '10.0.0.1', family: 4 },
+      { address: '8.8.8.8', family: 4 },
+      { address: '::ffff:10.0.0.1', family: 6 },
+    ]
+    expect(await lookup(mixed, true)).toEqual([{ address: '8.8.8.8', family: 4 }])
+    expect(await lookup(mixed, false)).toBe('8.8.8.8')
+  })
+
+  it('fails when there is no other one', async () => {
+    const given = [{ address: '10.0.0.1', family: 4 }]
+    expect(await lookup(given, true)).toBe('name.example is not a public address (private)')
+    expect(await lookup([], true)).toMatch(/^name.example is/)
+  })
+})

@@ -1,0 +1,43 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import express from 'express'
+import { expect, it } from 'vitest'
+import { listen } from '../../src/http/index.js'
+
+const drainTimeoutMs = 5000
+
+/** A server whose answers take a moment, and a client that has one kept-alive connection to it. */
+async function startServer() {
+  const app = express().post('/', async (_request, response) => {
+    await delay(20)
+    response.end('done')
+  })
+  const server = await listen(app, '127.0.0.1', 0, drainTimeoutMs)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const post = async () => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { method: 'POST', host: '127.0.0.1', port: server.port, agent }
+      request(options, resolve).on('error', reject).end()
+    })
+    return [await text(answer), answer.headers.connection]
+  }
+  return { server, post }
+}
+
+it('a request that comes on a kept-alive connection while the server closes is answered, and is the last one there', async () => {
+  const { server, post } = await startServer()
+  expect(await post()).toEqual(['done', 'keep-alive'])
+  const closed = server.close()
+  expect(await post()).toEqual(['done', 'close'])
+  await closed
+  await expect(post()).rejects.toThrow('ECONNREFUSED')
+})
+
+it('a server closes connections that nobody uses, long before the time that requests under way have', async () => {
+  const { server, post } = await startServer()
+  await post()
+  const beforeMs = performance.now()
+  await server.close()
+  expect(performance.now() - beforeMs).toBeLessThan(drainTimeoutMs / 2)
+})

@@ -1,0 +1,2 @@
+export { createProgress, type Progress } from './progress.js'
+export { SolvableProblem } from './solvable-problem.js'

@@ -1,0 +1,313 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
+import { withMaintenanceLock } from '@switchyard/db'
+import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
+import { createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHarness } from '../harness.js'
+import { pushedProject, tidied } from './pushed-project.js'
+
+const run = promisify(execFile)
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let worker: Awaited<ReturnType<typeof harness.startWorker>>
+beforeAll(async () => {
+  harness = await startHarness()
+  worker = await harness.startWorker()
+})
+afterAll(async () => {
+  await worker.close()
+  await harness.close()
+})
+
+const git = async (bare: string, ...args: string[]) =>
+  (await run('git', [`--git-dir=${bare}`, ...args], { env: isolatedGitEnv() })).stdout.trim()
+
+const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] }
+
+const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
+
+it('joins packs and loose objects, indexes them together, and writes the commit graph', async () => {
+  const { project, bare, tip } = await pushedProject(harness)
+  expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
+  await tidied(harness, project.id)
+  expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
+  const packs = await readdir(join(bare, 'objects/pack'))
+  expect(packs.filter((name) => name.endsWith('.pack'))).toHaveLength(1)
+  expect(packs).toContain('multi-pack-index')
+  expect(await graphs(bare)).toContain('commit-graph-chain')
+  expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
+  expect(await git(bare, 'rev-parse', 'branch-3')).toBe(tip)
+  await git(bare, 'commit-graph', 'verify')
+  await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('tidies the repositories of its own storage, from a queue of their own, and leaves what has moved away alone', async () => {
+  const second = await harness.startWorker({ SWITCHYARD_STORAGE: 'second' })
+  try {
+    const { project, bare } = await pushedProject(harness)
+    const packsOf = async () =>
+      (await readdir(join(bare, 'objects/pack'))).filter((name) => /idx$/.test(name))
+    const looseBefore = await git(bare, 'count-objects')
+    await tidied(harness, project.id, 'second')
+    expect([await git(bare, 'count-objects'), await packsOf()]).toEqual([looseBefore, []])
+    await harness.database.prisma.project.update({ where: { id: project.id }, data: { storage: 'second' } })
+    await tidied(harness, project.id, 'default')
+    expect(await packsOf()).toEqual([])
+    await tidied(harness, project.id, 'second')
+    expect(await packsOf()).toHaveLength(1)
+  } finally {
+    await second.close()
+  }
+})
+
+it('does not compare files of more than 64 MB, whatever that would save, so that its memory has a bound', async () => {
+  const { bare } = await pushedProject(harness)
+  const ids: string[] = []
+  for (const end of ['one', 'two']) {
+    const file = join(bare, end)
+    await writeFile(file, Buffer.alloc(65 * 1024 * 1024))
+    await appendFile(file, end)
+    ids.push(await git(bare, 'hash-object', '-w', file))
+    await git(bare, 'update-ref', `refs/tags/${end}`, ids.at(-1) ?? '')
+  }
+  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
+  const packs = (await readdir(join(bare, 'objects/pack'))).filter((name) => name.endsWith('.idx'))
+  const listed = await git(
+    bare,
+    'verify-pack',
+    '--verbose',
+    ...packs.map((name) => join(bare, 'objects/pack', name)),
+  )
+  // A delta would name its depth and what it is based on.
+  for (const id of ids) expect(listed).toMatch(new RegExp(`^${id} blob +\\d+ \\d+ \\d+$`, 'm'))
+})
+
+it('runs no hook and no program that the repository names', async () => {
+  const { bare } = await pushedProject(harness)
+  const ran = join(bare, 'ran')
+  const program = join(bare, 'hooks/reference-transaction')
+  await mkdir(join(bare, 'hooks'), { recursive: true })
+  await writeFile(program, `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+  for (const key of ['core.fsmonitor', 'core.alternateRefsCommand']) await git(bare, 'config', key, program)
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
+  expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
+  expect(await readdir(bare)).not.toContain('ran')
+})
+
+it('comes to the same end when it runs again', async () => {
+  const { project, bare, tip } = await pushedProject(harness)
+  await tidied(harness, project.id)
+  await tidied(harness, project.id)
+  expect(await git(bare, 'rev-parse', 'main')).toBe(tip)
+  await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('goes on after a run that was killed and left its locks', async () => {
+  const { project, bare } = await pushedProject(harness)
+  const left = [
+    'objects/info/commit-graphs/commit-graph-chain.lock',
+    'objects/pack/multi-pack-index.lock',
+    'packed-refs.lock',
+    'refs/heads/main.lock',
+    'refs/heads/branch-1.lock',
+  ]
+  await mkdir(join(bare, 'objects/info/commit-graphs'), { recursive: true })
+  for (const lock of left) {
+    await writeFile(join(bare, lock), '')
+    await utimes(join(bare, lock), new Date(0), new Date(0))
+  }
+  await tidied(harness, project.id)
+  expect(await graphs(bare)).toContain('commit-graph-chain')
+})
+
+it('removes what died processes were writing, and nothing that is young', async () => {
+  const { bare } = await pushedProject(harness)
+  const names = [
+    ...[
+      'pack/tmp_pack_AbCd12',
+      'pack/tmp_idx_AbCd12',
+      'pack/tmp_rev_AbCd12',
+      `pack/tmp_pack_${randomUUID()}`,
+    ],
+    ...['pack/.tmp-4711-pack-1234.pack', 'pack/multi-pack-index.lock', `00/tmp_obj_${randomUUID()}`],
+    ...['info/commit-graph.lock', 'info/commit-graphs/tmp_graph_AbCd12'],
+  ]
+  for (const folder of ['00', 'info/commit-graphs', 'pack']) {
+    await mkdir(join(bare, 'objects', folder), { recursive: true })
+  }
+  for (const name of names) {
+    await writeFile(join(bare, 'objects', name), 'bytes')
+    await utimes(join(bare, 'objects', name), new Date(0), new Date(0))
+  }
+  await writeFile(join(bare, 'objects/pack/tmp_pack_young1'), 'bytes')
+  await tidyRepository(bare, new AbortController().signal, { lfsObjectNotes })
+  const left = (await readdir(join(bare, 'objects'), { recursive: true })).filter((name) =>
+    /tmp|lock/.test(name),
+  )
+  expect(left).toEqual(['pack/tmp_pack_young1'])
+  await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('counts anew what the project takes', async () => {
+  const { project, bare } = await pushedProject(harness)
+  const stored = { projectId: project.id, repositoryBytes: 10n ** 12n, lfsBytes: 7n }
+  await harness.database.prisma.storageUse.create({ data: stored })
+  await tidied(harness, project.id)
+  const use = await harness.database.prisma.storageUse.findUniqueOrThrow({ where: { projectId: project.id } })
+  const counted = await git(bare, 'count-objects', '-v')
+  const kibibytes = [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce(
+    (sum, [, size]) => sum + Number(size),
+    0,
+  )
+  expect(use).toMatchObject({ repositoryBytes: BigInt(1024 * kibibytes), lfsBytes: 0n })
+})
+
+it('leaves a repository alone while another process tidies it, and tries again', async () => {
+  const { project, bare } = await pushedProject(harness)
+  const queue = harness.queue('repository-housekeeping')
+  const { name, data, options } = repositoryHousekeepingJob(project.id)
+  let failed: Awaited<ReturnType<typeof queue.getJob>>
+  await withMaintenanceLock(harness.database, project.id, async () => {
+    const { id = '' } = await queue.add(name, data, { ...options, delay: 0 })
+    await expect.poll(async () => (await queue.getJob(id))?.attemptsMade).toBe(1)
+    failed = await queue.getJob(id)
+    expect(failed?.failedReason).toContain('another process tidies')
+    expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
+  })
+  // Not while the other is still there: it would fail again, and wait longer.
+  await failed?.promote()
+  await expect.poll(() => git(bare, 'count-objects')).toMatch(/^0 objects/)
+})
+
+it('removes what no reference leads to when it is old enough, and nothing else', async () => {
+  const { bare, tip } = await pushedProject(harness)
+  const tidy = () => tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
+  // The first run only notes when the next one has to look.
+  await tidy()
+  const hash = async (text: string) => {
+    const child = run('git', [`--git-dir=${bare}`, 'hash-object', '-w', '--stdin'])
+    child.child.stdin?.end(text)
+    return (await child).stdout.trim()
+  }
+  const [old, young] = [await hash('old'), await hash('young')]
+  const kept = await git(bare, ...author, 'commit-tree', '-m', 'commented', `${tip}^{tree}`)
+  await git(bare, 'update-ref', `refs/keep-around/${kept}`, kept)
+  const threeWeeksAgo = Date.now() / 1000 - 21 * 24 * 3600
+  for (const id of [old, kept]) await utimes(looseFile(bare, id), threeWeeksAgo, threeWeeksAgo)
+  await tidy()
+  await expect(git(bare, 'cat-file', '-t', old)).rejects.toThrow()
+  expect(await git(bare, 'cat-file', '-t', young)).toBe('blob')
+  expect(await git(bare, 'cat-file', '-t', kept)).toBe('commit')
+  await git(bare, 'fsck', '--full', '--strict')
+  await git(bare, 'commit-graph', 'verify')
+  await git(bare, 'multi-pack-index', 'verify')
+})
+
+const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+const looseFile = (bare: string, id: string) => join(bare, 'objects', id.slice(0, 2), id.slice(2))
+
+it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }, async () => {
+  const bare = await mkdtemp(join(tmpdir(), 'switchyard-tidied-'))
+  await run('git', ['init', '--bare', '--quiet', '--initial-branch=main', bare])
+  await imported(bare, 1, 800)
+  const first = await git(bare, 'rev-list', '--objects', 'main')
+  let running = true
+  const failures: unknown[] = []
+  const readOn = async (...question: string[]) => {
+    let answers = 0
+    for (; running; answers += 1) await git(bare, ...question).catch((error) => failures.push(error))
+    return answers
+  }
+  const readers = [
+    readOn('log', '--numstat', '-40', 'main'),
+    readOn('rev-list', '--objects', 'main', '--', 'f3'),
+  ]
+  for (let round = 1; round <= 4; round += 1) {
+    const tidying = tidyRepository(bare, new AbortController().signal, {
+      collectEveryMs: 0,
+      grace: '1.hour.ago',
+      lfsObjectNotes,
+    })
+    await imported(bare, round * 1000, 60)
+    await tidying
+  }
+  running = false
+  const answers = await Promise.all(readers)
+  expect(failures).toEqual([])
+  expect(Math.min(...answers)).toBeGreaterThan(0)
+  const now = new Set((await git(bare, 'rev-list', '--objects', 'main')).split('\n'))
+  expect(first.split('\n').filter((object) => !now.has(object))).toEqual([])
+  expect(await git(bare, 'rev-list', '--count', 'main')).toBe(String(800 + 4 * 60))
+  await git(bare, 'fsck', '--full', '--strict')
+  await rm(bare, { recursive: true })
+})
+
+/** So many further commits on main. */
+async function imported(bare: string, from: number, count: number): Promise<void> {
+  const commits = Array.from({ length: count }, (_, index) => {
+    const number = from + index
+    const first = index === 0 && number > 1 ? 'from refs/heads/main^0\n' : ''
+    const text = `${number}\n`.repeat(200)
+    return `commit refs/heads/main\ncommitter A <a@x> ${1_600_000_000 + number} +0000\ndata 0\n${first}M 100644 inline f${number % 9}\ndata ${text.length}\n${text}\n`
+  })
+  const child = run('git', [`--git-dir=${bare}`, 'fast-import', '--quiet', '--force'])
+  child.child.stdin?.end(commits.join(''))
+  await child
+}
+
+it('has nothing to do for an empty repository, one that is gone, and a project that is gone', async () => {
+  const project = await createProject(harness.database, await createUser(harness.database))
+  await run('git', ['init', '--bare', '--quiet', join(harness.storageRoot, project.diskPath)])
+  await tidied(harness, project.id)
+  await tidied(harness, (await createProject(harness.database, await createUser(harness.database))).id)
+  await tidied(harness, 2_000_000_000)
+})
+
+it('runs once for ten pushes that come together', async () => {
+  const { project, bare } = await pushedProject(harness)
+  const queue = harness.queue('repository-housekeeping')
+  const { name, data, options } = repositoryHousekeepingJob(project.id)
+  const before = await queue.getCompletedCount()
+  const pushes = Array.from({ length: 10 }, () => queue.add(name, data, { ...options, delay: 500 }))
+  const jobs = await Promise.all(pushes)
+  expect(new Set(jobs.map(({ id }) => id)).size).toBe(1)
+  await expect.poll(() => jobs[0]?.getState()).toBe('completed')
+  expect(await graphs(bare)).toContain('commit-graph-chain')
+  expect((await queue.getCompletedCount()) - before).toBe(1)
+  expect(await queue.getJobCountByTypes('wait', 'delayed', 'active', 'failed')).toBe(0)
+})
+
+it('puts a job with a payload nobody can read among the dead ones at once', async () => {
+  const queue = harness.queue('repository-housekeeping')
+  const job = await queue.add('repository-housekeeping', { projectId: 'seven' }, { attempts: 5 })
+  await expect.poll(() => job.getState()).toBe('failed')
+  const dead = await queue.getJob(job.id ?? '')
+  expect([dead?.attemptsMade, dead?.failedReason]).toEqual([1, expect.stringContaining('payload')])
+})
+
+it('tidies a repository into which a replacement that leads in a circle was pushed', async () => {
+  const { project, bare, tip } = await pushedProject(harness)
+  await git(bare, 'update-ref', `refs/replace/${tip}`, tip)
+  await tidied(harness, project.id)
+  expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
+})
+
+it('removes what a broken push left a day ago, and leaves one alone that goes on', async () => {
+  const { project, bare } = await pushedProject(harness)
+  const [old, young] = ['tmp_objdir-incoming-old', 'tmp_objdir-incoming-young']
+  for (const name of [old, young]) {
+    await mkdir(join(bare, 'objects', name, 'pack'), { recursive: true })
+    await writeFile(join(bare, 'objects', name, 'pack/tmp_pack_x'), 'half a pack')
+  }
+  await utimes(join(bare, 'objects', old), new Date(0), new Date(0))
+  await tidied(harness, project.id)
+  const left = await readdir(join(bare, 'objects'))
+  expect([left.includes(old), left.includes(young)]).toEqual([false, true])
+})
