@@ -22,7 +22,7 @@ import { deployedServiceRoutes } from './delivery/deployed-services/routes.js'
 import { deploymentStatementRoutes } from './delivery/deployment-statements/routes.js'
 import { deploymentRoutes } from './delivery/deployments/routes.js'
 import { environmentRoutes } from './delivery/environments/routes.js'
-import { freezePeriodRoutes } from './delivery/freeze-periods/routes.js'
+import { freezeRoutes } from './delivery/freezes/routes.js'
 import { impactRuleRoutes } from './delivery/impact-rules/routes.js'
 import { impactRoutes } from './delivery/impacts/routes.js'
 import { protectedEnvironmentRoutes } from './delivery/protected-environments/routes.js'
@@ -104,7 +104,7 @@ const subjects = [
   deployedServiceRoutes,
   impactRuleRoutes,
   protectedEnvironmentRoutes,
-  freezePeriodRoutes,
+  freezeRoutes,
   absentFeatureRoutes,
   storageMoveRoutes,
   gitHttpRoutes,
