@@ -99,7 +99,7 @@ module.exports = {
     below('git-storage', ['service-kit', 'domain', 'testing']),
     below('saga-client', ['contracts']),
     below('cli', ['domain']),
-    below('delivery-impact', []),
+    below('delivery-impact', ['domain']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('job-identity', ['webhooks', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'dev-env', 'domain']),

@@ -47,10 +47,10 @@ export const presentImpactFinding = (finding: DeploymentFinding): z.output<typeo
   after: finding.after,
   samples_before: finding.samplesBefore,
   samples_after: finding.samplesAfter,
-  chance: finding.chance,
-  confidence: 1 - finding.chance,
+  chance: finding.pValue,
+  confidence: 1 - finding.pValue,
   test: testNames[finding.measure as Measure],
-  began_at: finding.onsetAt,
+  began_at: finding.changePointAt,
   found_at: finding.foundAt,
   recovered_at: finding.recoveredAt,
 })

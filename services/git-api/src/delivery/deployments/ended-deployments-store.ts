@@ -33,7 +33,7 @@ export async function listEndedDeployments(
   const bound = boundTenantsOf(caller)
   const findings = {
     where: bound === null ? {} : { tenant: { in: [...bound] } },
-    orderBy: [{ onsetAt: 'asc' as const }, { id: 'asc' as const }],
+    orderBy: [{ changePointAt: 'asc' as const }, { id: 'asc' as const }],
     take: findingsMax,
   }
   const [found, total] = await Promise.all([

@@ -7,8 +7,10 @@ import {
   Prisma,
   type Rows,
   type RuleBanner,
+  type RunFinding,
   runEnd,
   runEndReason,
+  unpackFindings,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
@@ -168,13 +170,15 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
   id ?? null,
 ]
 
+type RunRow = Omit<RunView, 'findings'> & { findings: RunFinding[] }
+
 /** The newest first. */
 export async function listRuns(
   { pool }: Pooled,
   filter: RunFilter,
   { skip, take }: Rows,
 ): Promise<RunView[]> {
-  const { rows } = await pool.query<RunView>({
+  const { rows } = await pool.query<RunRow>({
     name: 'impact-rule-runs',
     text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
         d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
@@ -189,7 +193,7 @@ export async function listRuns(
       WHERE ${matches} ORDER BY r.id DESC LIMIT $5 OFFSET $6`,
     values: [...matched(filter), take, skip],
   })
-  return rows
+  return rows.map((run) => ({ ...run, findings: unpackFindings(run.findings) }))
 }
 
 export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<number> {

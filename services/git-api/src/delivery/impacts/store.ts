@@ -30,7 +30,7 @@ export async function findImpact(
   const where = { projectId_deploymentId: key }
   const [impact, findings, dismissal] = await Promise.all([
     prisma.deploymentImpact.findUnique({ where }),
-    prisma.deploymentFinding.findMany({ where: key, orderBy: [{ onsetAt: 'asc' }, { id: 'asc' }] }),
+    prisma.deploymentFinding.findMany({ where: key, orderBy: [{ changePointAt: 'asc' }, { id: 'asc' }] }),
     prisma.deploymentDismissal.findUnique({ where, include: { user: true } }),
   ])
   return { impact, findings, dismissal }
@@ -127,11 +127,11 @@ export async function listFindings(
     tenant: tenants && { in: tenants },
     serviceName,
     fingerprint,
-    onsetAt: { gte: beganAfter, lte: beganBefore },
+    changePointAt: { gte: beganAfter, lte: beganBefore },
     deployment: { project: projectsWithReadableDeployments(caller) },
   } satisfies Prisma.DeploymentFindingWhereInput
   const deployment = { include: { environment: true, user: true, project: true, dismissal: true } }
-  const orderBy = [{ onsetAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
+  const orderBy = [{ changePointAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
   const [findings, total] = await Promise.all([
     prisma.deploymentFinding.findMany({ where, include: { deployment }, orderBy, ...rows }),
     prisma.deploymentFinding.count({ where }),
