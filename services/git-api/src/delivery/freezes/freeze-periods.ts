@@ -68,7 +68,7 @@ export async function addFreezePeriod(
 export async function changeFreezePeriod(
   database: Database,
   access: ProjectCall,
-  { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
+  { id, changes }: { id: number; changes: Partial<FreezePeriodFields> },
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<FreezePeriod> {
