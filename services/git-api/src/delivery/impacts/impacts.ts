@@ -84,9 +84,9 @@ async function listSharers(database: Database, deployment: DeploymentView) {
   return store.listSharers(database, { deployment, beganBefore, endedAfter })
 }
 
-/** That a deployment is not the reason of what was found. It keeps rules from acting, so it is not said before something is found. */
+/** That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before something is found. */
 export const dismissals: StatementKind = {
-  events: { said: 'deployment_impact_dismissed', takenBack: 'deployment_impact_restored' },
+  events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
   check: async (transaction, { projectId, id: deploymentId }) => {
     if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
       throw conflict('There is nothing to dismiss: nothing was found about the deployment')
