@@ -21,6 +21,7 @@ import { deliveryMetricRoutes } from './delivery/delivery-metrics/routes.js'
 import { deployedServiceRoutes } from './delivery/deployed-services/routes.js'
 import { deploymentStatementRoutes } from './delivery/deployment-statements/routes.js'
 import { deploymentRoutes } from './delivery/deployments/routes.js'
+import { endedDeploymentRoutes } from './delivery/ended-deployments/routes.js'
 import { environmentRoutes } from './delivery/environments/routes.js'
 import { freezeRoutes } from './delivery/freezes/routes.js'
 import { impactRuleRoutes } from './delivery/impact-rules/routes.js'
@@ -96,6 +97,7 @@ const subjects = [
   commentRoutes,
   discussionRoutes,
   environmentRoutes,
+  endedDeploymentRoutes,
   deploymentRoutes,
   impactRoutes,
   changeFailureRoutes,

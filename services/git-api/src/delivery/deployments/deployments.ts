@@ -34,7 +34,6 @@ import {
   withLockedDeployment,
 } from './store.js'
 
-export { type EndedDeployment, listEndedDeployments } from './ended-deployments-store.js'
 export { deleteDeployment } from './store.js'
 
 export interface DeploymentDependencies extends ProjectResourceDependencies {

@@ -7,6 +7,7 @@ import {
   enqueueForProject,
   inPoolTransaction,
   type NewDelivery,
+  type Project,
   type User,
 } from '@switchyard/db'
 import {
@@ -80,6 +81,9 @@ const updateProgress = updateIn(
 
 /** A deployment with its environment and its user; the user is null when the account is gone. */
 export type DeploymentView = Deployment & { environment: Environment; user: DeploymentUser | null }
+
+/** The same with its project, where deployments of several projects are shown. */
+export type DeploymentInProject = DeploymentView & { project: Project }
 
 /** The columns of a user that answers and webhooks show. */
 export type DeploymentUser = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email'>

@@ -23,6 +23,7 @@ import {
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
 import * as periods from './freeze-periods.js'
 import type { FreezeDependencies } from './freezes.js'
 import * as freezes from './freezes.js'
@@ -66,7 +67,7 @@ export function freezeRoutes(deps: FreezeDependencies & ProjectResourceDependenc
 
 const freezeShape = z
   .object({
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    project: projectReferenceShape,
     freeze_period: freezePeriodShape.nullable().meta({ description: 'Null: a rule has made the freeze' }),
     impact_rule_run: z
       .object({
@@ -90,7 +91,7 @@ const presentRun = ({ id, ruleId, rule, deployment }: FreezingRun) => ({
 })
 
 const presentFreeze = ({ project, source, startsAt, endsAt }: Freeze): z.output<typeof freezeShape> => ({
-  project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+  project: presentProjectReference(project),
   freeze_period: 'period' in source ? presentFreezePeriod(source.period) : null,
   impact_rule_run: 'run' in source ? presentRun(source.run) : null,
   starts_at: startsAt,

@@ -5,11 +5,10 @@ import type {
   DeploymentImpact,
   Pooled,
   Prisma,
-  Project,
   Rows,
 } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import type { DeploymentUser, DeploymentView } from '../deployments/store.js'
+import type { DeploymentInProject, DeploymentUser, DeploymentView } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
 export type DismissalView = DeploymentDismissal & { user: DeploymentUser | null }
@@ -113,7 +112,7 @@ export interface FindingFilter {
 }
 
 export type FindingView = DeploymentFinding & {
-  deployment: DeploymentView & { project: Project; dismissal: DeploymentDismissal | null }
+  deployment: DeploymentInProject & { dismissal: DeploymentDismissal | null }
 }
 
 /** One page of what became worse with deployments that the caller may read, the newest first. */
