@@ -99,7 +99,7 @@ module.exports = {
     below('git-storage', ['service-kit', 'domain', 'testing']),
     below('saga-client', ['contracts']),
     below('cli', ['domain']),
-    below('delivery-impact', []),
+    below('delivery-impact', ['domain']),
     below('outbound-http', ['config']),
     below('webhooks', ['outbound-http', 'service-kit', 'db', 'domain']),
     below('callers', ['outbound-http', 'service-kit', 'db', 'domain', 'testing']),

@@ -18,7 +18,7 @@ const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum 
 const failedOf = ({ runs }: Did) => runs.filter(({ failed }) => failed).length / Math.max(1, runs.length)
 const figures = {
   rate: failedOf,
-  cause: failedOf,
+  new_failure: failedOf,
   stuck: ({ runs }: Did) => runs.filter(({ stuck }) => stuck).length / Math.max(1, runs.length),
   queue: ({ queues }: Did) => medianOf(queues.map(({ latencySeconds }) => latencySeconds ?? 0)) ?? 0,
   jobs: ({ queues }: Did) =>
@@ -82,7 +82,7 @@ for (const { finding, service, deployments } of wrong)
     'service',
     service,
     finding.measure,
-    finding.chance.toExponential(1),
+    finding.pValue.toExponential(1),
     finding.before,
     finding.after,
     finding.samplesAfter,

@@ -20,7 +20,7 @@ export interface Deployment {
   finishedMinute: number
 }
 
-export const kinds = ['rate', 'cause', 'slow', 'stuck', 'queue', 'jobs'] as const
+export const kinds = ['rate', 'new_failure', 'slow', 'stuck', 'queue', 'jobs'] as const
 export type Kind = (typeof kinds)[number]
 const planned = kinds.filter((kind) => kind !== 'jobs')
 
@@ -157,7 +157,7 @@ function sizeOf(kind: Kind, logBetween: (from: number, to: number) => number): n
     case 'rate':
     case 'jobs':
       return logBetween(0.1, 0.6)
-    case 'cause':
+    case 'new_failure':
       return logBetween(0.04, 0.4)
     case 'slow':
       return logBetween(1.6, 5)
@@ -245,14 +245,16 @@ function runAt(
   chance: () => number,
 ): SagaRun {
   const active = near.filter(({ fromMinute, toMinute }) => minute >= fromMinute && minute < toMinute)
-  const harmed = active.find(({ kind, size }) => (kind === 'rate' || kind === 'cause') && chance() < size)
+  const harmed = active.find(
+    ({ kind, size }) => (kind === 'rate' || kind === 'new_failure') && chance() < size,
+  )
   const failed = harmed !== undefined || chance() < Math.min(0.5, service.failureRate * noise.failures)
   const slower = active.find(({ kind }) => kind === 'slow')?.size ?? 1
   const stuck = active.some(({ kind, size }) => kind === 'stuck' && chance() < size) || chance() < 0.002
   const seconds = service.seconds * noise.seconds * slower * Math.exp(0.5 * normal(chance))
   const usual =
     chance() < 0.03 ? `rare-${Math.floor(chance() * 1e9)}` : `usual-${Math.floor(chance() ** 2 * 8)}`
-  const own = harmed?.kind === 'cause' ? harmed.fingerprint : usual
+  const own = harmed?.kind === 'new_failure' ? harmed.fingerprint : usual
   return {
     at: timeOf(minute),
     failed,

@@ -36,7 +36,12 @@ describe('what became worse with a deployment', () => {
   it('names failures that begin with it, their rates and when they begin', () => {
     const history = historyOf(({ at }, number) => (at >= 63 * minute && number % 3 === 0 ? failure : {}))
     const [found] = findImpact(history, moments)
-    expect(found).toMatchObject({ measure: 'failures', before: 0, samplesBefore: 120, onset: 63 * minute })
+    expect(found).toMatchObject({
+      measure: 'failures',
+      before: 0,
+      samplesBefore: 120,
+      changePoint: 63 * minute,
+    })
     expect(found?.after).toBeCloseTo(1 / 3, 1)
   })
 
@@ -52,7 +57,7 @@ describe('what became worse with a deployment', () => {
     expect(findImpact(history, { ...moments, to: 70 * minute })).toEqual([])
   })
 
-  it('names causes that nobody saw before, and no cause that was known', () => {
+  it('names failures that nobody saw before, and none that was known', () => {
     const failing = (fingerprint: string) =>
       historyOf(({ at }, number) =>
         at >= 62 * minute && number % 12 === 0 ? { failed: true, fingerprint } : {},

@@ -1,9 +1,10 @@
-import { onsetWithin, shareBetween, type Trial } from './onset.js'
+import type { ImpactFinding } from '@switchyard/domain/deployment'
+import { changePointWithin, shareBetween, type Trial } from './change-point.js'
 import {
-  chanceOfShare,
-  chanceOfValues,
   dispersionOf,
   medianOf,
+  pValueOfShare,
+  pValueOfValues,
   type Share,
   totalOf,
   usualHours,
@@ -78,20 +79,11 @@ export const testNames: Record<Measure, string> = {
 
 export type Measure = (typeof measures)[number]
 
-/** One figure that became worse with a deployment. */
-export interface Finding {
+/** One figure of the service that is looked at. */
+export interface Finding extends Omit<ImpactFinding, 'tenant' | 'serviceName' | 'measure'> {
   measure: Measure
-  /** Shares are of 1, times in seconds; null: there was nothing before. */
-  before: number | null
-  after: number
-  /** Sagas, samples or attempts at jobs behind both figures. */
-  samplesBefore: number
-  samplesAfter: number
-  /** Probability that chance alone does this: the p-value. */
-  chance: number
   /** When it began, in Unix milliseconds. */
-  onset: number
-  fingerprint?: string
+  changePoint: number
 }
 
 const lookMinutes = [2, 5, 10, 15, 30]
@@ -103,20 +95,20 @@ export const looksWithin = (windowMinutes: number): number[] => [
 ]
 
 /** A rise that begins later than this after the end of a deployment has another reason. */
-export const onsetMsMax = 10 * 60_000
-/** Chance up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
-export const chanceMax = 1e-5
+export const changePointMsMax = 10 * 60_000
+/** P-value up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
+export const pValueMax = 1e-5
 
 const timesMin = 2
 const percentagePointsMin = 0.05
 export const durationTimesMin = 1.5
 const newFailuresMin = 3
-/** A new cause is rare by itself, so less proof suffices. */
-const newFailureChanceMax = 0.01
+/** A new failure is rare by itself, so less proof suffices. */
+const newFailurePValueMax = 0.01
 
 /**
  * What became worse in a service with a deployment: figures of the window after it beside those of the window before, each by a test
- * that says how likely chance is. A rise counts only when it begins with the deployment.
+ * of which the p-value counts. A rise counts only when it begins with the deployment.
  */
 export function findImpact(history: ServiceHistory, moments: Moments): Finding[] {
   const findings = [
@@ -145,8 +137,8 @@ export function isCommonCause(others: readonly ServiceHistory[], moments: Moment
 }
 
 /** When hits became more frequent; null when that did not begin with the deployment. */
-const onsetWith = (trials: readonly Trial[], { startedAt, finishedAt }: Moments): number | null =>
-  onsetWithin(trials, startedAt, finishedAt + onsetMsMax)
+const changePointWith = (trials: readonly Trial[], { startedAt, finishedAt }: Moments): number | null =>
+  changePointWithin(trials, startedAt, finishedAt + changePointMsMax)
 
 const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): Trial[] =>
   runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
@@ -155,7 +147,7 @@ const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): T
  * Probability that chance alone makes hits as frequent after the deployment as they are, compared with the usual hours of the day
  * before it, or with the window before it where there are none.
  */
-function chanceOfRise(
+function pValueOfRise(
   trials: readonly Trial[],
   { from, startedAt, to }: Moments,
   hours: readonly Share[] = [],
@@ -166,7 +158,7 @@ function chanceOfRise(
     hits: Math.round(hits / dispersion),
     of: Math.round(of / dispersion),
   })
-  return chanceOfShare(
+  return pValueOfShare(
     counted(usual.of === 0 ? shareBetween(trials, from, startedAt) : usual),
     counted(shareBetween(trials, startedAt, to)),
   )
@@ -182,24 +174,25 @@ function risenShare(
   moments: Moments,
   hours?: readonly Share[],
 ): Finding | null {
-  const onset = onsetWith(trials, moments)
-  if (onset === null) return null
-  // The onset was chosen by these trials, so the test is made at the deployment, which was not.
+  const changePoint = changePointWith(trials, moments)
+  if (changePoint === null) return null
+  // The change point was chosen by these trials, so the test is made at the deployment, which was not.
   const { startedAt, from, to } = moments
-  const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, onset, to)]
+  const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, changePoint, to)]
   if (after.of < moments.sagasMin) return null
   const [rateBefore, rateAfter] = [before.of === 0 ? null : before.hits / before.of, after.hits / after.of]
   const isLarge = isMuchMore(rateAfter, rateBefore ?? 0)
-  const chance = chanceOfRise(trials, moments, hours)
-  if (!isLarge || before.of === 0 || chance > chanceMax) return null
+  const pValue = pValueOfRise(trials, moments, hours)
+  if (!isLarge || before.of === 0 || pValue > pValueMax) return null
   return {
     measure,
     before: rateBefore,
     after: rateAfter,
     samplesBefore: before.of,
     samplesAfter: after.of,
-    chance,
-    onset,
+    pValue,
+    changePoint,
+    fingerprint: '',
   }
 }
 
@@ -219,23 +212,23 @@ const stuck = ({ runs, hours }: ServiceHistory, moments: Moments) =>
     hours.stuck,
   )
 
-/** Failures by a cause that nobody saw in the fortnight before. */
+/** Failures with an error fingerprint that nobody saw in the fortnight before. */
 function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Moments): Finding[] {
   const after = runs.filter(({ at }) => at >= moments.startedAt && at < moments.to)
-  const causes = new Map<string, SagaRun[]>()
+  const byFingerprint = new Map<string, SagaRun[]>()
   for (const run of after)
     if (run.failed && run.fingerprint !== null && !knownFingerprints.has(run.fingerprint)) {
-      const found = causes.get(run.fingerprint)
+      const found = byFingerprint.get(run.fingerprint)
       if (found) found.push(run)
-      else causes.set(run.fingerprint, [run])
+      else byFingerprint.set(run.fingerprint, [run])
     }
-  return [...causes].flatMap(([fingerprint, found]) => {
-    const onset = found[0]?.at ?? moments.to
-    if (found.length < newFailuresMin || onset > moments.finishedAt + onsetMsMax) return []
+  return [...byFingerprint].flatMap(([fingerprint, found]) => {
+    const changePoint = found[0]?.at ?? moments.to
+    if (found.length < newFailuresMin || changePoint > moments.finishedAt + changePointMsMax) return []
     const trials = trialsOf(runs, (run) => run.fingerprint === fingerprint)
     const before = shareBetween(trials, moments.from, moments.startedAt).of
-    const chance = chanceOfRise(trials, moments)
-    if (after.length < moments.sagasMin || chance > newFailureChanceMax) return []
+    const pValue = pValueOfRise(trials, moments)
+    if (after.length < moments.sagasMin || pValue > newFailurePValueMax) return []
     return [
       {
         measure: 'new_failure' as const,
@@ -243,8 +236,8 @@ function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Momen
         after: found.length / after.length,
         samplesBefore: before,
         samplesAfter: after.length,
-        chance,
-        onset,
+        pValue,
+        changePoint,
         fingerprint,
       },
     ]
@@ -263,19 +256,20 @@ function risenValues(
   const [before, after] = [valuesOf(from, startedAt), valuesOf(finishedAt, to)]
   const [medianBefore, medianAfter] = [medianOf(before), medianOf(after)]
   if (medianBefore === null || medianAfter === null || medianAfter < timesLeast * medianBefore) return null
-  const chance = chanceOfValues(before, after)
+  const pValue = pValueOfValues(before, after)
   const limit = Math.sqrt(medianBefore * medianAfter)
   const trials = values.map(({ at, value }) => ({ at, hits: value > limit ? 1 : 0, of: 1 }))
-  const onset = onsetWith(trials, moments)
-  if (chance > chanceMax || onset === null) return null
+  const changePoint = changePointWith(trials, moments)
+  if (pValue > pValueMax || changePoint === null) return null
   return {
     measure,
     before: medianBefore,
     after: medianAfter,
     samplesBefore: before.length,
     samplesAfter: after.length,
-    chance,
-    onset,
+    pValue,
+    changePoint,
+    fingerprint: '',
   }
 }
 

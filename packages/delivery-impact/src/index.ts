@@ -1,5 +1,5 @@
+export * from './change-point.js'
 export * from './find-impact.js'
 export * from './metrics.js'
-export * from './onset.js'
 export * from './recovery.js'
 export * from './statistics.js'

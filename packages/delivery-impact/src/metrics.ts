@@ -46,6 +46,7 @@ export type NewFailure = {
 /** What a service did before and after a deployment. */
 export type ServiceMetrics = {
   tenant: string
+  /** Its name. */
   service: string
   before: WindowMetrics
   after: WindowMetrics
@@ -57,6 +58,7 @@ export type ServiceMetrics = {
 
 /** What the queues of a service did before and after a deployment. They belong to no tenant. */
 export type ServiceQueues = {
+  /** Its name. */
   service: string
   before: QueueMetrics
   after: QueueMetrics

@@ -18,7 +18,7 @@ const failures = {
   measure: 'failures',
   before: 0.02,
   after: 0.5,
-  onset: now - 100 * minute,
+  changePoint: now - 100 * minute,
   fingerprint: '',
 } as const
 const recovery = (finding: Parameters<typeof recoveryOf>[0], runs: SagaRun[], queues: QueueSample[] = []) =>
@@ -68,7 +68,7 @@ describe('the recovery of a figure', () => {
   it('is not told by too few sagas, nor by those before the beginning', () => {
     const few = failingUntil(40).filter((_, index) => index % 30 === 0)
     expect(recovery(failures, few)).toBeNull()
-    expect(recovery({ ...failures, onset: now - 10 * minute }, failingUntil(12))).toBeNull()
+    expect(recovery({ ...failures, changePoint: now - 10 * minute }, failingUntil(12))).toBeNull()
   })
 
   const queuesBy = (of: (minutesAgo: number) => Partial<QueueSample>) =>

@@ -1,3 +1,4 @@
+import { changePointWithin, shareBetween, type Trial } from './change-point.js'
 import {
   durationTimesMin,
   type Finding,
@@ -6,14 +7,13 @@ import {
   type SagaRun,
   type ServiceHistory,
 } from './find-impact.js'
-import { onsetWithin, shareBetween, type Trial } from './onset.js'
 import { medianOf } from './statistics.js'
 
 const minuteMs = 60_000
 /** The newest sagas tell whether a figure is back: those of the first of these times that has enough of them. */
 const recentMinutes = [15, 30, 60]
 
-type Risen = Pick<Finding, 'measure' | 'before' | 'after' | 'onset'> & { fingerprint: string }
+type Risen = Pick<Finding, 'measure' | 'fingerprint' | 'before' | 'after' | 'changePoint'>
 type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
 /**
@@ -28,14 +28,14 @@ export function recoveryOf(
   history: Known,
   { from, now, sagasMin }: { from: number; now: number; sagasMin: number },
 ): number | null {
-  const known = Math.max(from, finding.onset)
+  const known = Math.max(from, finding.changePoint)
   const trials = trialsOf(finding, history).filter(({ at }) => at >= known && at < now)
   const begin = recentMinutes
     .map((minutes) => now - minutes * minuteMs)
-    .find((time) => time >= finding.onset && shareBetween(trials, time, now).of >= sagasMin)
+    .find((time) => time >= finding.changePoint && shareBetween(trials, time, now).of >= sagasMin)
   if (begin === undefined || isWorse(finding, history, begin, now)) return null
   const relieved = trials.map(({ at, hits, of }) => ({ at, hits: of - hits, of }))
-  return onsetWithin(relieved, known, now) ?? begin
+  return changePointWithin(relieved, known, now) ?? begin
 }
 
 /** Durations or latencies; null for measures that are shares. */

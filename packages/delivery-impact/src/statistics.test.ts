@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chanceOfShare, chanceOfValues, dispersionOf } from './statistics.js'
+import { dispersionOf, pValueOfShare, pValueOfValues } from './statistics.js'
 
-describe('the chance of a share', () => {
+describe('the p-value of a share', () => {
   it("is that of Fisher's exact test for the lady who tastes tea", () => {
-    expect(chanceOfShare({ hits: 1, of: 4 }, { hits: 3, of: 4 })).toBeCloseTo(17 / 70, 10)
-    expect(chanceOfShare({ hits: 0, of: 4 }, { hits: 4, of: 4 })).toBeCloseTo(1 / 70, 10)
+    expect(pValueOfShare({ hits: 1, of: 4 }, { hits: 3, of: 4 })).toBeCloseTo(17 / 70, 10)
+    expect(pValueOfShare({ hits: 0, of: 4 }, { hits: 4, of: 4 })).toBeCloseTo(1 / 70, 10)
   })
 
   it('is 1 without a hit', () => {
-    expect(chanceOfShare({ hits: 0, of: 50 }, { hits: 0, of: 70 })).toBeCloseTo(1, 10)
+    expect(pValueOfShare({ hits: 0, of: 50 }, { hits: 0, of: 70 })).toBeCloseTo(1, 10)
   })
 
   it('never grows when a later trial becomes a hit', () => {
@@ -19,37 +19,37 @@ describe('the chance of a share', () => {
     fc.assert(
       fc.property(share, share, (earlier, later) => {
         const more = { ...later, hits: later.hits + 1 }
-        expect(chanceOfShare(earlier, more)).toBeLessThanOrEqual(chanceOfShare(earlier, later) + 1e-9)
+        expect(pValueOfShare(earlier, more)).toBeLessThanOrEqual(pValueOfShare(earlier, later) + 1e-9)
       }),
     )
   })
 })
 
-describe('the chance of values', () => {
+describe('the p-value of values', () => {
   const values = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
 
   it('is one half for equal samples, and nearly 0 for samples that do not overlap', () => {
-    expect(chanceOfValues(values(1, 20), values(1, 20))).toBeCloseTo(0.5, 6)
-    expect(chanceOfValues(values(1, 20), values(100, 20))).toBeLessThan(1e-6)
-    expect(chanceOfValues(values(100, 20), values(1, 20))).toBeGreaterThan(0.999)
+    expect(pValueOfValues(values(1, 20), values(1, 20))).toBeCloseTo(0.5, 6)
+    expect(pValueOfValues(values(1, 20), values(100, 20))).toBeLessThan(1e-6)
+    expect(pValueOfValues(values(100, 20), values(1, 20))).toBeGreaterThan(0.999)
   })
 
   it('agrees with the example of Brunner and Munzel', () => {
     // Pain scores of two treatments; the two-sided probability of their test by the normal limit is 0.0017.
     const first = [1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 1, 1]
     const second = [3, 3, 4, 3, 1, 2, 3, 1, 1, 5, 4]
-    expect(2 * chanceOfValues(first, second)).toBeCloseTo(0.0017, 3)
+    expect(2 * pValueOfValues(first, second)).toBeCloseTo(0.0017, 3)
   })
 
   it('is not moved by the size of an outlier', () => {
     const later = values(1, 20)
-    expect(chanceOfValues(values(1, 20), [...later, 1e9])).toBe(
-      chanceOfValues(values(1, 20), [...later, 1e3]),
+    expect(pValueOfValues(values(1, 20), [...later, 1e9])).toBe(
+      pValueOfValues(values(1, 20), [...later, 1e3]),
     )
   })
 
   it('says nothing about fewer than ten values', () => {
-    expect(chanceOfValues(values(1, 9), values(100, 50))).toBe(1)
+    expect(pValueOfValues(values(1, 9), values(100, 50))).toBe(1)
   })
 })
 

@@ -13,15 +13,15 @@ const logChoose = (of: number, hits: number): number =>
  * Probability that chance alone puts at least as many of all hits into the later share as are there.
  * Fisher's exact test, one-sided (R. A. Fisher, 1935): exact for small numbers, too.
  */
-export function chanceOfShare(earlier: Share, later: Share): number {
+export function pValueOfShare(earlier: Share, later: Share): number {
   const hits = earlier.hits + later.hits
   const of = earlier.of + later.of
   const most = Math.min(hits, later.of)
-  let chance = 0
+  let pValue = 0
   for (let here = later.hits; here <= most; here += 1)
     if (hits - here <= earlier.of)
-      chance += Math.exp(logChoose(later.of, here) + logChoose(earlier.of, hits - here) - logChoose(of, hits))
-  return Math.min(chance, 1)
+      pValue += Math.exp(logChoose(later.of, here) + logChoose(earlier.of, hits - here) - logChoose(of, hits))
+  return Math.min(pValue, 1)
 }
 
 export const totalOf = (shares: readonly Share[]): Share => ({
@@ -61,7 +61,7 @@ export function dispersionOf(hours: readonly Share[]): number {
  * Probability that chance alone makes the later values as much larger as they are. The rank test of E. Brunner and U. Munzel (2000),
  * one-sided, by its normal limit: outliers count by rank, and both samples may differ in spread. 1 for fewer than ten values of either.
  */
-export function chanceOfValues(earlier: readonly number[], later: readonly number[]): number {
+export function pValueOfValues(earlier: readonly number[], later: readonly number[]): number {
   const [n, m] = [earlier.length, later.length]
   if (Math.min(n, m) < valuesMin) return 1
   const all = ranksOf([...earlier, ...later])

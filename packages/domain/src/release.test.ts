@@ -14,6 +14,7 @@ const link = (fields: Partial<ReleaseLinkFields> = {}): ReleaseLinkFields => ({
   name: 'app',
   url: 'https://example.com/app.zip',
   filePath: null,
+  linkType: 'other',
   ...fields,
 })
 const problemsOfLink = (fields: Partial<ReleaseLinkFields>, others: ReleaseLinkFields[] = []) =>

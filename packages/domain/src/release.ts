@@ -22,6 +22,8 @@ export interface ReleaseLinkFields {
   url: string
   /** Path of the link below its release, such as `/bin/app.zip`; null: none. */
   filePath: string | null
+  /** One of `releaseLinkTypes`. */
+  linkType: string
 }
 
 /** @throws DomainError invalid, with the problems by field */

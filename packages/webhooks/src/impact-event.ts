@@ -1,4 +1,4 @@
-import type { ImpactFinding } from '@switchyard/domain/deployment'
+import type { DatedFinding, ImpactFinding } from '@switchyard/domain/deployment'
 
 export interface HookDeployment {
   id: number
@@ -46,8 +46,8 @@ const findingFields = (finding: ImpactFinding) => ({
   after: finding.after,
   samples_before: finding.samplesBefore,
   samples_after: finding.samplesAfter,
-  chance: finding.chance,
-  confidence: 1 - finding.chance,
+  chance: finding.pValue,
+  confidence: 1 - finding.pValue,
 })
 
 /**
@@ -57,7 +57,7 @@ const findingFields = (finding: ImpactFinding) => ({
  */
 export function impactDelivery(
   deployment: HookDeployment,
-  findings: readonly (ImpactFinding & { onsetAt: Date })[],
+  findings: readonly DatedFinding[],
   externalUrl: string | undefined,
 ) {
   const findingKeys = findings.map(({ tenant, serviceName, measure, fingerprint }) =>
@@ -66,7 +66,7 @@ export function impactDelivery(
   const body = {
     object_kind: 'deployment_impact',
     ...deploymentFields(deployment, externalUrl),
-    findings: findings.map((finding) => ({ ...findingFields(finding), began_at: finding.onsetAt })),
+    findings: findings.map((finding) => ({ ...findingFields(finding), began_at: finding.changePointAt })),
   }
   return {
     event: 'deployment_impact',

@@ -21,8 +21,9 @@ import { deliveryMetricRoutes } from './delivery/delivery-metrics/routes.js'
 import { deployedServiceRoutes } from './delivery/deployed-services/routes.js'
 import { deploymentStatementRoutes } from './delivery/deployment-statements/routes.js'
 import { deploymentRoutes } from './delivery/deployments/routes.js'
+import { endedDeploymentRoutes } from './delivery/ended-deployments/routes.js'
 import { environmentRoutes } from './delivery/environments/routes.js'
-import { freezePeriodRoutes } from './delivery/freeze-periods/routes.js'
+import { freezeRoutes } from './delivery/freezes/routes.js'
 import { impactRuleRoutes } from './delivery/impact-rules/routes.js'
 import { impactRoutes } from './delivery/impacts/routes.js'
 import { protectedEnvironmentRoutes } from './delivery/protected-environments/routes.js'
@@ -96,6 +97,7 @@ const subjects = [
   commentRoutes,
   discussionRoutes,
   environmentRoutes,
+  endedDeploymentRoutes,
   deploymentRoutes,
   impactRoutes,
   changeFailureRoutes,
@@ -104,7 +106,7 @@ const subjects = [
   deployedServiceRoutes,
   impactRuleRoutes,
   protectedEnvironmentRoutes,
-  freezePeriodRoutes,
+  freezeRoutes,
   absentFeatureRoutes,
   storageMoveRoutes,
   gitHttpRoutes,

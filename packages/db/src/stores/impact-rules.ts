@@ -1,5 +1,7 @@
 // What rules of the delivery loop do about a deployment. The worker applies and ends them, git-api shows and reverts them.
 
+import type { ImpactFinding } from '@switchyard/domain/deployment'
+
 /** A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run, it is what is shown. */
 export type RuleBanner = {
   message: string
@@ -8,6 +10,15 @@ export type RuleBanner = {
   theme: string
   dismissable: boolean
 }
+
+/** A finding as the row of a run has it. */
+export type RunFinding = Omit<ImpactFinding, 'pValue'> & { chance: number }
+
+export const packFindings = (findings: readonly ImpactFinding[]): RunFinding[] =>
+  findings.map(({ pValue, ...finding }) => ({ ...finding, chance: pValue }))
+
+export const unpackFindings = (stored: readonly RunFinding[]): ImpactFinding[] =>
+  stored.map(({ chance, ...finding }) => ({ ...finding, pValue: chance }))
 
 // SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and `isRunFollowed`.
 

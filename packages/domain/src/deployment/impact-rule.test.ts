@@ -12,7 +12,7 @@ const anything = {
   confidenceMin: null,
 }
 const production = { name: 'production/eu', tier: 'production' }
-const failures = { serviceName: 'billing', measure: 'failures', before: 0.01, after: 0.05, chance: 1e-6 }
+const failures = { serviceName: 'billing', measure: 'failures', before: 0.01, after: 0.05, pValue: 1e-6 }
 const isFor = (condition: object, finding: object = {}) =>
   findingsForRule({ ...anything, ...condition }, production, [{ ...failures, ...finding }]).length === 1
 

@@ -15,22 +15,27 @@ export interface ImpactRuleCondition {
   confidenceMin: number | null
 }
 
-/** What became worse in a service with a deployment. A type, as no interface is a value of JSON to the compiler. */
+/** One figure of a service that became worse with a deployment. A type, as no interface is a value of JSON to the compiler. */
 export type ImpactFinding = {
   /** Empty for queues, which belong to no tenant. */
   tenant: string
   serviceName: string
+  /** One of `measures` of `@switchyard/delivery-impact`. */
   measure: string
-  /** Empty unless it is a new failure. */
+  /** Of the error of a new failure; empty for other measures. */
   fingerprint: string
-  /** Null: there was nothing before. */
+  /** Shares are of 1, times in seconds; null: there was nothing before. */
   before: number | null
   after: number
+  /** Sagas, samples or attempts at jobs behind both figures. */
   samplesBefore: number
   samplesAfter: number
   /** Probability that chance alone does this. */
-  chance: number
+  pValue: number
 }
+
+/** A finding, and when what became worse began. */
+export type DatedFinding = ImpactFinding & { changePointAt: Date }
 
 /** How many times the figure before the figure after is; infinite when there was nothing before. */
 export const growthOf = ({ before, after }: Pick<ImpactFinding, 'before' | 'after'>): number =>
@@ -38,7 +43,7 @@ export const growthOf = ({ before, after }: Pick<ImpactFinding, 'before' | 'afte
 
 /** Those of the findings about a deployment that a rule is about. */
 export function findingsForRule<
-  Finding extends Pick<ImpactFinding, 'serviceName' | 'measure' | 'before' | 'after' | 'chance'>,
+  Finding extends Pick<ImpactFinding, 'serviceName' | 'measure' | 'before' | 'after' | 'pValue'>,
 >(
   { services, measures, environments, tiers, ratioMin, confidenceMin }: ImpactRuleCondition,
   environment: { name: string; tier: string },
@@ -53,7 +58,7 @@ export function findingsForRule<
       isAmong(services, finding.serviceName) &&
       isAmong(measures, finding.measure) &&
       growthOf(finding) >= (ratioMin ?? 0) &&
-      1 - finding.chance >= (confidenceMin ?? 0),
+      1 - finding.pValue >= (confidenceMin ?? 0),
   )
 }
 

@@ -13,5 +13,5 @@ export function queueServices({ source, queue }: NamedQueue): string[] {
   return [...new Set([queue, ...beginnings, source])].filter((name) => name !== '')
 }
 
-export const isQueueOf = (service: string, queue: NamedQueue): boolean =>
-  queueServices(queue).includes(service)
+export const isQueueOf = (serviceName: string, queue: NamedQueue): boolean =>
+  queueServices(queue).includes(serviceName)

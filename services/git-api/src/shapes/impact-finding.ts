@@ -4,6 +4,7 @@ import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { FindingView } from '../delivery/impacts/store.js'
 import { deploymentShape, presentDeployment } from './deployment.js'
+import { presentProjectReference, projectReferenceShape } from './project.js'
 
 const findingFields = {
   measure: oneOf(measures),
@@ -34,7 +35,7 @@ export const foundImpactShape = z
     ...findingFields,
     service_name: z.string(),
     tenant: z.string().nullable().meta({ description: 'Null for queues, which belong to no tenant' }),
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    project: projectReferenceShape,
     deployment: deploymentShape,
     dismissed: z.boolean(),
   })
@@ -47,10 +48,10 @@ export const presentImpactFinding = (finding: DeploymentFinding): z.output<typeo
   after: finding.after,
   samples_before: finding.samplesBefore,
   samples_after: finding.samplesAfter,
-  chance: finding.chance,
-  confidence: 1 - finding.chance,
+  chance: finding.pValue,
+  confidence: 1 - finding.pValue,
   test: testNames[finding.measure as Measure],
-  began_at: finding.onsetAt,
+  began_at: finding.changePointAt,
   found_at: finding.foundAt,
   recovered_at: finding.recoveredAt,
 })
@@ -64,7 +65,7 @@ export const presentFoundImpact = (
     ...presentImpactFinding(finding),
     service_name: finding.serviceName,
     tenant: finding.tenant || null,
-    project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+    project: presentProjectReference(project),
     deployment: presentDeployment(finding.deployment, baseUrl),
     dismissed: dismissal !== null,
   }

@@ -1,4 +1,4 @@
-import type { ProjectWithOwner, User } from '@switchyard/db'
+import type { Project, ProjectWithOwner, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -40,6 +40,17 @@ const statisticsShape = z
     }),
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
+
+/** A project where answers only name it. */
+export const projectReferenceShape = z.object({ id: z.int(), path_with_namespace: z.string() })
+
+export const presentProjectReference = ({
+  id,
+  pathWithNamespace,
+}: Pick<Project, 'id' | 'pathWithNamespace'>): z.output<typeof projectReferenceShape> => ({
+  id,
+  path_with_namespace: pathWithNamespace,
+})
 
 export const basicProjectShape = z
   .object({

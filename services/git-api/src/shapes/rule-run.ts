@@ -60,7 +60,7 @@ export const presentRun = (run: RunView, baseUrl: string): z.output<typeof ruleR
     before: finding.before,
     after: finding.after,
     ratio: Number.isFinite(growthOf(finding)) ? growthOf(finding) : null,
-    confidence: 1 - finding.chance,
+    confidence: 1 - finding.pValue,
   })),
   in_force: run.inForce,
   applied_at: run.appliedAt,

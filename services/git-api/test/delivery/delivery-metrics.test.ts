@@ -58,7 +58,7 @@ const wholeOf = async (name: string, query = '') =>
   (await metric(name, `&interval=all${query}`)).body[0].value
 
 /** A finding of the worker about one of the deployments. */
-const found = (index: number, onsetAt: string, tenant = 'default') =>
+const found = (index: number, changePointAt: string, tenant = 'default') =>
   harness.database.prisma.deploymentFinding.create({
     data: {
       projectId: project.id,
@@ -70,9 +70,9 @@ const found = (index: number, onsetAt: string, tenant = 'default') =>
       after: 0.5,
       samplesBefore: 100,
       samplesAfter: 100,
-      chance: 1e-9,
-      onsetAt,
-      foundAt: onsetAt,
+      pValue: 1e-9,
+      changePointAt,
+      foundAt: changePointAt,
     },
   })
 

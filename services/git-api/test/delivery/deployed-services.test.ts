@@ -129,11 +129,11 @@ describe('a service', () => {
   it('has what became worse with its deployments, of the tenants that the token may name', async () => {
     const deploymentId = await deploy('canary', commits.third, { services: ['stock'] })
     const at = new Date()
-    const figures = { before: 0, after: 0.5, samplesBefore: 99, samplesAfter: 99, chance: 1e-9 }
+    const figures = { before: 0, after: 0.5, samplesBefore: 99, samplesAfter: 99, pValue: 1e-9 }
     const found = { ...figures, projectId: project.id, deploymentId, serviceName: 'stock' }
     await harness.database.prisma.deploymentFinding.createMany({
       data: ['default', 'acme', ''].map((tenant) => ({
-        ...{ ...found, tenant, onsetAt: at, foundAt: at },
+        ...{ ...found, tenant, changePointAt: at, foundAt: at },
         measure: tenant === '' ? 'queue_latency' : 'failures',
       })),
     })

@@ -71,8 +71,8 @@ async function compared(deploymentId: number, tenants: string[], nextLookAt: Dat
   }))
   const times = { windowFrom: ago(92), startedAt: ago(32), windowTo: ago(0), nextLookAt }
   await prisma.deploymentImpact.create({ data: { ...key, ...times, services, queues } })
-  const figures = { before: 1 / 120, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
-  const found = { ...key, ...figures, serviceName: 'billing', onsetAt: ago(27), foundAt: ago(25) }
+  const figures = { before: 1 / 120, after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
+  const found = { ...key, ...figures, serviceName: 'billing', changePointAt: ago(27), foundAt: ago(25) }
   for (const tenant of tenants)
     await prisma.deploymentFinding.createMany({
       data: [
@@ -93,8 +93,8 @@ const slowQueue = (deploymentId: number) =>
         serviceName: 'billing',
         measure: 'queue_latency',
       },
-      ...{ before: 1, after: 9, samplesBefore: 60, samplesAfter: 60, chance: 1e-9 },
-      ...{ onsetAt: ago(28), foundAt: ago(25) },
+      ...{ before: 1, after: 9, samplesBefore: 60, samplesAfter: 60, pValue: 1e-9 },
+      ...{ changePointAt: ago(28), foundAt: ago(25) },
     },
   })
 

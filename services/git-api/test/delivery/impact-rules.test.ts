@@ -40,6 +40,9 @@ const finding = {
   ...{ tenant: 'default', serviceName: 'billing', measure: 'failures', fingerprint: '' },
   ...{ before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 },
 }
+const { chance: pValue, ...figures } = finding
+/** The finding itself, which the row of a run repeats. */
+const found = () => ({ ...figures, pValue, changePointAt: new Date(), foundAt: new Date() })
 
 /** A deployment about which the worker has applied a rule. */
 async function applied(fields: object = {}, ruleFields: object = {}) {
@@ -246,9 +249,8 @@ describe('a freeze by a rule', () => {
     const { deployment, run, runs } = await applied({ dryRun: how === 'dry run' })
     if (how !== 'dry run') expect((await enforced()).status).toBe(403)
     const dismissal = `/projects/${project.id}/deployments/${deployment.id}/impact/dismissal`
-    const figures = { ...finding, onsetAt: new Date(), foundAt: new Date() }
     const key = { projectId: project.id, deploymentId: deployment.id }
-    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...figures } })
+    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...found() } })
     if (how === 'dismissal') await harness.ask('developer', 'POST', dismissal, { reason: 'The bank' })
     if (how === 'deployment') expect((await deploy({ sha: shas.second })).status).toBe(201)
     if (how === 'revert') await ask('POST', `${runs}/${run.id}/revert`)
@@ -264,9 +266,8 @@ describe('a freeze by a rule', () => {
   it('stays ended when the dismissal that has ended it is taken back', async () => {
     const { deployment, rule, run, runs } = await applied()
     const dismissal = `/projects/${project.id}/deployments/${deployment.id}/impact/dismissal`
-    const found = { ...finding, onsetAt: new Date(), foundAt: new Date() }
     const key = { projectId: project.id, deploymentId: deployment.id }
-    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...found } })
+    await harness.database.prisma.deploymentFinding.create({ data: { ...key, ...found() } })
     await harness.ask('developer', 'POST', dismissal, { reason: 'The bank' })
     expect((await harness.ask('developer', 'DELETE', dismissal)).status).toBe(204)
     expect((await enforced()).body.frozen).toBe(false)

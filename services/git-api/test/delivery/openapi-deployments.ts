@@ -40,8 +40,8 @@ export async function callDeployments(api: DocumentedApi, database: Database, pa
   const impact = `${deployments}/{deployment_id}/impact` as const
   await api.call(`GET ${impact}`, { path: deployment })
   const key = { projectId: path.id, deploymentId: deployment.deployment_id }
-  const figures = { after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
-  const times = { onsetAt: new Date(), foundAt: new Date() }
+  const figures = { after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
+  const times = { changePointAt: new Date(), foundAt: new Date() }
   const about = { tenant: 'default', serviceName: 'billing', measure: 'failures' }
   await database.prisma.deploymentFinding.create({ data: { ...key, ...about, ...figures, ...times } })
   await api.call(`POST ${impact}/dismissal`, { path: deployment, body: { reason: 'The bank was down' } })

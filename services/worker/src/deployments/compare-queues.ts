@@ -37,12 +37,12 @@ export async function compareQueues(
   const isCommon =
     worse.size > 0 &&
     (await haveOthersWorsened(redis, await listDeployedServices(database, moments), moments))
-  return [...windows.groups].map(([service, samples]) => {
-    const findings = worse.get(service) ?? []
+  return [...windows.groups].map(([serviceName, samples]) => {
+    const findings = worse.get(serviceName) ?? []
     // What a comparison before has found stays.
-    const wasCommon = knownQueues.some((known) => known.service === service && known.commonCause)
+    const wasCommon = knownQueues.some((known) => known.service === serviceName && known.commonCause)
     const commonCause = wasCommon || (findings.length > 0 && isCommon)
-    const metrics = { service, ...queueMetricsOf(samples, moments), commonCause }
+    const metrics = { service: serviceName, ...queueMetricsOf(samples, moments), commonCause }
     return { metrics, findings: commonCause ? [] : findings }
   })
 }
@@ -58,10 +58,10 @@ async function findWorse(
   const day = await readQueues(redis, {
     fromMs: moments.startedAt - dayMs,
     toMs: moments.to,
-    groupsOf: groupsOfServices(seemWorse.map(([service]) => service)),
+    groupsOf: groupsOfServices(seemWorse.map(([serviceName]) => serviceName)),
   })
-  const found = [...day.groups].map(([service, samples]) => {
-    return [service, findImpact(historyOf(samples), moments)] as const
+  const found = [...day.groups].map(([serviceName, samples]) => {
+    return [serviceName, findImpact(historyOf(samples), moments)] as const
   })
   return new Map(found.filter(([, findings]) => findings.length > 0))
 }

@@ -1,8 +1,8 @@
 import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
 import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
-import type { Finding, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
+import type { Measure, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
 import { dayMs } from '@switchyard/domain'
-import type { ImpactFinding } from '@switchyard/domain/deployment'
+import type { DatedFinding } from '@switchyard/domain/deployment'
 import type { ComparedDeployment } from './rules.js'
 
 /** A deployment whose services have to be compared. */
@@ -57,9 +57,6 @@ export async function listDeployedServices({ pool }: Pooled, { from, to }: Momen
   return rows.map(({ name }) => name)
 }
 
-/** A finding, and when what became worse began. */
-export type DatedFinding = ImpactFinding & { onsetAt: Date }
-
 export interface Impact {
   windowFrom: Date
   startedAt: Date
@@ -107,8 +104,8 @@ const findings = rowColumns<FindingRow>({
   after: float('after'),
   samplesBefore: integer('samples_before'),
   samplesAfter: integer('samples_after'),
-  chance: float('chance'),
-  onsetAt: time('onset_at'),
+  pValue: float('chance'),
+  changePointAt: time('onset_at'),
   foundAt: time('found_at'),
 })
 
@@ -121,7 +118,7 @@ const insertFindings = insertInto(
     before = EXCLUDED.before, after = EXCLUDED.after, samples_before = EXCLUDED.samples_before,
     samples_after = EXCLUDED.samples_after, chance = EXCLUDED.chance, onset_at = EXCLUDED.onset_at
   RETURNING tenant, service_name AS "serviceName", measure, fingerprint, before, after,
-    samples_before AS "samplesBefore", samples_after AS "samplesAfter", chance, onset_at AS "onsetAt",
+    samples_before AS "samplesBefore", samples_after AS "samplesAfter", chance AS "pValue", onset_at AS "changePointAt",
     stored.xmax = 0 AS "isNew"`,
 )
 
@@ -149,13 +146,11 @@ const lastingMsMax = 7 * dayMs
 const claimedMax = 50
 
 /** A finding whose figure is not back, as far as is known. */
-export interface OpenFinding extends Pick<Finding, 'measure' | 'before' | 'after'> {
+export interface OpenFinding
+  extends Omit<DatedFinding, 'measure' | 'samplesBefore' | 'samplesAfter' | 'pValue'> {
   projectId: number
   id: string
-  tenant: string
-  service: string
-  fingerprint: string
-  onsetAt: Date
+  measure: Measure
 }
 
 /** Findings that nobody has looked at for a while, so that one process at a time does. */
@@ -168,8 +163,8 @@ export async function claimOpenFindings({ pool }: Pooled, now: Date): Promise<Op
         WHERE recovered_at IS NULL AND onset_at > $1::timestamptz - $3 * interval '1 ms'
           AND (look_at IS NULL OR look_at <= $1)
         ORDER BY look_at NULLS FIRST, onset_at LIMIT $4)
-      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS service, f.measure, f.fingerprint,
-        f.before, f.after, f.onset_at AS "onsetAt"`,
+      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS "serviceName", f.measure, f.fingerprint,
+        f.before, f.after, f.onset_at AS "changePointAt"`,
     values: [now, againInMs, lastingMsMax, claimedMax],
   })
   return rows

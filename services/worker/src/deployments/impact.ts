@@ -17,6 +17,7 @@ import {
   type ServiceMetrics,
 } from '@switchyard/delivery-impact'
 import type { Clock } from '@switchyard/domain'
+import type { DatedFinding } from '@switchyard/domain/deployment'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { impactDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
@@ -25,7 +26,7 @@ import { jobType } from '../job-type.js'
 import { withSweepLease } from '../sweep-lease.js'
 import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
-import { type DatedFinding, type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
+import { type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
 import { announceBanners, applyRules, endRules, hookDeployment, type RuleContext } from './rules.js'
 import {
@@ -140,7 +141,7 @@ export async function recordImpact(
         )
       }
       if (stored.length === 0) return []
-      const findings = stored.map(({ isNew: _, onsetAt: __, ...finding }) => finding)
+      const findings = stored.map(({ isNew: _, changePointAt: __, ...finding }) => finding)
       return applyRules(client, deployment, findings, context)
     })
   } catch (error) {
@@ -184,15 +185,15 @@ export async function findDeploymentImpact(
 
 /** The findings of a comparison, with the service and the tenant that they are about. */
 const datedFindings = ({
-  metrics: { service, tenant = '' },
+  metrics: { service: serviceName, tenant = '' },
   findings,
 }: {
   metrics: { service: string; tenant?: string }
   findings: readonly Finding[]
 }): DatedFinding[] =>
-  findings.map(({ onset, fingerprint = '', ...finding }) => ({
+  findings.map(({ changePoint, ...finding }) => ({
     ...finding,
-    ...{ tenant, serviceName: service, fingerprint, onsetAt: new Date(onset) },
+    ...{ tenant, serviceName, changePointAt: new Date(changePoint) },
   }))
 
 /** Null while Redis does not answer, too: sagas are compared all the same. */
@@ -244,13 +245,13 @@ async function compareServices(
 ): Promise<Compared[]> {
   const { moments } = question
   const compared: Compared[] = []
-  for (const service of services)
-    for (const tenant of await listTenants(database, service, moments)) {
-      const history = await readHistory(database, { ...question, tenant, service })
-      const before = known.find((each) => each.service === service && each.tenant === tenant)
+  for (const serviceName of services)
+    for (const tenant of await listTenants(database, serviceName, moments)) {
+      const history = await readHistory(database, { ...question, tenant, serviceName })
+      const before = known.find((each) => each.service === serviceName && each.tenant === tenant)
       const commonCause = before?.commonCause ?? false
       compared.push({
-        metrics: { tenant, service, ...metricsOf(history, moments), commonCause },
+        metrics: { tenant, service: serviceName, ...metricsOf(history, moments), commonCause },
         findings: commonCause ? [] : findImpact(history, moments),
       })
     }
@@ -272,10 +273,10 @@ async function listCommonCauses(
 async function haveOthersWorsened(database: Database, tenant: string, question: Question): Promise<boolean> {
   const { moments } = question
   const histories: ObservedHistory[] = []
-  for (const service of await listOthers(database, tenant, moments)) {
-    const brief = await readBriefHistory(database, { ...question, tenant, service })
+  for (const serviceName of await listOthers(database, tenant, moments)) {
+    const brief = await readBriefHistory(database, { ...question, tenant, serviceName })
     const seemsWorse = findImpact(brief, moments).length > 0
-    histories.push(seemsWorse ? await readHistory(database, { ...question, tenant, service }) : brief)
+    histories.push(seemsWorse ? await readHistory(database, { ...question, tenant, serviceName }) : brief)
   }
   return isCommonCause(histories, moments)
 }

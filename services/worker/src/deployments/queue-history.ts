@@ -38,13 +38,15 @@ export interface Queues {
 export const groupsOfServices =
   (services: readonly string[]): QueuesQuestion['groupsOf'] =>
   ({ source, queue }) =>
-    services.filter((service) => (source === service ? queue === '' : isQueueOf(service, { source, queue })))
+    services.filter((serviceName) =>
+      source === serviceName ? queue === '' : isQueueOf(serviceName, { source, queue }),
+    )
 
 /** Some queues of no service of the given ones, each by itself. */
 export function groupsOfOthers(services: readonly string[]): QueuesQuestion['groupsOf'] {
   let others = 0
   return (series) => {
-    const isOther = series.queue !== '' && !services.some((service) => isQueueOf(service, series))
+    const isOther = series.queue !== '' && !services.some((serviceName) => isQueueOf(serviceName, series))
     if (!isOther || others === othersMax) return []
     others += 1
     return [`${series.source} ${series.queue}`]

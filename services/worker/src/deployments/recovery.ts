@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import { type Finding, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
+import { type Measure, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
 import { claimOpenFindings, type OpenFinding, recordRecovery } from './impact-store.js'
@@ -20,27 +20,27 @@ export async function noteRecoveries(
 ): Promise<void> {
   const [from, to] = [now.getTime() - historyMs, now.getTime()]
   const moments = { from, startedAt: from, finishedAt: from, to, sagasMin }
-  const readHistory = async ({ measure, tenant, service }: OpenFinding): Promise<Known> => {
+  const readHistory = async ({ measure, tenant, serviceName }: OpenFinding): Promise<Known> => {
     if (!isOfQueues(measure)) {
-      const { runs } = await readBriefHistory(database, { tenant, service, moments, stuckAfterMs })
+      const { runs } = await readBriefHistory(database, { tenant, serviceName, moments, stuckAfterMs })
       return { runs, queues: [] }
     }
-    const groupsOf = groupsOfServices([service])
+    const groupsOf = groupsOfServices([serviceName])
     // While Redis is away, nothing is known of queues, and a later look tells.
     const read = await readQueues(redis, { groupsOf, fromMs: from, toMs: to }).catch(() => null)
-    return { runs: [], queues: read?.groups.get(service) ?? [] }
+    return { runs: [], queues: read?.groups.get(serviceName) ?? [] }
   }
   // A service often has several findings.
   const known = new Map<string, Known>()
   for (const finding of await claimOpenFindings(database, now)) {
     if (signal.aborted) return
-    const key = JSON.stringify([finding.tenant, finding.service])
+    const key = JSON.stringify([finding.tenant, finding.serviceName])
     const history = known.get(key) ?? (await readHistory(finding))
     known.set(key, history)
-    const risen = { ...finding, onset: finding.onsetAt.getTime() }
+    const risen = { ...finding, changePoint: finding.changePointAt.getTime() }
     const recovered = recoveryOf(risen, history, { from, now: to, sagasMin })
     if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
   }
 }
 
-const isOfQueues = (measure: Finding['measure']) => measure === 'queue_latency' || measure === 'failed_jobs'
+const isOfQueues = (measure: Measure) => measure === 'queue_latency' || measure === 'failed_jobs'

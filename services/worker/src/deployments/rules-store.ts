@@ -3,6 +3,7 @@ import {
   isRunFollowed,
   isRunOpen,
   type PoolClient,
+  packFindings,
   type RuleBanner,
   runEnd,
   runEndReason,
@@ -65,7 +66,7 @@ export async function insertRun(
       freezes,
       banner && JSON.stringify(banner),
       notifiesWebhooks,
-      JSON.stringify(findings.slice(0, findingsMax)),
+      JSON.stringify(packFindings(findings.slice(0, findingsMax))),
       now,
     ],
   })

@@ -17,7 +17,7 @@ const othersMax = 30
 /** Whose sagas are read. */
 export interface HistoryQuestion {
   tenant: string
-  service: string
+  serviceName: string
   moments: Moments
   stuckAfterMs: number
 }
@@ -79,20 +79,20 @@ export async function readBriefHistory(
 
 async function readRuns(
   { pool }: Pooled,
-  { tenant, service, moments, stuckAfterMs }: HistoryQuestion,
+  { tenant, serviceName, moments, stuckAfterMs }: HistoryQuestion,
   takingMsMax = durationMsMax,
 ): Promise<ObservedRun[]> {
   const { from, to } = moments
   const began = new Date(from - takingMsMax)
-  const values = [tenant, service, began, new Date(to), stuckAfterMs / 1000, from]
+  const values = [tenant, serviceName, began, new Date(to), stuckAfterMs / 1000, from]
   const { rows } = await pool.query<ObservedRun>({ ...runsOfService, values })
   return rows
 }
 
-async function readHours({ pool }: Pooled, { tenant, service, moments, stuckAfterMs }: HistoryQuestion) {
+async function readHours({ pool }: Pooled, { tenant, serviceName, moments, stuckAfterMs }: HistoryQuestion) {
   const { startedAt } = moments
   const began = new Date(startedAt - dayMs - durationMsMax)
-  const values = [tenant, service, began, new Date(startedAt), stuckAfterMs / 1000]
+  const values = [tenant, serviceName, began, new Date(startedAt), stuckAfterMs / 1000]
   const { rows } = await pool.query<{ of: number; failed: number; stuck: number }>({
     ...hoursOfService,
     values,
@@ -122,13 +122,13 @@ const distinct = (column: string, where: string) => `WITH RECURSIVE names AS (
   SELECT name FROM (SELECT name FROM names LIMIT ${namesMax}) known WHERE name IS NOT NULL`
 
 /** Tenants in which a service began sagas in the windows. */
-export async function listTenants({ pool }: Pooled, service: string, { from, to }: Moments) {
+export async function listTenants({ pool }: Pooled, serviceName: string, { from, to }: Moments) {
   const { rows } = await pool.query<{ name: string }>({
     name: 'impact-tenants',
     text: `${distinct('tenant', 'true')} AND EXISTS (SELECT FROM sagas s
       WHERE s.tenant = known.name AND s.service_name = $1 AND s.first_seen_at >= $2 AND s.first_seen_at < $3)
       ORDER BY name LIMIT ${tenantsMax}`,
-    values: [service, new Date(from), new Date(to)],
+    values: [serviceName, new Date(from), new Date(to)],
   })
   return rows.map(({ name }) => name)
 }

@@ -140,7 +140,7 @@ it('gives the figures before and after with their counts, and names what became 
   ])
   expect(findings.map(({ measure }) => measure)).toEqual(['failures', 'new_failure'])
   expect(findings[0]).toMatchObject({ before: 0, samplesBefore: 120, serviceName: 'billing' })
-  expect(findings[0]?.chance).toBeLessThan(1e-5)
+  expect(findings[0]?.pValue).toBeLessThan(1e-5)
 })
 
 it('finds nothing where nothing changes, and keeps tenants apart', async () => {
@@ -180,9 +180,9 @@ it('notes when a figure was back where it was, and looks again at one that is no
   await sagas('mail', { failEvery: 2, failSince: 59 })
   const { id: deploymentId } = await deployed(60)
   const { prisma } = harness.database
-  const figures = { before: 0, after: 0.5, samplesBefore: 120, samplesAfter: 120, chance: 1e-9 }
+  const figures = { before: 0, after: 0.5, samplesBefore: 120, samplesAfter: 120, pValue: 1e-9 }
   const found = { projectId, deploymentId, tenant: 'default', measure: 'failures', ...figures }
-  const times = { onsetAt: ago(59), foundAt: ago(50) }
+  const times = { changePointAt: ago(59), foundAt: ago(50) }
   await prisma.deploymentFinding.createMany({
     data: ['billing', 'mail'].map((serviceName) => ({ ...found, ...times, serviceName })),
   })
@@ -288,13 +288,13 @@ it('two workers compare each deployment, until its window is full', async () => 
 
 /** Stores of the due deployments that failures of billing became more with them. @returns the rules that were applied */
 async function worse(): Promise<string[]> {
-  const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 }
+  const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
   const about = {
     tenant: 'default',
     serviceName: 'billing',
     measure: 'failures',
     fingerprint: '',
-    onsetAt: now,
+    changePointAt: now,
   }
   const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
   const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }

@@ -2,7 +2,6 @@ import type { Database } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
-import { findJudgement } from '../delivery-metrics/store.js'
 import type { StatementKind } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import * as store from './store.js'
@@ -27,28 +26,28 @@ export async function getChangeFailure(
   deploymentId: number,
 ): Promise<ChangeFailure> {
   const { projectId, id } = await getDeployment(database, access, deploymentId)
-  const [judgement, report] = await Promise.all([
-    findJudgement(database, { projectId, id }, boundTenantsOf(access.caller)),
+  const [facts, report] = await Promise.all([
+    store.findFailureFacts(database, { projectId, id }, boundTenantsOf(access.caller)),
     store.findReport(database, { projectId, deploymentId }),
   ])
   const isReason: Record<FailureReason, boolean> = {
-    finding: judgement?.hasFinding ?? false,
-    rolled_back: judgement?.isRolledBack ?? false,
+    finding: facts?.hasFinding ?? false,
+    rolled_back: facts?.isRolledBack ?? false,
     reported: report !== null,
   }
   const reasons = failureReasons.filter((reason) => isReason[reason])
-  const isFailure = judgement !== null && reasons.length > 0
+  const isFailure = facts !== null && reasons.length > 0
   return {
     reasons,
-    failedAt: isFailure ? judgement.failedAt : null,
-    restoredAt: isFailure ? judgement.restoredAt : null,
+    failedAt: isFailure ? facts.failedAt : null,
+    restoredAt: isFailure ? facts.restoredAt : null,
     report,
   }
 }
 
 /** That a deployment was a failure. It is said of one that ended with success or failure. */
 export const failureReports: StatementKind = {
-  events: { said: 'change_failure_reported', takenBack: 'change_failure_withdrawn' },
+  events: { added: 'change_failure_reported', removed: 'change_failure_withdrawn' },
   check: async (_transaction, { status }) => {
     if (!['success', 'failed'].includes(status))
       throw invalid(`A deployment that is ${status} cannot be a failed change`)

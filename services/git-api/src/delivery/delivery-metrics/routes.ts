@@ -19,6 +19,7 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { badgeParameters, colorOfUnknown, sendBadge } from '../../shapes/badge.js'
 import { optional, optionalDay, optionalText } from '../../shapes/parameters.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
 import * as deliveryMetrics from './delivery-metrics.js'
 import { intervals, type Metric, metrics } from './delivery-metrics.js'
 
@@ -139,7 +140,7 @@ const getBadge = (database: Database) =>
 
 const projectMetricsShape = z
   .object({
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    project: projectReferenceShape,
     deployment_frequency: z.int().meta({ description: 'Deployments that ended with success' }),
     lead_time_for_changes: z.number().nullable().meta({ description: 'Seconds, the median' }),
     time_to_restore_service: z.number().nullable().meta({ description: 'Seconds, the median' }),
@@ -162,7 +163,7 @@ const listProjectMetrics = (database: Database) =>
         rowsOf(given),
       )
       const items = found.projects.map(({ project, values }) => ({
-        project: { id: project.id, path_with_namespace: project.pathWithNamespace },
+        project: presentProjectReference(project),
         ...values,
         deployment_frequency: values.deployment_frequency ?? 0,
       }))

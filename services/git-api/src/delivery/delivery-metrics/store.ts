@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction, Pooled, Project, Rows } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
+import { isFailure, withFailureTimes, withReasons } from '../change-failures/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
 /** Deployments match when they meet every condition. */
@@ -79,53 +80,19 @@ export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Gr
     values: valuesOf(scope),
   })
 
-/**
- * Deployments that ended, and why they count as failures: `began_at` is when the first of their findings began that nobody dismissed,
- * `recovered_at` when the figures of all of them were back.
- *
- * @param from, where which deployments
- * @param tenants the parameter with the tenants whose findings count
- */
-const judged = (from: string, where: string, tenants: string) => `
-  SELECT d.project_id, d.environment_id, d.status, d.finished_at, found.began_at, found.recovered_at,
-    EXISTS (SELECT FROM deployment_failures s
-      WHERE s.project_id = d.project_id AND s.deployment_id = d.id) AS is_said,
-    EXISTS (SELECT FROM deployment_changes c
-      WHERE c.project_id = d.project_id AND c.rolls_back_id = d.id AND c.rolls_back_id IS NOT NULL) AS is_rolled_back
-  FROM ${from} CROSS JOIN LATERAL (
-    SELECT min(f.onset_at) AS began_at,
-      CASE WHEN bool_and(f.recovered_at IS NOT NULL) THEN max(f.recovered_at) END AS recovered_at
-    FROM deployment_findings f
-    WHERE f.project_id = d.project_id AND f.deployment_id = d.id
-      AND (${tenants}::text[] IS NULL OR f.tenant = ANY (${tenants}))
-      AND NOT EXISTS (SELECT FROM deployment_dismissals x
-        WHERE x.project_id = d.project_id AND x.deployment_id = d.id)) found
-  WHERE d.status IN ('success', 'failed') AND ${where}`
-
-const isFailure = '(began_at IS NOT NULL OR is_said OR is_rolled_back)'
-
 /** The share of failures among the deployments that ended with success or are failures. */
 export const findFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `change-failure-rate-${grouping}`,
-    text: `WITH judged AS (${judged(
+    text: `WITH ended AS (${withReasons(
       withEnvironment,
       'd.project_id = ANY ($1) AND d.finished_at >= $2 AND d.finished_at < $3',
       '$6',
     )})
       SELECT ${keys[grouping]('finished_at')} AS key, (count(*) FILTER (WHERE ${isFailure}))::float8 / count(*) AS value
-      FROM judged WHERE status = 'success' OR ${isFailure} GROUP BY 1`,
+      FROM ended WHERE status = 'success' OR ${isFailure} GROUP BY 1`,
     values: [...valuesOf(scope), scope.tenants],
   })
-
-/** Failures, and when they ended: when the figures were back, or by the next successful deployment to the same environment. */
-const restored = (judgedDeployments: string) => `
-  SELECT j.*, COALESCE(j.began_at, j.finished_at) AS failed_at, LEAST(j.recovered_at, later.finished_at) AS restored_at
-  FROM (${judgedDeployments}) j LEFT JOIN LATERAL (
-    SELECT n.finished_at FROM deployments n
-    WHERE n.project_id = j.project_id AND n.environment_id = j.environment_id AND n.status = 'success'
-      AND n.finished_at > GREATEST(j.began_at, j.finished_at)
-    ORDER BY n.finished_at LIMIT 1) later ON true`
 
 /** Failures of deployments that ended so long before count where they were restored. */
 const failuresBefore = "interval '90 days'"
@@ -134,8 +101,8 @@ const failuresBefore = "interval '90 days'"
 export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `time-to-restore-${grouping}`,
-    text: `WITH restored AS (${restored(
-      judged(
+    text: `WITH ended AS (${withFailureTimes(
+      withReasons(
         withEnvironment,
         `d.project_id = ANY ($1) AND d.finished_at >= $2::timestamptz - ${failuresBefore} AND d.finished_at < $3`,
         '$6',
@@ -143,34 +110,9 @@ export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping:
     )})
       SELECT ${keys[grouping]('restored_at')} AS key,
         percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM restored_at - failed_at)::float8) AS value
-      FROM restored WHERE ${isFailure} AND restored_at >= $2 AND restored_at < $3 GROUP BY 1`,
+      FROM ended WHERE ${isFailure} AND restored_at >= $2 AND restored_at < $3 GROUP BY 1`,
     values: [...valuesOf(scope), scope.tenants],
   })
-
-/** Why a deployment counts as a failure, and from when until when. */
-export interface Judgement {
-  hasFinding: boolean
-  isRolledBack: boolean
-  failedAt: Date
-  /** Null: it lasts. */
-  restoredAt: Date | null
-}
-
-/** @returns null for a deployment that has not ended */
-export async function findJudgement(
-  { pool }: Pooled,
-  { projectId, id }: { projectId: number; id: number },
-  tenants: readonly string[] | null,
-): Promise<Judgement | null> {
-  const { rows } = await pool.query<Judgement>({
-    name: 'change-failure-judgement',
-    text: `SELECT began_at IS NOT NULL AS "hasFinding", is_rolled_back AS "isRolledBack", failed_at AS "failedAt",
-        restored_at AS "restoredAt"
-      FROM (${restored(judged('deployments d', 'd.project_id = $1 AND d.id = $2', '$3'))}) restored`,
-    values: [projectId, id, tenants],
-  })
-  return rows[0] ?? null
-}
 
 /** Projects whose deployments the caller may read and that were deployed with success, by path. */
 export async function listDeployedProjects(

@@ -1,8 +1,9 @@
 import type { Database } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import type { DeploymentInProject } from '../deployments/store.js'
 import { type FindingView, listFindings } from '../impacts/store.js'
-import { type DeploymentInProject, findService } from './store.js'
+import { findService } from './store.js'
 
 export { listServices } from './store.js'
 

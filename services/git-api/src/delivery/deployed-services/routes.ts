@@ -23,9 +23,11 @@ import {
 } from '../../shapes/deployment.js'
 import { foundImpactShape, presentFoundImpact } from '../../shapes/impact-finding.js'
 import { serviceCharsMax } from '../../shapes/parameters.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
+import type { DeploymentInProject } from '../deployments/store.js'
 import type { ServiceView } from './deployed-services.js'
 import * as deployedServices from './deployed-services.js'
-import type { DeployedService, DeploymentInProject } from './store.js'
+import type { DeployedService } from './store.js'
 
 export const deployedServiceRoutes = ({ database }: Pick<ProjectResourceDependencies, 'database'>): Route[] =>
   refusingUnknown([
@@ -33,9 +35,7 @@ export const deployedServiceRoutes = ({ database }: Pick<ProjectResourceDependen
     route('GET', '/services/:name', signedIn, getService(database)),
   ])
 
-const projectShape = z.object({ id: z.int(), path_with_namespace: z.string() })
-
-const deploymentInProjectShape = z.object({ ...deploymentShape.shape, project: projectShape })
+const deploymentInProjectShape = z.object({ ...deploymentShape.shape, project: projectReferenceShape })
 
 const serviceShape = z
   .object({
@@ -48,7 +48,9 @@ const serviceDetailShape = z
   .object({
     name: z.string(),
     environments: z
-      .array(z.object({ ...environmentShape.shape, project: projectShape, deployment: deploymentShape }))
+      .array(
+        z.object({ ...environmentShape.shape, project: projectReferenceShape, deployment: deploymentShape }),
+      )
       .meta({
         description:
           'Where the service runs, production first: each with the last successful deployment that ships it; 100 at most',
@@ -88,14 +90,9 @@ const getService = (database: Database) =>
     },
   })
 
-const presentProject = ({ project: { id, pathWithNamespace } }: DeploymentInProject) => ({
-  id,
-  path_with_namespace: pathWithNamespace,
-})
-
 const presentInProject = (deployment: DeploymentInProject, baseUrl: string) => ({
   ...presentDeployment(deployment, baseUrl),
-  project: presentProject(deployment),
+  project: presentProjectReference(deployment.project),
 })
 
 const presentService = (
@@ -113,7 +110,7 @@ const presentDetail = (
   name,
   environments: running.map((deployment) => ({
     ...presentEnvironment(deployment.environment),
-    project: presentProject(deployment),
+    project: presentProjectReference(deployment.project),
     deployment: presentDeployment(deployment, baseUrl),
   })),
   deployments: newest.map((deployment) => presentInProject(deployment, baseUrl)),

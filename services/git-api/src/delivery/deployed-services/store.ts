@@ -1,11 +1,9 @@
-import type { Database, DatabaseOrTransaction, Project, Rows } from '@switchyard/db'
+import type { Database, DatabaseOrTransaction, Rows } from '@switchyard/db'
 import { likeText } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
-import type { DeploymentView } from '../deployments/store.js'
+import type { DeploymentInProject } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
-
-export type DeploymentInProject = DeploymentView & { project: Project }
 
 /** Ids of the projects whose deployments a caller may read; null: all there are. */
 async function listReadableProjects({ prisma }: DatabaseOrTransaction, caller: Caller) {

@@ -20,7 +20,7 @@ interface StatementKey {
 /** Something that people say of deployments with a reason, once each: a later statement replaces an earlier one, the audit log keeps both. */
 export interface StatementKind {
   /** In the audit log. */
-  events: { said: string; takenBack: string }
+  events: { added: string; removed: string }
   /** @throws DomainError when it cannot be said of the deployment */
   check: (transaction: DatabaseOrTransaction, deployment: DeploymentView) => Promise<void>
   save: (
@@ -33,7 +33,7 @@ export interface StatementKind {
 }
 
 /** @throws DomainError not-found, and those of `check` */
-export const say = (
+export const addStatement = (
   database: Database,
   { check, save, events }: StatementKind,
   { project, caller }: ProjectCall<Caller>,
@@ -45,12 +45,12 @@ export const say = (
     const key = { projectId: project.id, deploymentId }
     const statement = await save(transaction, key, { reason, userId: caller.user.id })
     const details = { deployment_id: deploymentId, reason }
-    await recordProjectEvent(transaction, author, project.id, events.said, details)
+    await recordProjectEvent(transaction, author, project.id, events.added, details)
     return statement
   })
 
 /** @throws DomainError not-found */
-export const takeBack = (
+export const removeStatement = (
   database: Database,
   { remove, events }: StatementKind,
   { project }: ProjectCall<Caller>,
@@ -60,5 +60,5 @@ export const takeBack = (
   inTransaction(database, async (transaction) => {
     if (!(await remove(transaction, { projectId: project.id, deploymentId }, author))) throw notFound()
     const details = { deployment_id: deploymentId }
-    await recordProjectEvent(transaction, author, project.id, events.takenBack, details)
+    await recordProjectEvent(transaction, author, project.id, events.removed, details)
   })

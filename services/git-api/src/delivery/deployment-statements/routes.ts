@@ -19,12 +19,12 @@ import {
 } from '../../shapes/deployment-statement.js'
 import { failureReports } from '../change-failures/change-failures.js'
 import { dismissals } from '../impacts/impacts.js'
-import { type StatementKind, say, takeBack } from './deployment-statements.js'
+import { addStatement, removeStatement, type StatementKind } from './deployment-statements.js'
 
 /** A kind of statement as the API documents it. */
 interface DocumentedKind {
   kind: StatementKind
-  summaries: { say: string; takeBack: string }
+  summaries: { add: string; remove: string }
   shape: typeof changeFailureReportShape
   refusals: number[]
 }
@@ -32,8 +32,8 @@ interface DocumentedKind {
 const changeFailure: DocumentedKind = {
   kind: failureReports,
   summaries: {
-    say: 'Say that a deployment was a failed change',
-    takeBack: 'Take back that a deployment was a failed change',
+    add: 'Say that a deployment was a failed change',
+    remove: 'Take back that a deployment was a failed change',
   },
   shape: changeFailureReportShape,
   refusals: [],
@@ -42,8 +42,8 @@ const changeFailure: DocumentedKind = {
 const dismissal: DocumentedKind = {
   kind: dismissals,
   summaries: {
-    say: 'Say that a deployment is not the reason of what became worse',
-    takeBack: 'Take back that a deployment is not the reason',
+    add: 'Say that a deployment is not the reason of what became worse',
+    remove: 'Take back that a deployment is not the reason',
   },
   shape: impactDismissalShape,
   refusals: [409],
@@ -55,36 +55,42 @@ export function deploymentStatementRoutes({ database, guards }: ProjectResourceD
   const { deploy } = guards
   const options = { refusesUnknown: true }
   return [
-    route('POST', `${deployment}/change_failure`, deploy, saySomething(database, changeFailure), options),
-    route('DELETE', `${deployment}/change_failure`, deploy, takeSomethingBack(database, changeFailure)),
-    route('POST', `${deployment}/impact/dismissal`, deploy, saySomething(database, dismissal), options),
-    route('DELETE', `${deployment}/impact/dismissal`, deploy, takeSomethingBack(database, dismissal)),
+    route('POST', `${deployment}/change_failure`, deploy, createStatement(database, changeFailure), options),
+    route('DELETE', `${deployment}/change_failure`, deploy, deleteStatement(database, changeFailure)),
+    route('POST', `${deployment}/impact/dismissal`, deploy, createStatement(database, dismissal), options),
+    route('DELETE', `${deployment}/impact/dismissal`, deploy, deleteStatement(database, dismissal)),
   ]
 }
 
 const deploymentId = { deployment_id: rowId() }
 const reasonCharsMax = 1000
 
-const saySomething = (database: Database, { kind, summaries, shape, refusals }: DocumentedKind) =>
+const createStatement = (database: Database, { kind, summaries, shape, refusals }: DocumentedKind) =>
   endpoint({
-    summary: summaries.say,
+    summary: summaries.add,
     replies: { 201: shape },
     refusals,
     input: z.object({ ...deploymentId, reason: filledText(reasonCharsMax) }),
     async handle({ deployment_id, reason }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const statement = await say(database, kind, access, { deploymentId: deployment_id, reason }, author)
+      const statement = await addStatement(
+        database,
+        kind,
+        access,
+        { deploymentId: deployment_id, reason },
+        author,
+      )
       return created(presentStatement(statement, call.baseUrl))
     },
   })
 
-const takeSomethingBack = (database: Database, { kind, summaries }: DocumentedKind) =>
+const deleteStatement = (database: Database, { kind, summaries }: DocumentedKind) =>
   endpoint({
-    summary: summaries.takeBack,
+    summary: summaries.remove,
     replies: { 204: null },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
-      await takeBack(database, kind, access, deployment_id, auditAuthor(access.caller, call))
+      await removeStatement(database, kind, access, deployment_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })

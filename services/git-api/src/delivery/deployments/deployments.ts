@@ -1,12 +1,5 @@
 import type { Database, Rows } from '@switchyard/db'
-import {
-  excerpt,
-  type FieldProblems,
-  forbidden,
-  invalid,
-  notFound,
-  type Precondition,
-} from '@switchyard/domain'
+import { type FieldProblems, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import {
@@ -27,9 +20,7 @@ import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { getCommit } from '../../repository/commits/commits.js'
 import { deploymentHook } from '../../shapes/hooks.js'
-import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
-import { listFreezePeriods } from '../freeze-periods/store.js'
-import { type FreezingRun, findFreezingRun } from '../impact-rules/store.js'
+import { type FreezeCalendar, findFreeze, frozenError } from '../freezes/freezes.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import {
   changeLockedDeployment,
@@ -43,7 +34,6 @@ import {
   withLockedDeployment,
 } from './store.js'
 
-export { type EndedDeployment, listEndedDeployments } from './ended-deployments-store.js'
 export { deleteDeployment } from './store.js'
 
 export interface DeploymentDependencies extends ProjectResourceDependencies {
@@ -134,40 +124,6 @@ export async function addDeployment(
   )
   if (isNew) announce(deps.jobs, deployment)
   return deployment
-}
-
-/** The end of a freeze period, or a freeze by a rule, which has none. */
-type Freeze = { end: Date } | { rule: FreezingRun }
-
-async function findFreeze(
-  { database, freezeCalendar }: DeploymentDependencies,
-  { id: projectId }: ProjectCall['project'],
-  deployed: { environment: string; sha: string },
-  now: Date,
-): Promise<Freeze | null> {
-  const end = await freezeCalendar.findEnd(await listFreezePeriods(database, projectId), now)
-  if (end) return { end }
-  const rule = await findFreezingRun(database, { projectId, ...deployed })
-  return rule && { rule }
-}
-
-function frozenError(freeze: Freeze) {
-  if ('end' in freeze) {
-    const end = freeze.end.toISOString()
-    return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
-  }
-  const { runId, ruleId, ruleName, deploymentId, deploymentIid } = freeze.rule
-  const why = `by the rule '${excerpt(ruleName)}' because of deployment #${deploymentIid} (id ${deploymentId})`
-  const help =
-    'dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before'
-  return forbidden(`The environment is frozen ${why}: ${help}`, {
-    extra: {
-      freeze_end_at: null,
-      deployment_id: deploymentId,
-      impact_rule_id: ruleId,
-      impact_rule_run_id: runId,
-    },
-  })
 }
 
 /** Whether something gets to the environment, or has got there. */

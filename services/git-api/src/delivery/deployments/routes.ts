@@ -33,7 +33,6 @@ import { optional, optionalText, serviceNames } from '../../shapes/parameters.js
 import { describeApprovals } from '../protected-environments/protected-environments.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
-import { endedDeploymentRoutes } from './ended-deployment-routes.js'
 import type { DeploymentOrder, DeploymentView } from './store.js'
 
 export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
@@ -41,7 +40,6 @@ export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
   const path = '/projects/:id/deployments'
   const one = `${path}/:deployment_id`
   return [
-    ...endedDeploymentRoutes(deps.database),
     route('GET', path, readDeployments, listDeployments(deps.database)),
     route('POST', path, deploy, createDeployment(deps)),
     route('GET', one, readDeployments, getDeployment(deps.database)),

@@ -7,6 +7,7 @@ import {
   enqueueForProject,
   inPoolTransaction,
   type NewDelivery,
+  type Project,
   type User,
 } from '@switchyard/db'
 import {
@@ -80,6 +81,9 @@ const updateProgress = updateIn(
 
 /** A deployment with its environment and its user; the user is null when the account is gone. */
 export type DeploymentView = Deployment & { environment: Environment; user: DeploymentUser | null }
+
+/** The same with its project, where deployments of several projects are shown. */
+export type DeploymentInProject = DeploymentView & { project: Project }
 
 /** The columns of a user that answers and webhooks show. */
 export type DeploymentUser = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email'>
@@ -174,20 +178,6 @@ export const findNewestDeployment = (
 ): Promise<DeploymentView | null> =>
   prisma.deployment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: parts })
 
-/** The newest first. */
-const byEnd = [{ finishedAt: 'desc' }, { id: 'desc' }] as const
-
-/** The successful deployment that ended last: what the environment runs now. */
-export const findLastDeployment = (
-  { prisma }: DatabaseOrTransaction,
-  { projectId, id: environmentId }: Pick<Environment, 'projectId' | 'id'>,
-): Promise<DeploymentView | null> =>
-  prisma.deployment.findFirst({
-    where: { projectId, environmentId, status: 'success' },
-    orderBy: [...byEnd],
-    include: parts,
-  })
-
 /** The last successful deployment to the same environment that had ended before this one did, or, while it goes on, until now. */
 export const findDeploymentBefore = (
   { prisma }: DatabaseOrTransaction,
@@ -201,7 +191,7 @@ export const findDeploymentBefore = (
       id: { not: id },
       ...(finishedAt && { OR: [{ finishedAt: { lt: finishedAt } }, { finishedAt, id: { lt: id } }] }),
     },
-    orderBy: [...byEnd],
+    orderBy: [{ finishedAt: 'desc' }, { id: 'desc' }],
   })
 
 /** A deployment to add. */
@@ -255,8 +245,19 @@ const lastSuccess = {
     ORDER BY finished_at DESC, id DESC LIMIT 1`,
 }
 
-const findLastSuccess = async (client: PoolClient, projectId: number, environmentId: number) =>
+type Queries = Pick<PoolClient, 'query'>
+
+const findLastSuccess = async (client: Queries, projectId: number, environmentId: number) =>
   (await client.query<Deployment>({ ...lastSuccess, values: [projectId, environmentId] })).rows[0] ?? null
+
+/** The successful deployment that ended last: what the environment runs now. */
+export async function findLastDeployment(
+  { pool }: Pooled,
+  { projectId, id }: Pick<Environment, 'projectId' | 'id'>,
+): Promise<DeploymentView | null> {
+  const last = await findLastSuccess(pool, projectId, id)
+  return last && withParts(pool, last)
+}
 
 /** The last successful deployment when the given one says the same. A saga and services that the caller does not name may be any. */
 async function findRepeated(
@@ -384,7 +385,7 @@ async function getRow(client: PoolClient, projectId: number, id: number): Promis
   return rows[0]
 }
 
-async function withParts(client: PoolClient, deployment: Deployment): Promise<DeploymentView> {
+async function withParts(client: Queries, deployment: Deployment): Promise<DeploymentView> {
   const { projectId, environmentId, userId } = deployment
   const environments = await client.query<Environment & { tier: EnvironmentTier }>(
     `SELECT ${environmentColumns} FROM environments AS stored WHERE project_id = $1 AND id = $2`,

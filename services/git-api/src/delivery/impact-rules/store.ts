@@ -1,24 +1,20 @@
 import {
   type DatabaseOrTransaction,
-  type Deployment,
-  type Environment,
   type ImpactRule,
-  type ImpactRuleRun,
   isRunInForce,
   isRunOpen,
   type Pooled,
   Prisma,
-  type Project,
   type Rows,
   type RuleBanner,
+  type RunFinding,
   runEnd,
   runEndReason,
+  unpackFindings,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
-import type { Caller } from '@switchyard/domain/access'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
-import { projectsWithReadableDeployments } from '../environments/store.js'
 
 /** The fields of a rule that callers write. */
 export interface RuleFields
@@ -174,13 +170,15 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
   id ?? null,
 ]
 
+type RunRow = Omit<RunView, 'findings'> & { findings: RunFinding[] }
+
 /** The newest first. */
 export async function listRuns(
   { pool }: Pooled,
   filter: RunFilter,
   { skip, take }: Rows,
 ): Promise<RunView[]> {
-  const { rows } = await pool.query<RunView>({
+  const { rows } = await pool.query<RunRow>({
     name: 'impact-rule-runs',
     text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
         d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
@@ -195,7 +193,7 @@ export async function listRuns(
       WHERE ${matches} ORDER BY r.id DESC LIMIT $5 OFFSET $6`,
     values: [...matched(filter), take, skip],
   })
-  return rows
+  return rows.map((run) => ({ ...run, findings: unpackFindings(run.findings) }))
 }
 
 export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<number> {
@@ -229,86 +227,3 @@ export const endRunsAbout = (
   WHERE r.project_id = ${projectId} AND r.deployment_id = ${deploymentId}
     AND ${Prisma.raw(isRunOpen)} AND ${Prisma.raw(runEnd)} IS NOT NULL
   RETURNING r.id, r.rule_id AS "ruleId", r.end_reason AS reason`
-
-/** A run that has frozen an environment. */
-export interface FreezingRun {
-  runId: number
-  ruleId: number
-  ruleName: string
-  /** The deployment that the rule is about. */
-  deploymentId: number
-  deploymentIid: number
-}
-
-/**
- * A run that freezes an environment; null when there is none. A commit that the environment has had before the deployment that
- * the rule is about is let through: going back to it ends what the rule is about.
- */
-export async function findFreezingRun(
-  { pool }: Pooled,
-  { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
-): Promise<FreezingRun | null> {
-  const { rows } = await pool.query<FreezingRun>({
-    name: 'impact-rule-freeze',
-    text: `SELECT r.id AS "runId", r.rule_id AS "ruleId", rule.name AS "ruleName", frozen.id AS "deploymentId",
-        frozen.iid AS "deploymentIid"
-      FROM environments e
-      JOIN impact_rule_runs r ON r.project_id = e.project_id AND r.environment_id = e.id
-      JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
-      JOIN deployments frozen ON frozen.project_id = r.project_id AND frozen.id = r.deployment_id
-      WHERE e.project_id = $1 AND e.name = $2 AND r.freezes AND ${isRunInForce}
-        AND (frozen.sha = $3 OR NOT EXISTS (SELECT FROM deployments earlier WHERE earlier.project_id = e.project_id
-          AND earlier.environment_id = e.id AND earlier.status = 'success' AND earlier.sha = $3
-          AND earlier.finished_at < frozen.finished_at))
-      ORDER BY r.id LIMIT 1`,
-    values: [projectId, environment, sha],
-  })
-  return rows[0] ?? null
-}
-
-/** A freeze that a rule has made, with what tells where it is from. */
-export type RuleFreeze = ImpactRuleRun & {
-  rule: Pick<ImpactRule, 'name'>
-  deployment: Deployment & { project: Project; environment: Pick<Environment, 'name'> }
-  /** Null while it is in force. */
-  endsAt: Date | null
-}
-
-/** Freezes by rules, in a time, of projects whose deployments the caller may read; the last one first. */
-export async function listReadableRuleFreezes(
-  database: DatabaseOrTransaction,
-  caller: Caller,
-  { endsAfter, startsBefore }: { endsAfter: Date; startsBefore: Date },
-  take: number,
-): Promise<RuleFreeze[]> {
-  const runs = await database.prisma.impactRuleRun.findMany({
-    where: {
-      freezes: true,
-      dryRun: false,
-      appliedAt: { lte: startsBefore },
-      OR: [{ endedAt: null }, { endedAt: { gte: endsAfter } }],
-      deployment: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
-    },
-    include: {
-      rule: { select: { name: true } },
-      deployment: { include: { project: true, environment: { select: { name: true } } } },
-    },
-    orderBy: [{ appliedAt: 'desc' }, { projectId: 'asc' }, { id: 'asc' }],
-    take,
-  })
-  const ends = await findEnds(database, runs)
-  return runs
-    .map((run) => ({ ...run, endsAt: ends.get(run.id) ?? null }))
-    .filter(({ endsAt }) => endsAt === null || endsAt >= endsAfter)
-}
-
-/** By the id of the run; null while it is in force. */
-async function findEnds({ prisma }: DatabaseOrTransaction, runs: ImpactRuleRun[]) {
-  const projectIds = runs.map(({ projectId }) => projectId)
-  const ids = runs.map(({ id }) => id)
-  const rows = await prisma.$queryRaw<{ id: number; end: Date | null }[]>`
-    SELECT r.id, ${Prisma.raw(runEnd)} AS "end" FROM impact_rule_runs r
-    JOIN unnest(${projectIds}::integer[], ${ids}::integer[]) AS asked (project_id, id)
-      ON r.project_id = asked.project_id AND r.id = asked.id`
-  return new Map(rows.map(({ id, end }) => [id, end]))
-}

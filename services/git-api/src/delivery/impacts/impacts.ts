@@ -1,5 +1,5 @@
 import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
-import { onsetMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
+import { changePointMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
@@ -34,7 +34,7 @@ export interface ImpactView {
 /** A deployment without a first comparison after this time gets none: its tier does not count, or no worker runs. */
 const firstLookMsMax = 15 * 60_000
 /** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
-const sharedMs = onsetMsMax + 2 * 60_000
+const sharedMs = changePointMsMax + 2 * 60_000
 
 /**
  * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant, so a caller who is bound to
@@ -84,9 +84,9 @@ async function listSharers(database: Database, deployment: DeploymentView) {
   return store.listSharers(database, { deployment, beganBefore, endedAfter })
 }
 
-/** That a deployment is not the reason of what was found. It keeps rules from acting, so it is not said before something is found. */
+/** That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before something is found. */
 export const dismissals: StatementKind = {
-  events: { said: 'deployment_impact_dismissed', takenBack: 'deployment_impact_restored' },
+  events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
   check: async (transaction, { projectId, id: deploymentId }) => {
     if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
       throw conflict('There is nothing to dismiss: nothing was found about the deployment')

@@ -115,10 +115,10 @@ export function presentImpact(view: ImpactView, baseUrl: string): z.output<typeo
 }
 
 const presentService = (
-  { service, tenant, commonCause, before, after, newFailures }: ServiceMetrics,
+  { service: serviceName, tenant, commonCause, before, after, newFailures }: ServiceMetrics,
   findings: readonly DeploymentFinding[],
 ) => ({
-  service_name: service,
+  service_name: serviceName,
   tenant,
   common_cause: commonCause,
   before: presentMetrics(before),
@@ -129,19 +129,19 @@ const presentService = (
     first_at: new Date(firstAt),
   })),
   findings: findings
-    .filter((finding) => finding.serviceName === service && finding.tenant === tenant)
+    .filter((finding) => finding.serviceName === serviceName && finding.tenant === tenant)
     .map(presentImpactFinding),
 })
 
 const presentQueues = (
-  { service, commonCause, before, after }: ServiceQueues,
+  { service: serviceName, commonCause, before, after }: ServiceQueues,
   findings: readonly DeploymentFinding[],
 ) => ({
-  service_name: service,
+  service_name: serviceName,
   common_cause: commonCause,
   before: presentQueueMetrics(before),
   after: presentQueueMetrics(after),
   findings: findings
-    .filter((finding) => finding.serviceName === service && finding.tenant === '')
+    .filter((finding) => finding.serviceName === serviceName && finding.tenant === '')
     .map(presentImpactFinding),
 })

@@ -5,11 +5,10 @@ import type {
   DeploymentImpact,
   Pooled,
   Prisma,
-  Project,
   Rows,
 } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import type { DeploymentUser, DeploymentView } from '../deployments/store.js'
+import type { DeploymentInProject, DeploymentUser, DeploymentView } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
 export type DismissalView = DeploymentDismissal & { user: DeploymentUser | null }
@@ -30,7 +29,7 @@ export async function findImpact(
   const where = { projectId_deploymentId: key }
   const [impact, findings, dismissal] = await Promise.all([
     prisma.deploymentImpact.findUnique({ where }),
-    prisma.deploymentFinding.findMany({ where: key, orderBy: [{ onsetAt: 'asc' }, { id: 'asc' }] }),
+    prisma.deploymentFinding.findMany({ where: key, orderBy: [{ changePointAt: 'asc' }, { id: 'asc' }] }),
     prisma.deploymentDismissal.findUnique({ where, include: { user: true } }),
   ])
   return { impact, findings, dismissal }
@@ -113,7 +112,7 @@ export interface FindingFilter {
 }
 
 export type FindingView = DeploymentFinding & {
-  deployment: DeploymentView & { project: Project; dismissal: DeploymentDismissal | null }
+  deployment: DeploymentInProject & { dismissal: DeploymentDismissal | null }
 }
 
 /** One page of what became worse with deployments that the caller may read, the newest first. */
@@ -127,11 +126,11 @@ export async function listFindings(
     tenant: tenants && { in: tenants },
     serviceName,
     fingerprint,
-    onsetAt: { gte: beganAfter, lte: beganBefore },
+    changePointAt: { gte: beganAfter, lte: beganBefore },
     deployment: { project: projectsWithReadableDeployments(caller) },
   } satisfies Prisma.DeploymentFindingWhereInput
   const deployment = { include: { environment: true, user: true, project: true, dismissal: true } }
-  const orderBy = [{ onsetAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
+  const orderBy = [{ changePointAt: 'desc' as const }, { projectId: 'asc' as const }, { id: 'asc' as const }]
   const [findings, total] = await Promise.all([
     prisma.deploymentFinding.findMany({ where, include: { deployment }, orderBy, ...rows }),
     prisma.deploymentFinding.count({ where }),

@@ -24,7 +24,13 @@ import { optional, pathRest } from '../../shapes/parameters.js'
 import { turnAway, type Visit } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
 import { findOwnFile, findOwnObjects } from './own-files.js'
-import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
+import {
+  presentReleaseLink,
+  releaseLinkParameters,
+  releaseLinkShape,
+  toLinkChanges,
+  toLinkFields,
+} from './present.js'
 import * as links from './release-links.js'
 import { getLatestTag } from './releases.js'
 
@@ -123,12 +129,7 @@ export const updateLink = (database: Database) =>
       url: optional(filledText()),
     }),
     async handle({ tag_name, link_id, ...given }, access: ProjectCall<Caller>, call) {
-      const changes = {
-        name: given.name,
-        url: given.url,
-        filePath: given.direct_asset_path ?? given.filepath,
-        linkType: given.link_type,
-      }
+      const changes = toLinkChanges(given)
       if (Object.values(changes).every((value) => value === undefined)) {
         throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
       }

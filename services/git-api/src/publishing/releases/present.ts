@@ -1,6 +1,6 @@
 import type { Project, ReleaseLink } from '@switchyard/db'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { releaseLinkTypes } from '@switchyard/domain/release'
+import { type ReleaseLinkFields, releaseLinkTypes } from '@switchyard/domain/release'
 import { filledText, link, oneOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { commitShape, presentCommit } from '../../shapes/commit.js'
@@ -8,7 +8,6 @@ import { optional, optionalText } from '../../shapes/parameters.js'
 import { sourceArchives } from '../../shapes/project.js'
 import { presentUser, userShape } from '../../shapes/user.js'
 import type { ReleaseView } from './releases.js'
-import type { LinkFields } from './store.js'
 
 const ownOnly = 'Only for a package or an upload of the same project that the caller may read'
 
@@ -124,15 +123,15 @@ export const releaseLinkParameters = {
 
 type GivenLink = z.output<z.ZodObject<typeof releaseLinkParameters>>
 
-export const toLinkFields = ({
+/** Undefined: what is not given. */
+export const toLinkChanges = ({ name, url, direct_asset_path, filepath, link_type }: Partial<GivenLink>) => ({
   name,
   url,
-  direct_asset_path,
-  filepath,
-  link_type,
-}: GivenLink): LinkFields => ({
-  name,
-  url,
-  filePath: direct_asset_path ?? filepath ?? null,
-  linkType: link_type ?? 'other',
+  filePath: direct_asset_path ?? filepath,
+  linkType: link_type,
 })
+
+export function toLinkFields({ name, url, ...given }: GivenLink): ReleaseLinkFields {
+  const { filePath = null, linkType = 'other' } = toLinkChanges(given)
+  return { name, url, filePath, linkType }
+}

@@ -6,13 +6,12 @@ import {
   type Rows,
 } from '@switchyard/db'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
-import { releaseLinksMax, validateLink } from '@switchyard/domain/release'
+import { type ReleaseLinkFields, releaseLinksMax, validateLink } from '@switchyard/domain/release'
 import type { ProjectCall } from '../../guards.js'
 import { getStoredRelease, requireTagRight } from './releases.js'
 import {
   createReleaseLink,
   deleteReleaseLink,
-  type LinkFields,
   listReleaseLinks,
   lockRelease,
   updateReleaseLink,
@@ -62,7 +61,7 @@ export async function addLink(
   database: Database,
   access: ProjectCall,
   tag: string,
-  fields: LinkFields,
+  fields: ReleaseLinkFields,
 ): Promise<{ link: ReleaseLink; isNew: boolean }> {
   return withLinks(database, access, tag, async (transaction, links, release) => {
     const known = links.find(({ name, url }) => name === fields.name && url === fields.url)
@@ -78,7 +77,7 @@ export async function changeLink(
   database: Database,
   access: ProjectCall,
   { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
-  changes: { [Field in keyof LinkFields]?: LinkFields[Field] | undefined },
+  changes: Partial<ReleaseLinkFields>,
 ): Promise<ReleaseLink> {
   return withLinks(database, access, tag, async (transaction, links) => {
     const link = oneOf(links, id)
@@ -86,7 +85,7 @@ export async function changeLink(
     const fields = {
       name: changes.name ?? link.name,
       url: changes.url ?? link.url,
-      filePath: changes.filePath === undefined ? link.filePath : changes.filePath,
+      filePath: changes.filePath ?? link.filePath,
       linkType: changes.linkType ?? link.linkType,
     }
     const others = links.filter((other) => other !== link)

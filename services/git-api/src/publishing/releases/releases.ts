@@ -16,7 +16,7 @@ import {
   type RefChange,
 } from '@switchyard/domain/access'
 import { type Commit, isRefName } from '@switchyard/domain/commit'
-import { validateLink, validateRelease } from '@switchyard/domain/release'
+import { type ReleaseLinkFields, validateLink, validateRelease } from '@switchyard/domain/release'
 import { findTagTarget, fullName } from '@switchyard/git-storage/list-refs'
 import { moveReference } from '@switchyard/git-storage/move-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
@@ -32,7 +32,6 @@ import {
   deleteReleases,
   findLatestRelease,
   findRelease,
-  type LinkFields,
   listReleases as listStoredReleases,
   type ReleaseChanges,
   type ReleaseQuery,
@@ -108,7 +107,7 @@ interface CreateReleaseCommand {
   description: string | undefined
   /** Undefined: now. */
   releasedAt: Date | undefined
-  links: LinkFields[]
+  links: ReleaseLinkFields[]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { DatabaseOrTransaction, Release, ReleaseLink, Rows, User } from '@switchyard/db'
+import type { ReleaseLinkFields } from '@switchyard/domain/release'
 
 /** The columns of a release's author that answers show. */
 type ReleaseAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
@@ -6,10 +7,8 @@ type ReleaseAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
 /** A release with its links, the newest link first. */
 export type ReleaseWithLinks = Release & { author: ReleaseAuthor | null; links: ReleaseLink[] }
 
-export type LinkFields = Pick<ReleaseLink, 'name' | 'url' | 'filePath' | 'linkType'>
-
 type NewRelease = Pick<Release, 'projectId' | 'tag' | 'name' | 'description' | 'authorId' | 'releasedAt'> & {
-  links: LinkFields[]
+  links: ReleaseLinkFields[]
 }
 
 export type ReleaseChanges = Partial<Pick<Release, 'name' | 'description' | 'releasedAt'>>
@@ -146,13 +145,13 @@ export const listReleaseLinks = (
 
 export const createReleaseLink = (
   { prisma }: DatabaseOrTransaction,
-  link: LinkFields & Pick<ReleaseLink, 'projectId' | 'releaseId'>,
+  link: ReleaseLinkFields & Pick<ReleaseLink, 'projectId' | 'releaseId'>,
 ): Promise<ReleaseLink> => prisma.releaseLink.create({ data: link })
 
 export const updateReleaseLink = (
   { prisma }: DatabaseOrTransaction,
   { projectId, id }: Pick<ReleaseLink, 'projectId' | 'id'>,
-  fields: LinkFields,
+  fields: ReleaseLinkFields,
 ): Promise<ReleaseLink> =>
   prisma.releaseLink.update({
     where: { projectId_id: { projectId, id } },

@@ -20,7 +20,7 @@ import { DeployedCommit, DeployingSaga, DeploymentLink } from './deployed-commit
 import { environmentNamesQuery } from './environment-names'
 import { EnvironmentsPanel } from './environments-panel'
 import { FreezePeriodsPanel } from './freeze-periods-panel'
-import { FrozenPanel } from './frozen-panel'
+import { FreezesPanel } from './freezes-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const statuses = ['created', 'blocked', 'running', 'success', 'failed', 'canceled'] as const
@@ -32,7 +32,7 @@ function Deployments() {
   const { path_with_namespace } = useProject()
   return (
     <Page title={`Deployments of ${path_with_namespace}`} heading="Deployments">
-      <FrozenPanel />
+      <FreezesPanel />
       <EnvironmentsPanel />
       <DeploymentsPanel />
       <FreezePeriodsPanel />

@@ -17,7 +17,7 @@ import { isWebAddress } from '../../../lib/format'
 import { pageOf } from '../../../lib/search-params'
 import { useMayChange } from '../project-data'
 import { useProjectParams, useProjectPath } from '../project-frame'
-import { isFrozen, useFreezes } from './frozen-panel'
+import { isFrozen, useFreezes } from './freezes-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const perPage = 20

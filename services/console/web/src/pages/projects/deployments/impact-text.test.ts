@@ -7,8 +7,8 @@ it.each([
   [1e-5, 'over 99.999 %'],
   [0.009, 'over 99 %'],
   [0, 'over 99.9999999 %'],
-])('a chance of %d is a confidence that is never whole', (chance, text) => {
-  expect(confidenceText(chance)).toBe(text)
+])('a p-value of %d is a confidence that is never whole', (pValue, text) => {
+  expect(confidenceText(pValue)).toBe(text)
 })
 
 it('no figure stands without its count', () => {

@@ -3,11 +3,11 @@ import { count, countOf, duration } from '../../../lib/format'
 
 const digitsMax = 7
 
-/** 'over 99.999 %': of a chance of one in a million, 99.9999 %. Never 100 %. */
-export function confidenceText(chance: number): string {
-  const digits = Math.min(digitsMax, Math.max(0, Math.floor(-Math.log10(Math.max(chance, 1e-9))) - 2))
+/** 'over 99.999 %': of a p-value of one in a million, 99.9999 %. Never 100 %. */
+export function confidenceText(pValue: number): string {
+  const digits = Math.min(digitsMax, Math.max(0, Math.floor(-Math.log10(Math.max(pValue, 1e-9))) - 2))
   const unit = 10 ** digits
-  const percent = Math.min(Math.floor((1 - chance) * 100 * unit), 100 * unit - 1) / unit
+  const percent = Math.min(Math.floor((1 - pValue) * 100 * unit), 100 * unit - 1) / unit
   return `over ${percent.toFixed(digits)} %`
 }
 

@@ -1,12 +1,11 @@
-import type { Database, DeploymentFinding, Prisma, Project, Rows } from '@switchyard/db'
-import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
+import type { Database, DeploymentFinding, Prisma, Rows } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import type { DeploymentInProject } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
-import type { DeploymentView } from './store.js'
 
 /** A deployment of any project that has ended, with what became worse with it. */
-export interface EndedDeployment extends DeploymentView {
-  project: Project
-  /** Of the tenants that the caller may name; the first ones. */
+export type EndedDeployment = DeploymentInProject & {
+  /** The first ones. */
   findings: Pick<DeploymentFinding, 'tenant' | 'serviceName' | 'measure'>[]
   isDismissed: boolean
 }
@@ -14,6 +13,8 @@ export interface EndedDeployment extends DeploymentView {
 interface EndedFilter {
   finishedAfter: Date
   finishedBefore: Date | undefined
+  /** Tenants whose findings are shown; null: every tenant. */
+  tenants: readonly string[] | null
 }
 
 /** A deployment of many services with many findings shows so many of them. */
@@ -23,17 +24,16 @@ const findingsMax = 20
 export async function listEndedDeployments(
   { prisma }: Database,
   caller: Caller,
-  { finishedAfter, finishedBefore }: EndedFilter,
+  { finishedAfter, finishedBefore, tenants }: EndedFilter,
   rows: Rows,
 ): Promise<{ deployments: EndedDeployment[]; total: number }> {
   const where = {
     finishedAt: { gte: finishedAfter, lte: finishedBefore },
     project: projectsWithReadableDeployments(caller),
   } satisfies Prisma.DeploymentWhereInput
-  const bound = boundTenantsOf(caller)
   const findings = {
-    where: bound === null ? {} : { tenant: { in: [...bound] } },
-    orderBy: [{ onsetAt: 'asc' as const }, { id: 'asc' as const }],
+    where: tenants === null ? {} : { tenant: { in: [...tenants] } },
+    orderBy: [{ changePointAt: 'asc' as const }, { id: 'asc' as const }],
     take: findingsMax,
   }
   const [found, total] = await Promise.all([

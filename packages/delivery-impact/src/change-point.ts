@@ -15,21 +15,21 @@ const likelihoodLess = 2
  *
  * @param trials by time
  */
-export function onsetWithin(trials: readonly Trial[], from: number, to: number): number | null {
+export function changePointWithin(trials: readonly Trial[], from: number, to: number): number | null {
   const all = totalOf(trials)
-  let [best, bestWithin, onset] = [-Infinity, -Infinity, null as number | null]
+  let [best, bestWithin, changePoint] = [-Infinity, -Infinity, null as number | null]
   const earlier = { hits: 0, of: 0 }
   for (const { at, hits, of } of trials) {
     const later = { hits: all.hits - earlier.hits, of: all.of - earlier.of }
     if (hits > 0 && (earlier.of === 0 || later.hits * earlier.of > earlier.hits * later.of)) {
       const likelihood = logLikelihood(earlier) + logLikelihood(later)
       best = Math.max(best, likelihood)
-      if (at >= from && at <= to && likelihood > bestWithin) [bestWithin, onset] = [likelihood, at]
+      if (at >= from && at <= to && likelihood > bestWithin) [bestWithin, changePoint] = [likelihood, at]
     }
     earlier.hits += hits
     earlier.of += of
   }
-  return bestWithin >= best - likelihoodLess ? onset : null
+  return bestWithin >= best - likelihoodLess ? changePoint : null
 }
 
 function logLikelihood({ hits, of }: Share): number {

@@ -5,35 +5,26 @@ import {
   type DatabaseOrTransaction,
   type FreezePeriod,
   inTransaction,
-  type Project,
   type Rows,
   requireUnchanged,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { invalid, notFound, type Precondition } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
-import { listReadableRuleFreezes, type RuleFreeze } from '../impact-rules/store.js'
-import { type FreezeCalendar, freezePeriodProblems } from './freeze-calendar.js'
+import { freezePeriodProblems } from './freeze-calendar.js'
 import {
   createFreezePeriod,
   deleteFreezePeriod,
   type FreezePeriodFields,
   findFreezePeriod,
-  listReadableFreezePeriods,
   listFreezePeriods as listStoredPeriods,
   lockAndCountFreezePeriods,
   updateFreezePeriod,
 } from './store.js'
 
-export type { RuleFreeze } from '../impact-rules/store.js'
-export { type FreezeCalendar, listedMs } from './freeze-calendar.js'
-
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
-/** So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project. */
-const listedPeriodsMax = 500
 
 export async function listFreezePeriods(
   database: Database,
@@ -42,40 +33,6 @@ export async function listFreezePeriods(
 ): Promise<{ periods: FreezePeriod[]; total: number }> {
   const periods = await listStoredPeriods(database, project.id)
   return { periods: periods.slice(skip, skip + take), total: periods.length }
-}
-
-/** A freeze of a project by one of its periods, or of one of its environments by a rule. */
-export interface ProjectFreeze {
-  project: Project
-  startsAt: Date
-  /** Null: what a rule froze is frozen until what the rule is about is resolved. */
-  endsAt: Date | null
-  by: { period: FreezePeriod } | { run: RuleFreeze }
-}
-
-/** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
-export async function listFreezes(
-  { database, freezeCalendar }: { database: Database; freezeCalendar: FreezeCalendar },
-  caller: Caller,
-  { endsAfter, startsBefore, now }: { endsAfter: Date; startsBefore: Date; now: Date },
-  { skip, take }: Rows,
-): Promise<{ freezes: ProjectFreeze[]; total: number }> {
-  const freezes: ProjectFreeze[] = []
-  for (const { project, ...period } of await listReadableFreezePeriods(database, caller, listedPeriodsMax)) {
-    for (const freeze of await freezeCalendar.listFreezes(period, now))
-      if (freeze.endsAt >= endsAfter && freeze.startsAt <= startsBefore)
-        freezes.push({ ...freeze, project, by: { period } })
-  }
-  const time = { endsAfter, startsBefore }
-  for (const run of await listReadableRuleFreezes(database, caller, time, listedPeriodsMax))
-    freezes.push({
-      project: run.deployment.project,
-      startsAt: run.appliedAt,
-      endsAt: run.endsAt,
-      by: { run },
-    })
-  freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
-  return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
 }
 
 /** @throws DomainError not-found */
@@ -111,7 +68,7 @@ export async function addFreezePeriod(
 export async function changeFreezePeriod(
   database: Database,
   access: ProjectCall,
-  { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
+  { id, changes }: { id: number; changes: Partial<FreezePeriodFields> },
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<FreezePeriod> {

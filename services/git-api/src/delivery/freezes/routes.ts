@@ -23,7 +23,11 @@ import {
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
 import * as periods from './freeze-periods.js'
+import type { FreezeDependencies } from './freezes.js'
+import * as freezes from './freezes.js'
+import type { Freeze, FreezingRun } from './store.js'
 
 const freezePeriodShape = z
   .object({
@@ -46,11 +50,7 @@ const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriod
   updated_at: period.updatedAt,
 })
 
-interface FreezePeriodDependencies extends ProjectResourceDependencies {
-  freezeCalendar: periods.FreezeCalendar
-}
-
-export function freezePeriodRoutes(deps: FreezePeriodDependencies): Route[] {
+export function freezeRoutes(deps: FreezeDependencies & ProjectResourceDependencies): Route[] {
   const { database } = deps
   const { readDeployments, maintain } = deps.guards
   const path = '/projects/:id/freeze_periods'
@@ -67,7 +67,7 @@ export function freezePeriodRoutes(deps: FreezePeriodDependencies): Route[] {
 
 const freezeShape = z
   .object({
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    project: projectReferenceShape,
     freeze_period: freezePeriodShape.nullable().meta({ description: 'Null: a rule has made the freeze' }),
     impact_rule_run: z
       .object({
@@ -83,27 +83,22 @@ const freezeShape = z
   })
   .meta({ id: 'Freeze', description: 'A time in which a project should not be deployed' })
 
-const presentRun = ({ id, ruleId, rule, deployment }: periods.RuleFreeze) => ({
+const presentRun = ({ id, ruleId, rule, deployment }: FreezingRun) => ({
   id,
   rule: { id: ruleId, name: rule.name },
   environment: deployment.environment.name,
   deployment: { id: deployment.id, iid: deployment.iid },
 })
 
-const presentFreeze = ({
-  project,
-  by,
-  startsAt,
-  endsAt,
-}: periods.ProjectFreeze): z.output<typeof freezeShape> => ({
-  project: { id: project.id, path_with_namespace: project.pathWithNamespace },
-  freeze_period: 'period' in by ? presentFreezePeriod(by.period) : null,
-  impact_rule_run: 'run' in by ? presentRun(by.run) : null,
+const presentFreeze = ({ project, source, startsAt, endsAt }: Freeze): z.output<typeof freezeShape> => ({
+  project: presentProjectReference(project),
+  freeze_period: 'period' in source ? presentFreezePeriod(source.period) : null,
+  impact_rule_run: 'run' in source ? presentRun(source.run) : null,
   starts_at: startsAt,
   ends_at: endsAt,
 })
 
-const listFreezes = (deps: FreezePeriodDependencies) =>
+const listFreezes = (deps: FreezeDependencies) =>
   endpoint({
     summary: 'Freezes of projects whose deployments the caller may read, the last one first',
     replies: { 200: z.array(freezeShape) },
@@ -116,12 +111,12 @@ const listFreezes = (deps: FreezePeriodDependencies) =>
       const now = systemClock()
       const endsAfter = ends_after ?? new Date(now.getTime() - dayMs)
       const startsBefore = starts_before ?? now
-      if (now.getTime() - endsAfter.getTime() > periods.listedMs.before)
+      if (now.getTime() - endsAfter.getTime() > freezes.listedMs.before)
         throw parameterProblem('ends_after', 'is more than two days ago')
-      if (startsBefore.getTime() - now.getTime() > periods.listedMs.after)
+      if (startsBefore.getTime() - now.getTime() > freezes.listedMs.after)
         throw parameterProblem('starts_before', 'is more than a day ahead')
       const question = { endsAfter, startsBefore, now }
-      const found = await periods.listFreezes(deps, caller, question, rowsOf(page))
+      const found = await freezes.listFreezes(deps, caller, question, rowsOf(page))
       return pageReply(found.freezes.map(presentFreeze), page, found.total, call)
     },
   })

@@ -3,7 +3,7 @@ import { createFreezeCalendar, freezePeriodProblems } from './freeze-calendar.js
 
 const weekend = { freezeStart: '0 23 * * 5', freezeEnd: '0 8 * * 1', cronTimezone: 'Europe/Berlin' }
 const endAt = async (period: typeof weekend | (typeof weekend)[], at: string) =>
-  (await createFreezeCalendar().findEnd([period].flat(), new Date(at)))?.toISOString() ?? null
+  (await createFreezeCalendar().findLast([period].flat(), new Date(at)))?.endsAt.toISOString() ?? null
 
 test.each([
   ['2026-11-27T21:59:59.999Z', null],
@@ -35,7 +35,7 @@ test('an answer is remembered for as long as it is right, in both directions of 
   const calendar = createFreezeCalendar()
   const ends: (string | undefined)[] = []
   for (const at of ['2026-11-26', '2026-11-28', '2026-11-26', '2026-12-01', '2026-12-05', '2026-11-28']) {
-    ends.push((await calendar.findEnd([weekend], new Date(at)))?.toISOString())
+    ends.push((await calendar.findLast([weekend], new Date(at)))?.endsAt.toISOString())
   }
   const [first, second] = ['2026-11-30T07:00:00.000Z', '2026-12-07T07:00:00.000Z']
   expect(ends).toEqual([undefined, first, undefined, undefined, second, first])
@@ -54,8 +54,8 @@ test.each([
     [['2026-11-25T00:00:00.000Z', '2026-11-29T00:00:00.000Z']],
   ],
 ])('%s is listed from the day before yesterday to tomorrow', async (_name, period, times) => {
-  const freezes = await createFreezeCalendar().listFreezes(period, new Date('2026-11-27T12:00:00Z'))
-  expect(freezes.map(({ startsAt, endsAt }) => [startsAt.toISOString(), endsAt.toISOString()])).toEqual(times)
+  const listed = await createFreezeCalendar().listTimes(period, new Date('2026-11-27T12:00:00Z'))
+  expect(listed.map(({ startsAt, endsAt }) => [startsAt.toISOString(), endsAt.toISOString()])).toEqual(times)
 })
 
 test.each([
@@ -100,7 +100,8 @@ test.each([
     expect(freezePeriodProblems(period)).toEqual({})
     // No leap year for eight years around 2100.
     for (const at of ['2096-03-01T00:00:00Z', '2103-12-31T23:59:59Z', '2026-03-29T01:30:00Z']) {
-      await expect(createFreezeCalendar().findEnd([period], new Date(at))).resolves.toBeInstanceOf(Date)
+      const last = await createFreezeCalendar().findLast([period], new Date(at))
+      expect(last?.endsAt).toBeInstanceOf(Date)
     }
   }
 })

@@ -1,6 +1,5 @@
 import type { Database } from '@switchyard/db'
 import { type Measure, measures } from '@switchyard/delivery-impact'
-import { dayMs, systemClock } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import {
@@ -15,15 +14,18 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ProjectResourceDependencies } from '../../guards.js'
 import { deploymentShape, presentDeployment } from '../../shapes/deployment.js'
 import { optional } from '../../shapes/parameters.js'
-import { type EndedDeployment, listEndedDeployments } from './deployments.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
+import * as endedDeployments from './ended-deployments.js'
+import type { EndedDeployment } from './store.js'
 
 const endedDeploymentShape = z
   .object({
     ...deploymentShape.shape,
     tier: oneOf(environmentTiers).meta({ description: 'Of the environment' }),
-    project: z.object({ id: z.int(), path_with_namespace: z.string() }),
+    project: projectReferenceShape,
     findings: z
       .array(z.object({ service_name: z.string(), tenant: z.string(), measure: oneOf(measures) }))
       .meta({ description: 'What became worse with it: the first 20' }),
@@ -37,7 +39,7 @@ const presentEndedDeployment = (
 ): z.output<typeof endedDeploymentShape> => ({
   ...presentDeployment(deployment, baseUrl),
   tier: deployment.environment.tier,
-  project: { id: deployment.project.id, path_with_namespace: deployment.project.pathWithNamespace },
+  project: presentProjectReference(deployment.project),
   findings: deployment.findings.map(({ serviceName, tenant, measure }) => ({
     service_name: serviceName,
     tenant,
@@ -46,11 +48,13 @@ const presentEndedDeployment = (
   dismissed: deployment.isDismissed,
 })
 
-export const endedDeploymentRoutes = (database: Database): Route[] => [
-  route('GET', '/deployments', signedIn, listDeployments(database), { refusesUnknown: true }),
+export const endedDeploymentRoutes = ({
+  database,
+}: Pick<ProjectResourceDependencies, 'database'>): Route[] => [
+  route('GET', '/deployments', signedIn, listEndedDeployments(database), { refusesUnknown: true }),
 ]
 
-const listDeployments = (database: Database) =>
+const listEndedDeployments = (database: Database) =>
   endpoint({
     summary: 'Deployments of every project that have ended and that the caller may read, the last one first',
     replies: { 200: z.array(endedDeploymentShape) },
@@ -60,11 +64,8 @@ const listDeployments = (database: Database) =>
       finished_before: optional(time()),
     }),
     async handle({ finished_after, finished_before, ...page }, caller: Caller, call) {
-      const filter = {
-        finishedAfter: finished_after ?? new Date(systemClock().getTime() - dayMs),
-        finishedBefore: finished_before,
-      }
-      const found = await listEndedDeployments(database, caller, filter, rowsOf(page))
+      const times = { finishedAfter: finished_after, finishedBefore: finished_before }
+      const found = await endedDeployments.listEndedDeployments(database, caller, times, rowsOf(page))
       const items = found.deployments.map((each) => presentEndedDeployment(each, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },

@@ -30,7 +30,7 @@ export const isFrozen = (environment: string, freezes: readonly Freeze[] | undef
   freezes?.some(({ impact_rule_run: run }) => run === null || run.environment === environment) ?? false
 
 /** What is frozen now, why, and what ends that; nothing when nothing is, and for tokens that may not read freezes. */
-export function FrozenPanel() {
+export function FreezesPanel() {
   const freezes = useFreezes()
   if (freezes.isPending || freezes.data?.length === 0 || isRefused(freezes.error)) return null
   return (
@@ -40,7 +40,7 @@ export function FrozenPanel() {
           <ul className="grid gap-2">
             {found.map((freeze) => (
               <li key={`${freeze.freeze_period?.id} ${freeze.impact_rule_run?.id} ${freeze.starts_at}`}>
-                <Frozen freeze={freeze} />
+                <FreezeLine freeze={freeze} />
               </li>
             ))}
           </ul>
@@ -50,7 +50,7 @@ export function FrozenPanel() {
   )
 }
 
-function Frozen({ freeze: { project, impact_rule_run: run, starts_at, ends_at } }: { freeze: Freeze }) {
+function FreezeLine({ freeze: { project, impact_rule_run: run, starts_at, ends_at } }: { freeze: Freeze }) {
   if (!run)
     return (
       <>

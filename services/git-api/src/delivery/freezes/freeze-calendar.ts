@@ -5,15 +5,15 @@ import { LRUCache } from 'lru-cache'
 import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
-/** Freezes are listed from the day before yesterday to tomorrow. */
+/** Times are listed from the day before yesterday to tomorrow. */
 export const listedMs = { before: 2 * dayMs, after: dayMs }
 /** A period that comes and goes more often than this in the listed days is listed in part. */
 const changesMax = 1_000
 const expressionLengthMax = 255
 const timezoneLengthMax = 64
 
-/** A time in which deployments are not welcome, both ends included. */
-export interface Freeze {
+/** A time in which a freeze period is under way, both ends included. */
+export interface FrozenTime {
   startsAt: Date
   endsAt: Date
 }
@@ -22,7 +22,7 @@ export interface Freeze {
 interface Answer {
   /** The last time that the period began. */
   start: Date
-  /** End of the freeze; null: nothing is frozen. */
+  /** When it ends; null: it is not under way. */
   end: Date | null
   /** The first instant after which the answer may differ, in epoch ms. */
   validUntilMs: number
@@ -38,23 +38,26 @@ export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
  */
 export function createFreezeCalendar() {
   const answers = new LRUCache<string, Answer>({ max: rememberedMax })
-  const listed = new LRUCache<string, Freeze[]>({ max: rememberedMax })
+  const listed = new LRUCache<string, FrozenTime[]>({ max: rememberedMax })
 
   return {
-    /** The freezes of a period in the days around now, the first one first. They are found once a day. */
-    async listFreezes(period: FreezePeriodFields, now: Date): Promise<Freeze[]> {
+    /** When a period is under way in the days around now, the first time first. They are found once a day. */
+    async listTimes(period: FreezePeriodFields, now: Date): Promise<FrozenTime[]> {
       const fromMs = Math.floor(now.getTime() / dayMs) * dayMs - listedMs.before
       const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone, fromMs])
       const known = listed.get(key)
       if (known) return known
-      const found = await freezesBetween(period, fromMs, fromMs + listedMs.before + dayMs + listedMs.after)
+      const found = await timesBetween(period, fromMs, fromMs + listedMs.before + dayMs + listedMs.after)
       listed.set(key, found)
       return found
     },
 
-    /** The latest end of all freeze periods that are under way; null when there is none. */
-    async findEnd(periods: readonly FreezePeriodFields[], now: Date): Promise<Date | null> {
-      let latest: Date | null = null
+    /** Of the periods that are under way the one that ends last; null when none is. */
+    async findLast<Period extends FreezePeriodFields>(
+      periods: readonly Period[],
+      now: Date,
+    ): Promise<(FrozenTime & { period: Period }) | null> {
+      let last: (FrozenTime & { period: Period }) | null = null
       for (const period of periods) {
         const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone])
         let answer = answers.get(key)
@@ -63,9 +66,10 @@ export function createFreezeCalendar() {
           answers.set(key, answer)
           await yieldToEventLoop()
         }
-        if (answer.end && (latest === null || answer.end > latest)) latest = answer.end
+        const { start, end } = answer
+        if (end && (last === null || end > last.endsAt)) last = { startsAt: start, endsAt: end, period }
       }
-      return latest
+      return last
     },
   }
 }
@@ -86,19 +90,19 @@ function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFiel
   return { start, end: null, validFromMs, validUntilMs: next.getTime() - 1 }
 }
 
-/** Freezes that follow each other without a gap are one. */
-async function freezesBetween(period: FreezePeriodFields, fromMs: number, toMs: number): Promise<Freeze[]> {
-  const freezes: Freeze[] = []
+/** Times that follow each other without a gap are one. */
+async function timesBetween(period: FreezePeriodFields, fromMs: number, toMs: number): Promise<FrozenTime[]> {
+  const times: FrozenTime[] = []
   let atMs = fromMs
   for (let change = 0; change < changesMax && atMs <= toMs; change += 1) {
     const { start, end, validUntilMs } = answerAt(period, new Date(atMs))
-    const last = freezes.at(-1)
+    const last = times.at(-1)
     if (end && last && start <= last.endsAt) last.endsAt = end
-    else if (end) freezes.push({ startsAt: start, endsAt: end })
+    else if (end) times.push({ startsAt: start, endsAt: end })
     atMs = validUntilMs + 1
     await yieldToEventLoop()
   }
-  return freezes
+  return times
 }
 
 const parse = (expression: string, at: { tz: string; currentDate: Date }): CronExpression =>

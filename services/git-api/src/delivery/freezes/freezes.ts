@@ -1,0 +1,72 @@
+import type { Database, Project, Rows } from '@switchyard/db'
+import { excerpt, forbidden } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import type { FreezeCalendar } from './freeze-calendar.js'
+import {
+  type Freeze,
+  findRuleFreeze,
+  listFreezePeriods,
+  listReadableFreezePeriods,
+  listReadableRuleFreezes,
+} from './store.js'
+
+export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
+
+export interface FreezeDependencies {
+  database: Database
+  freezeCalendar: FreezeCalendar
+}
+
+/** So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project. */
+const sourcesMax = 500
+
+/** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
+export async function listFreezes(
+  { database, freezeCalendar }: FreezeDependencies,
+  caller: Caller,
+  { endsAfter, startsBefore, now }: { endsAfter: Date; startsBefore: Date; now: Date },
+  { skip, take }: Rows,
+): Promise<{ freezes: Freeze[]; total: number }> {
+  const time = { endsAfter, startsBefore }
+  const freezes: Freeze[] = []
+  for (const { project, ...period } of await listReadableFreezePeriods(database, caller, sourcesMax)) {
+    for (const frozen of await freezeCalendar.listTimes(period, now))
+      if (frozen.endsAt >= endsAfter && frozen.startsAt <= startsBefore)
+        freezes.push({ ...frozen, project, source: { period } })
+  }
+  freezes.push(...(await listReadableRuleFreezes(database, caller, time, sourcesMax)))
+  freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
+  return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
+}
+
+/** The freeze that a deployment meets, by a freeze period before one by a rule; null when there is none. */
+export async function findFreeze(
+  { database, freezeCalendar }: FreezeDependencies,
+  project: Project,
+  deployed: { environment: string; sha: string },
+  now: Date,
+): Promise<Freeze | null> {
+  const last = await freezeCalendar.findLast(await listFreezePeriods(database, project.id), now)
+  if (!last) return findRuleFreeze(database, { projectId: project.id, ...deployed })
+  const { period, ...frozen } = last
+  return { ...frozen, project, source: { period } }
+}
+
+/** What is answered to a deployment that a freeze does not let through. */
+export function frozenError({ source, endsAt }: Freeze) {
+  const end = endsAt?.toISOString() ?? null
+  if ('period' in source)
+    return forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+  const { id, ruleId, rule, deployment } = source.run
+  const why = `by the rule '${excerpt(rule.name)}' because of deployment #${deployment.iid} (id ${deployment.id})`
+  const help =
+    'dismiss what was found about it, revert what the rule did, or step back to a commit that the environment ran before'
+  return forbidden(`The environment is frozen ${why}: ${help}`, {
+    extra: {
+      freeze_end_at: end,
+      deployment_id: deployment.id,
+      impact_rule_id: ruleId,
+      impact_rule_run_id: id,
+    },
+  })
+}

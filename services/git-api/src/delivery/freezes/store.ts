@@ -1,0 +1,182 @@
+import {
+  type DatabaseOrTransaction,
+  type Deployment,
+  type Environment,
+  type FreezePeriod,
+  type ImpactRule,
+  type ImpactRuleRun,
+  Prisma,
+  type Project,
+  runEnd,
+} from '@switchyard/db'
+import { lockProjectRow } from '@switchyard/db/sql'
+import type { Caller } from '@switchyard/domain/access'
+import { projectsWithReadableDeployments } from '../environments/store.js'
+
+/** A time in which a project, or one of its environments, should not be deployed. */
+export interface Freeze {
+  project: Project
+  startsAt: Date
+  /** Null: until what a rule is about is resolved. */
+  endsAt: Date | null
+  /** A period freezes every environment of the project, a rule the one of the deployment that it is about. */
+  source: { period: FreezePeriod } | { run: FreezingRun }
+}
+
+/** What a rule did about a deployment whose environment it froze. */
+export type FreezingRun = ImpactRuleRun & {
+  rule: Pick<ImpactRule, 'name'>
+  deployment: Deployment & { project: Project; environment: Pick<Environment, 'name'> }
+}
+
+/** The fields of a freeze period that callers write. */
+export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>
+
+/**
+ * The number of freeze periods of a project. Locks the project until the transaction ends, so that two transactions cannot add
+ * periods at the same time.
+ */
+export async function lockAndCountFreezePeriods(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.freezePeriod.count({ where: { projectId } })
+}
+
+export const createFreezePeriod = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  fields: FreezePeriodFields,
+): Promise<FreezePeriod> => prisma.freezePeriod.create({ data: { ...fields, projectId } })
+
+/** Every freeze period of a project, the oldest first. */
+export const listFreezePeriods = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<FreezePeriod[]> =>
+  prisma.freezePeriod.findMany({ where: { projectId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+
+/** Freeze periods of projects whose deployments the caller may read; those of the last active project first. */
+export const listReadableFreezePeriods = (
+  { prisma }: DatabaseOrTransaction,
+  caller: Caller,
+  take: number,
+): Promise<(FreezePeriod & { project: Project })[]> =>
+  prisma.freezePeriod.findMany({
+    where: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
+    include: { project: true },
+    orderBy: [{ project: { lastActivityAt: 'desc' } }, { projectId: 'asc' }, { id: 'asc' }],
+    take,
+  })
+
+export const findFreezePeriod = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<FreezePeriod | null> =>
+  prisma.freezePeriod.findUnique({ where: { projectId_id: { projectId, id } } })
+
+/** @returns null when there is no such period */
+export async function updateFreezePeriod(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+  fields: FreezePeriodFields,
+): Promise<FreezePeriod | null> {
+  const [period] = await prisma.freezePeriod.updateManyAndReturn({
+    where: { projectId, id },
+    data: { ...fields, updatedAt: new Date() },
+  })
+  return period ?? null
+}
+
+/** @returns whether there was such a period */
+export async function deleteFreezePeriod(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<boolean> {
+  const { count } = await prisma.freezePeriod.deleteMany({ where: { projectId, id } })
+  return count > 0
+}
+
+/** Freezes that rules have made, of the runs that meet a condition. */
+async function listRuleFreezes(
+  database: DatabaseOrTransaction,
+  { where, ...question }: Pick<Prisma.ImpactRuleRunFindManyArgs, 'where' | 'orderBy' | 'take'>,
+): Promise<(Freeze & { source: { run: FreezingRun } })[]> {
+  const runs = await database.prisma.impactRuleRun.findMany({
+    ...question,
+    where: { ...where, freezes: true, dryRun: false },
+    include: {
+      rule: { select: { name: true } },
+      deployment: { include: { project: true, environment: { select: { name: true } } } },
+    },
+  })
+  const ends = await findEnds(database, runs)
+  return runs.map((run) => ({
+    project: run.deployment.project,
+    startsAt: run.appliedAt,
+    endsAt: ends.get(run.id) ?? null,
+    source: { run },
+  }))
+}
+
+/** By the id of the run; null while what it did holds. */
+async function findEnds({ prisma }: DatabaseOrTransaction, runs: readonly ImpactRuleRun[]) {
+  const projectIds = runs.map(({ projectId }) => projectId)
+  const ids = runs.map(({ id }) => id)
+  const rows = await prisma.$queryRaw<{ id: number; end: Date | null }[]>`
+    SELECT r.id, ${Prisma.raw(runEnd)} AS "end" FROM impact_rule_runs r
+    JOIN unnest(${projectIds}::integer[], ${ids}::integer[]) AS asked (project_id, id)
+      ON r.project_id = asked.project_id AND r.id = asked.id`
+  return new Map(rows.map(({ id, end }) => [id, end]))
+}
+
+/** Freezes by rules, in a time, of projects whose deployments the caller may read; the last one first. */
+export async function listReadableRuleFreezes(
+  database: DatabaseOrTransaction,
+  caller: Caller,
+  { endsAfter, startsBefore }: { endsAfter: Date; startsBefore: Date },
+  take: number,
+): Promise<Freeze[]> {
+  const freezes = await listRuleFreezes(database, {
+    where: {
+      appliedAt: { lte: startsBefore },
+      OR: [{ endedAt: null }, { endedAt: { gte: endsAfter } }],
+      deployment: { project: { ...projectsWithReadableDeployments(caller), archived: false } },
+    },
+    orderBy: [{ appliedAt: 'desc' }, { projectId: 'asc' }, { id: 'asc' }],
+    take,
+  })
+  return freezes.filter(({ endsAt }) => endsAt === null || endsAt >= endsAfter)
+}
+
+/**
+ * The oldest freeze of an environment by a rule; null when there is none. A commit that the environment has had before the deployment
+ * that the rule is about is let through: going back to it ends what the rule is about.
+ */
+export async function findRuleFreeze(
+  database: DatabaseOrTransaction,
+  { projectId, environment, sha }: { projectId: number; environment: string; sha: string },
+): Promise<Freeze | null> {
+  const freezes = await listRuleFreezes(database, {
+    where: { projectId, endedAt: null, deployment: { environment: { name: environment } } },
+    orderBy: { id: 'asc' },
+  })
+  for (const freeze of freezes)
+    if (freeze.endsAt === null && !(await isStepBack(database, freeze.source.run, sha))) return freeze
+  return null
+}
+
+/** Whether a commit ran in the environment of a run before the deployment that the run is about. */
+async function isStepBack(
+  { prisma }: DatabaseOrTransaction,
+  { deployment: { projectId, environmentId, finishedAt, sha: blamed } }: FreezingRun,
+  sha: string,
+): Promise<boolean> {
+  if (sha === blamed || finishedAt === null) return false
+  const earlier = { projectId, environmentId, status: 'success', sha, finishedAt: { lt: finishedAt } }
+  return (await prisma.deployment.findFirst({ where: earlier, select: { id: true } })) !== null
+}
