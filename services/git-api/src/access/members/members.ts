@@ -1,10 +1,4 @@
-import {
-  type AuditAuthor,
-  type Database,
-  inTransaction,
-  requireUnchanged,
-  violatedUniqueIndex,
-} from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, onTaken, requireUnchanged } from '@switchyard/db'
 import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { dayText, membershipEndProblem } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
@@ -48,25 +42,20 @@ export async function addMember(
     : findUserByUsername(database, user))
   if (!found) throw notFound('User')
   const userId = found.id
-  try {
-    return await inTransaction(database, async (transaction) => {
-      const member = await createMember(transaction, {
-        projectId: project.id,
-        userId,
-        accessLevel,
-        expiresAt,
-      })
-      await recordProjectEvent(transaction, author, project.id, 'member_added', {
-        user_id: userId,
-        access_level: accessLevel,
-        ...(expiresAt && { expires_at: dayText(expiresAt) }),
-      })
-      return member
+  return inTransaction(database, async (transaction) => {
+    const member = await createMember(transaction, {
+      projectId: project.id,
+      userId,
+      accessLevel,
+      expiresAt,
     })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict('Member already exists', { cause: error })
-  }
+    await recordProjectEvent(transaction, author, project.id, 'member_added', {
+      user_id: userId,
+      access_level: accessLevel,
+      ...(expiresAt && { expires_at: dayText(expiresAt) }),
+    })
+    return member
+  }).catch(onTaken((cause) => conflict('Member already exists', { cause })))
 }
 
 function requireEnd(end: Date | null): void {
