@@ -1,4 +1,4 @@
-export { findFreePort } from '@switchyard/dev-env/free-port'
+export { getFreePort } from '@switchyard/dev-env/free-port'
 export * from './browser.js'
 export * from './bundle.js'
 export * from './documented-api.js'

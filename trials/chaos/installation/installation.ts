@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { startRedis } from '../../../packages/dev-env/src/redis.js'
 import type { ServiceName } from '../../../packages/dev-env/src/start/services.js'
-import { findRedisServer } from '../../../packages/dev-env/src/tools/servers.js'
+import { getRedisServer } from '../../../packages/dev-env/src/tools/servers.js'
 import { toolsFolder } from '../../../packages/dev-env/src/tools/tools-folder.js'
 import { startLink } from '../../../services/saga-reporter/test/cuttable-link.js'
 import { type Cable, layCable } from './cable.js'
@@ -126,7 +126,7 @@ async function openServers(parts: Parts, folder: string, diskMib: number) {
   const redis = parts.keep(
     await startRedis({
       dataDir: join(disks.redis?.folder ?? folder, 'redis'),
-      server: await findRedisServer(toolsDir),
+      server: await getRedisServer(toolsDir),
       log: () => {},
     }),
     (started) => started.stop(),

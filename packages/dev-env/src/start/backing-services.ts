@@ -5,7 +5,7 @@ import pg from 'pg'
 import { startPostgres } from '../postgres.js'
 import { SetupProblem } from '../problem.js'
 import { startRedis } from '../redis.js'
-import { findRedisServer } from '../tools/servers.js'
+import { getRedisServer } from '../tools/servers.js'
 import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 
@@ -47,7 +47,7 @@ export async function openRedis(settings: Settings, progress: Progress): Promise
   const { url, process, stop } = await startRedis({
     dataDir: join(settings.dataDir, 'redis'),
     logFile: join(settings.dataDir, 'logs', 'redis.log'),
-    server: await findRedisServer(settings.toolsDir, progress.notice),
+    server: await getRedisServer(settings.toolsDir, progress.notice),
     log: progress.notice,
   })
   return { url, embedded: true, stop, kill: () => process.kill() }

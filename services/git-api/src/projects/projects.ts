@@ -39,7 +39,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { findUser } from '../access/users/store.js'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
+import { listEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
 
 /** The number of commits of a project, and its size on disk. */
@@ -112,7 +112,7 @@ async function findEmptyElsewhere(
   const found = [...names].map(async (name) => {
     const ids = projects.filter(({ storage }) => storage === name).map(({ id }) => id)
     try {
-      return await findEmptyRepositoriesIn(storages, name, ids, signal)
+      return await listEmptyRepositoriesIn(storages, name, ids, signal)
     } catch (error) {
       // A storage that is unreachable must not hide a whole list of projects. Its projects are
       // shown as empty, like those whose repository cannot be read.

@@ -83,7 +83,7 @@ export async function changeMember(
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
   requireEnd(expiresAt ?? null)
-  const before = await findOtherThanOwner(database, project, userId)
+  const before = await getOtherThanOwner(database, project, userId)
   const changed = await inTransaction(database, async (transaction) => {
     const key = { project_id: project.id, user_id: userId }
     await requireUnchanged(transaction, 'project_members', key, precondition)
@@ -116,7 +116,7 @@ export async function removeMember(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  const member = await findOtherThanOwner(database, project, userId)
+  const member = await getOtherThanOwner(database, project, userId)
   await inTransaction(database, async (transaction) => {
     const key = { project_id: project.id, user_id: userId }
     await requireUnchanged(transaction, 'project_members', key, precondition)
@@ -130,7 +130,7 @@ export async function removeMember(
   guards.noteChange(project.id)
 }
 
-async function findOtherThanOwner(database: Database, project: ProjectCall['project'], userId: number) {
+async function getOtherThanOwner(database: Database, project: ProjectCall['project'], userId: number) {
   const member = await findMember(database, project.id, userId)
   if (!member) throw notFound()
   if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')

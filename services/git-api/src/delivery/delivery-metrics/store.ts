@@ -61,7 +61,7 @@ export const countDeployments = (database: Pooled, scope: MetricScope, grouping:
   })
 
 /** The seconds that half of the commits took at most, from their author date to the end of the deployment that brought them. */
-export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `lead-time-${grouping}`,
     // A kept lead time stands for several commits of a deployment that has many.
@@ -105,7 +105,7 @@ const judged = (from: string, where: string, tenants: string) => `
 const isFailure = '(began_at IS NOT NULL OR is_said OR is_rolled_back)'
 
 /** The share of failures among the deployments that ended with success or are failures. */
-export const findFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `change-failure-rate-${grouping}`,
     text: `WITH judged AS (${judged(
@@ -131,7 +131,7 @@ const restored = (judgedDeployments: string) => `
 const failuresBefore = "interval '90 days'"
 
 /** The seconds that half of the failures lasted at most, where they ended. */
-export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `time-to-restore-${grouping}`,
     text: `WITH restored AS (${restored(
