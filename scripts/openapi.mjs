@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readArguments } from '../ops/setup/arguments.mjs'
 import { bootstrap, root } from '../ops/setup/bootstrap.mjs'
-import { findFreePort } from '../packages/local-servers/src/process/free-port.ts'
+import { getFreePort } from '../packages/local-servers/src/process/free-port.ts'
 
 const { values } = readArguments('node scripts/openapi.mjs [--check]', { options: ['check'] })
 const file = join(root, 'packages/contracts/openapi.json')
@@ -28,7 +28,7 @@ const environment = {
 
 /** The OpenAPI document of a service, started from its bundle. */
 async function documentOf(service) {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const child = spawn(process.execPath, [join(root, 'services', service, 'dist/bundle/main.js')], {
     env: { ...environment, PORT: String(port) },
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-import { findFreePort } from '@switchyard/testing'
+import { getFreePort } from '@switchyard/testing'
 import { growthWhile } from '../support/memory.js'
 import { startTree } from '../support/tree.js'
 import { type Call, startRecorder } from './recorder.js'
@@ -21,7 +21,7 @@ export interface Laboratory {
 }
 
 export async function openLaboratory(): Promise<Laboratory> {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const url = `http://localhost:${port}`
   // Receivers of webhooks are on the loopback, and tools make requests faster than people.
   const env = { EXTERNAL_URL: url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '0' }

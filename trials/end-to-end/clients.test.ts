@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRedisServer } from '../../packages/local-servers/src/tools/servers.js'
+import { getRedisServer } from '../../packages/local-servers/src/tools/servers.js'
 import { startTree, type Tree } from '../support/tree.js'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -105,7 +105,7 @@ describe('a project outside this repository installs from the instance', () => {
       ['bullmq@5.81.5'],
     )
     const socket = join(scratch, 'redis.sock')
-    const server = await findRedisServer(join(root, '.switchyard/tools'), () => {})
+    const server = await getRedisServer(join(root, '.switchyard/tools'), () => {})
     const redis = execa(server, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', scratch], {
       reject: false,
     })

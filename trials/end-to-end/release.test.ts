@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { olderNodeEnvironment } from '../support/older-node.js'
 import { spawnStart } from '../support/tree.js'
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   const again = await pack('twice')
   expect(readFileSync(tarball).equals(readFileSync(again)), 'the same sources make the same bytes').toBe(true)
   await execa('npm', ['install', '--global', '--prefix', prefix, '--prefer-offline', tarball])
-  const [port, grpc] = [String(await findFreePort()), String(await findFreePort())]
+  const [port, grpc] = [String(await getFreePort()), String(await getFreePort())]
   grpcPort = grpc
   url = `http://127.0.0.1:${port}`
   const env = { PORT: port, GRPC_PORT: grpc, SWITCHYARD_DATA: dataDir, ...(await olderNodeEnvironment()) }

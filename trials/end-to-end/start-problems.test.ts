@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { olderNodeEnvironment } from '../support/older-node.js'
 import { listProcesses } from '../support/processes.js'
 import { spawnStart } from '../support/tree.js'
@@ -25,7 +25,7 @@ afterAll(() => {
 
 /** Starts with something wrong and returns the lines that name a problem. */
 async function problemsOf(env: Record<string, string>): Promise<string[]> {
-  const free = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
+  const free = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
   const start = spawnStart({ ...free, SWITCHYARD_DATA: dataDir, ...env })
   expect((await start.exited).code).toBe(1)
   expect(start.output()).not.toContain('hunter2')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { olderNodeEnvironment } from '../support/older-node.js'
 import { isRunning, listDescendants, type ProcessInfo } from '../support/processes.js'
 import { spawnStart } from '../support/tree.js'
@@ -14,7 +14,7 @@ let ports: { PORT: string; GRPC_PORT: string }
 let older: { PATH: string }
 
 beforeAll(async () => {
-  ports = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
+  ports = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
   older = await olderNodeEnvironment()
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

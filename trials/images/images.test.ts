@@ -19,8 +19,8 @@ import { execa, type ResultPromise } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { serviceNames } from '../../ops/docker/test/support/service-configs.js'
 import { startPostgres } from '../../packages/local-servers/src/postgres.js'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
-import { findRedisServer } from '../../packages/local-servers/src/tools/servers.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getRedisServer } from '../../packages/local-servers/src/tools/servers.js'
 import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 import { buildImages, imageOf } from './build-images.js'
 import { configOf, idOf, withFiles } from './buildah.js'
@@ -43,8 +43,8 @@ beforeAll(async () => {
   // Under root PostgreSQL runs as another user, who must pass through this folder.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
-  const server = await findRedisServer(toolsFolder(join(import.meta.dirname, '../..')), console.error)
-  const port = String(await findFreePort())
+  const server = await getRedisServer(toolsFolder(join(import.meta.dirname, '../..')), console.error)
+  const port = String(await getFreePort())
   redis = execa(server, ['--bind', '127.0.0.1', '--port', port, '--save', ''], { reject: false })
   redisUrl = `redis://127.0.0.1:${port}`
 }, 3_600_000)
@@ -192,8 +192,8 @@ describe('a container', () => {
   it.each(Object.keys(uses))(
     'of %s serves as a user without rights, tells its health, and ends on SIGTERM',
     async (name) => {
-      const port = String(await findFreePort())
-      const grpcPort = String(await findFreePort())
+      const port = String(await getFreePort())
+      const grpcPort = String(await getFreePort())
       const variables = {
         HOST: '127.0.0.1',
         PORT: port,
@@ -247,7 +247,7 @@ describe('the image of backup', () => {
         exitCode: 0,
         all: expect.stringContaining('restored everything up to'),
       })
-      const port = String(await findFreePort())
+      const port = String(await getFreePort())
       const variables = { HOST: '127.0.0.1', PORT: port, DATABASE_URL: empty.url, REDIS_URL: redisUrl }
       running = await startContainer(imageOf('git-api'), {
         variables,

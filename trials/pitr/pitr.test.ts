@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { ensureDebianPackages } from '../support/debian-packages.js'
 import { startTree, type Tree } from '../support/tree.js'
 
@@ -75,7 +75,7 @@ const findProject = (name: string) => ask('GET', `projects/root%2F${name}`)
 
 beforeAll(async () => {
   await ensureDebianPackages({ 'postgresql-15': join(bin, 'postgres'), pgbackrest: '/usr/bin/pgbackrest' })
-  port = await findFreePort()
+  port = await getFreePort()
   chmodSync(scratch, 0o755)
   for (const name of ['data', 'repository', 'sockets', 'logs', 'locks'])
     mkdirSync(folderOf(name), { mode: 0o700 })

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findRedisServer, toolsFolder } from '@switchyard/local-servers'
+import { getRedisServer, toolsFolder } from '@switchyard/local-servers'
 import { Redis } from 'ioredis'
 
 const tools = toolsFolder(resolve(import.meta.dirname, '../..'))
@@ -17,7 +17,7 @@ export interface BenchRedis {
 export async function startRedis(): Promise<BenchRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const path = join(folder, 'redis.sock')
-  const program = await findRedisServer(tools, console.error)
+  const program = await getRedisServer(tools, console.error)
   const args = [
     '--port',
     '0',

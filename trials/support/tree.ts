@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Command, dieWithParent } from '../../packages/local-servers/src/process/death-signal.js'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const readyTimeoutMs = 240_000
@@ -92,7 +92,7 @@ export async function startTree(
 ): Promise<Tree> {
   if (isTreeGiven) return givenTree()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
-  const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
+  const [httpPort, grpcPort] = [await getFreePort(), await getFreePort()]
   const ports = { PORT: String(httpPort), GRPC_PORT: String(grpcPort) }
   const env = { ...ports, SWITCHYARD_DATA: dataDir, ...options.env }
   const started = spawnStart(env, startScript, options.root)

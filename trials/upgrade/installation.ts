@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { startGateway } from '../../ops/gateway/test/support/gateway.js'
 import { startPostgres } from '../../packages/local-servers/src/postgres.js'
-import { findFreePort } from '../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../packages/local-servers/src/process/free-port.js'
 import { startRedis } from '../../packages/local-servers/src/redis.js'
 import { applyMigrations, prepareLogins } from '../../packages/local-servers/src/start/schema.js'
 import {
@@ -18,7 +18,7 @@ import {
   waitUntilReady,
 } from '../../packages/local-servers/src/start/services.js'
 import { readSettings } from '../../packages/local-servers/src/start/settings.js'
-import { findRedisServer } from '../../packages/local-servers/src/tools/servers.js'
+import { getRedisServer } from '../../packages/local-servers/src/tools/servers.js'
 import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
 export const root = resolve(import.meta.dirname, '../..')
@@ -44,7 +44,7 @@ export async function startInstallation() {
   try {
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
     const backingUrls = await startBackingServices(folder, cleanups)
-    const own = { httpPort: await findFreePort(), grpcPort: await findFreePort() }
+    const own = { httpPort: await getFreePort(), grpcPort: await getFreePort() }
     const env = {
       NODE_ENV: 'test',
       PORT: String(own.httpPort),
@@ -81,13 +81,13 @@ export async function startInstallation() {
   }
 }
 
-const freePorts = async () => ({ port: await findFreePort(), grpcPort: await findFreePort() })
+const freePorts = async () => ({ port: await getFreePort(), grpcPort: await getFreePort() })
 
 async function startBackingServices(folder: string, cleanups: (() => unknown)[]): Promise<BackingUrls> {
   const log = () => {}
   const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log })
   cleanups.push(postgres.stop)
-  const server = await findRedisServer(toolsFolder(root), log)
+  const server = await getRedisServer(toolsFolder(root), log)
   const redis = await startRedis({ dataDir: join(folder, 'redis'), server, log })
   cleanups.push(redis.stop)
   // Where its program of migrations lies is up to the release before; its command is documented.

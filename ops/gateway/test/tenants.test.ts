@@ -9,7 +9,7 @@ import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 import { type ReportEventsResponse, ReportedEvent, SagaIngestClient } from '@switchyard/contracts/saga-ingest'
 import { SagaQueryClient } from '@switchyard/contracts/saga-query'
 import { findRecentNginx } from '@switchyard/local-servers'
-import { findFreePort, waitFor } from '@switchyard/testing'
+import { getFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 import { insecure } from './support/grpc.js'
@@ -37,8 +37,8 @@ async function startRouter(first: Gateway, second: Gateway): Promise<Router> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-tenants-'))
   // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)
-  const httpPort = await findFreePort()
-  const grpcPort = await findFreePort()
+  const httpPort = await getFreePort()
+  const grpcPort = await getFreePort()
   const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`)
   const places: [string, string][] = [
     ['http {\n', `http {\naccess_log off; ${own.join(' ')}\n`],

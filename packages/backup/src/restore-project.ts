@@ -8,7 +8,7 @@ import { SolvableProblem } from '@switchyard/terminal'
 import type pg from 'pg'
 import { rootOf, runningDatabaseOf } from './data-locations.js'
 import { listMigrations } from './database/dump-database.js'
-import { insertProject, type Losses, listLosses, noteKnownKeys } from './database/insert-project.js'
+import { insertProject, type Losses, noteKnownKeys, readLosses } from './database/insert-project.js'
 import { type StagedProject, stageProject, stageRows, tablesOfProject } from './database/stage-project.js'
 import { withClient } from './database/with-client.js'
 import { hashFile, syncFileSystem } from './files.js'
@@ -61,7 +61,7 @@ export async function restoreProject(options: RestoreProjectOptions): Promise<Re
       stageRows(client, manifest.database, runFolder, { old: project.id, new: id }),
     )
     await noteKnownKeys(client, { every: await hasSameKeys(options, manifest) })
-    const losses = await listLosses(client)
+    const losses = await readLosses(client)
     const added = { id, namespace, path, storageRoot, diskPath: diskPathOf(id) }
     const { rows, bytes } = await addProject(client, options, manifest, project, added)
     for (const notice of noticesOf(losses, bytes, namespace)) progress.notice(notice)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   credentialsFile,
-  findConnection,
+  getConnection,
   normalUrl,
   readCredentials,
   removeCredentials,
@@ -39,20 +39,20 @@ describe('the kept token', () => {
 
   it('goes nowhere but to the address that it was kept for', () => {
     writeCredentials(env, kept)
-    expect(findConnection(env)).toEqual(kept)
-    expect(findConnection(env, `${kept.url}/`)).toEqual(kept)
-    expect(() => findConnection(env, 'https://evil.example.com')).toThrow(
+    expect(getConnection(env)).toEqual(kept)
+    expect(getConnection(env, `${kept.url}/`)).toEqual(kept)
+    expect(() => getConnection(env, 'https://evil.example.com')).toThrow(
       'no token for https://evil.example.com',
     )
-    expect(() => findConnection({ ...env, SWITCHYARD_URL: 'http://sy.example.com' })).toThrow('no token')
+    expect(() => getConnection({ ...env, SWITCHYARD_URL: 'http://sy.example.com' })).toThrow('no token')
   })
 
   it('gives way to the environment', () => {
     writeCredentials(env, kept)
     const token = 'glpat-given'
-    expect(findConnection({ ...env, SWITCHYARD_TOKEN: token })).toEqual({ url: kept.url, token })
+    expect(getConnection({ ...env, SWITCHYARD_TOKEN: token })).toEqual({ url: kept.url, token })
     const url = 'https://other.example.com'
-    expect(findConnection({ ...env, SWITCHYARD_TOKEN: ` ${token}\n`, SWITCHYARD_URL: url })).toEqual({
+    expect(getConnection({ ...env, SWITCHYARD_TOKEN: ` ${token}\n`, SWITCHYARD_URL: url })).toEqual({
       url,
       token,
     })
@@ -62,13 +62,13 @@ describe('the kept token', () => {
     writeCredentials(env, kept)
     for (const text of ['', 'null', '{"url":1}', '{"url":"https://a","token":"a\\nb"}']) {
       writeFileSync(credentialsFile(env), text)
-      expect(() => findConnection(env), text).toThrow('is damaged: run "switchyard login" again')
+      expect(() => getConnection(env), text).toThrow('is damaged: run "switchyard login" again')
     }
   })
 
   it('is no part of a message about a token that cannot be one', () => {
     const given = { ...env, SWITCHYARD_URL: kept.url, SWITCHYARD_TOKEN: 'glpat-secret\nx' }
-    expect(() => findConnection(given)).toThrow(/^SWITCHYARD_TOKEN is no token(?!.*glpat)/)
+    expect(() => getConnection(given)).toThrow(/^SWITCHYARD_TOKEN is no token(?!.*glpat)/)
   })
 })
 

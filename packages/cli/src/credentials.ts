@@ -22,7 +22,7 @@ export const credentialsFile = (env: Environment) =>
  *
  * @param given the address of `--url`
  */
-export function findConnection(env: Environment, given?: string): Connection {
+export function getConnection(env: Environment, given?: string): Connection {
   const kept = readCredentials(env)
   const wanted = given || env.SWITCHYARD_URL
   const url = wanted ? normalUrl(wanted) : kept?.url

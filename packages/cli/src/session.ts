@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Api, createApi } from './api.js'
-import { type Environment, findConnection } from './credentials.js'
+import { type Environment, getConnection } from './credentials.js'
 import { oneLine, safeJson } from './output.js'
 
 interface GlobalOptions {
@@ -28,7 +28,7 @@ export interface Session {
 /** The API at the address, and with the token, that a command is to use. */
 export function sessionOf(command: Command): Session {
   const { url: given, json: isJson = false } = command.optsWithGlobals<GlobalOptions>()
-  const connection = findConnection(environment, given)
+  const connection = getConnection(environment, given)
   return {
     api: createApi(connection, sayWaiting),
     url: connection.url,

@@ -100,6 +100,18 @@ export function violatedUniqueIndex(error: unknown): string | null {
   return (error.meta as DriverError | undefined)?.driverAdapterError?.cause?.constraint?.index ?? ''
 }
 
+/**
+ * What `catch` of a write takes to throw a refusal where the write violated a unique index, and every other error as it is.
+ *
+ * @param refuse gets the error and the name of the index
+ */
+export const onTaken =
+  (refuse: (cause: unknown, index: string) => Error) =>
+  (error: unknown): never => {
+    const index = violatedUniqueIndex(error)
+    throw index === null ? error : refuse(error, index)
+  }
+
 /** The error of pg for a statement, and of Prisma. */
 type ConstraintError = Error & { constraint?: unknown }
 

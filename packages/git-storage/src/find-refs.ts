@@ -167,12 +167,12 @@ export async function findBranchContaining(
   id: string,
   preferred: string,
 ): Promise<string | null> {
-  const branches = await findReferencesContaining(repository, id, 'refs/heads/')
+  const branches = await listReferencesContaining(repository, id, 'refs/heads/')
   return branches.find((branch) => branch === preferred) ?? branches[0] ?? null
 }
 
 /** Names of the branches, or of the tags, that have a commit in their history, by name. */
-export async function findReferencesContaining(
+export async function listReferencesContaining(
   repository: Repository,
   id: string,
   folder: 'refs/heads/' | 'refs/tags/',

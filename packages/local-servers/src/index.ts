@@ -1,5 +1,5 @@
 export { findPostgres, type PostgresOptions, type RunningPostgres, startPostgres } from './postgres.js'
 export { claimDataFolder } from './start/data-folder.js'
 export { runStart, type StartOptions } from './start/run-start.js'
-export { findJemalloc, findNginx, findRecentNginx, findRedisServer } from './tools/servers.js'
+export { findRecentNginx, getJemalloc, getNginx, getRedisServer } from './tools/servers.js'
 export { toolsFolder } from './tools/tools-folder.js'

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
-import { findPostgresBinaries } from './postgres/binaries.js'
+import { getPostgresBinaries } from './postgres/binaries.js'
 import { clearOrphan, ensureCluster, findServer, loadPassword } from './postgres/cluster.js'
 import { findServerUser } from './postgres/server-user.js'
-import { findFreePort } from './process/free-port.js'
+import { getFreePort } from './process/free-port.js'
 import { lastFailure, rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
 
@@ -38,7 +38,7 @@ const readyTimeoutMs = 60_000
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const { dataDir, durable = true, logFile = join(dataDir, 'postgres.log') } = options
   const clusterDir = join(dataDir, 'cluster')
-  const binaries = findPostgresBinaries()
+  const binaries = getPostgresBinaries()
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   // Under root, the server runs as another user, who must be able to enter this folder but not to list it.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711)
@@ -47,7 +47,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   await ensureCluster({ clusterDir, initdb: binaries.initdb, password, user, durable })
   await clearOrphan(clusterDir)
 
-  const port = await findFreePort()
+  const port = await getFreePort()
   const adminUrl = urlOf(password, port, 'postgres')
   const server = { command: binaries.postgres, args: serverArguments(clusterDir, port, durable) }
   rotateLog(logFile)

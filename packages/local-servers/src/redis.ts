@@ -11,7 +11,7 @@ import { makeSocketFolder } from './socket-folder.js'
 export interface RedisOptions {
   /** Absolute path of the folder for the append-only file and the log. It is created when it is missing. */
   dataDir: string
-  /** Path of the program, from `findRedisServer`. */
+  /** Path of the program, from `getRedisServer`. */
   server: string
   logFile?: string
   log: (line: string) => void

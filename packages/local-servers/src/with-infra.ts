@@ -11,7 +11,7 @@ import {
   findGrpcRuby,
   findSidekiqRuby,
 } from './tools/interpreters.js'
-import { findRedisServer } from './tools/servers.js'
+import { getRedisServer } from './tools/servers.js'
 
 /**
  * Calls `work` with the environment variables for integration tests, and returns its result:
@@ -39,7 +39,7 @@ export async function withInfra<T>(
 
 async function findTools(toolsDir: string): Promise<NodeJS.ProcessEnv> {
   const env = { ...process.env }
-  env.SWITCHYARD_TEST_REDIS_SERVER ||= await findRedisServer(toolsDir, console.error)
+  env.SWITCHYARD_TEST_REDIS_SERVER ||= await getRedisServer(toolsDir, console.error)
   env.SWITCHYARD_TEST_SIDEKIQ_RUBY ??= (await findSidekiqRuby(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_PYTHON ??= (await findGrpcPython(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_RUBY ??= (await findGrpcRuby(toolsDir, console.error)) ?? ''

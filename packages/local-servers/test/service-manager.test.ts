@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { findServiceManager } from '../src/process/service-manager.js'
+import { serviceManagerOf } from '../src/process/service-manager.js'
 
 const isHere = existsSync('/usr/bin/systemd-notify') && existsSync('/usr/bin/perl')
 if (!isHere) console.error('SKIPPED: messages to systemd are not tested, because systemd or perl is missing')
@@ -25,7 +25,7 @@ it.runIf(isHere)('tells systemd that it is ready, still works, and stops', async
     await expect.poll(() => heard).toContain('listening')
     const problems: string[] = []
     const env = { PATH: '/usr/bin', NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' }
-    const manager = findServiceManager(env, (line) => problems.push(line))
+    const manager = serviceManagerOf(env, (line) => problems.push(line))
     expect(heard).not.toContain('READY')
     manager.ready()
     await expect
@@ -43,12 +43,12 @@ it.runIf(isHere)('tells systemd that it is ready, still works, and stops', async
 it('says once when systemd cannot be told, and nothing where there is no systemd', async () => {
   const problems: string[] = []
   const notice = (line: string) => problems.push(line)
-  const manager = findServiceManager({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, notice)
+  const manager = serviceManagerOf({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, notice)
   manager.ready()
   manager.stopping()
   await expect
     .poll(() => problems)
     .toEqual([expect.stringMatching(/^systemd cannot be told .*systemd-notify/)])
-  findServiceManager({ PATH: '/nowhere' }, notice).ready()
+  serviceManagerOf({ PATH: '/nowhere' }, notice).ready()
   expect(problems).toHaveLength(1)
 })

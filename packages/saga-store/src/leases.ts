@@ -44,6 +44,7 @@ const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
 
 const claim = (statuses: string, name: string) =>
   statement(
+    // Not by `leaseRows`: the lease is a row beside the saga, which is made here.
     // A claimer skips sagas that another claimer has locked, instead of waiting. When the other claimer has committed
     // since this statement began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest
     // lease, and decides.

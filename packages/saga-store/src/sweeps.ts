@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { hasNoOwner, leaseEnd, ownerReleased } from '@switchyard/db/sql'
 import { findLogHorizon, readLastPosition } from './log-feed.js'
 
 /** The position at which a sweep continues: the keys of the last row that it has read. */
@@ -26,8 +27,7 @@ export async function writeSweepPosition(
 }
 
 /**
- * Takes or extends the lease of a sweep, which only one process may run at a time. Times are the database's, because
- * the clocks of the processes may differ.
+ * Takes or extends the lease of a sweep, which only one process may run at a time.
  *
  * @param owner a name that only this process has
  * @returns false while another process holds it
@@ -38,12 +38,12 @@ export async function leaseSweep(
   owner: string,
   leaseMs: number,
 ): Promise<boolean> {
+  // Not by `leaseRows`: the row is known by its name, and made when it is not there.
   const { rowCount } = await pool.query(
     `INSERT INTO saga_sweeps (name, owner, owned_until)
-     VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+     VALUES ($1, $2, ${leaseEnd('$3')})
      ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, owned_until = EXCLUDED.owned_until
-       WHERE saga_sweeps.owner IS NULL OR saga_sweeps.owner = EXCLUDED.owner
-         OR saga_sweeps.owned_until < clock_timestamp()`,
+       WHERE saga_sweeps.owner = EXCLUDED.owner OR ${hasNoOwner('saga_sweeps')}`,
     [name, owner, leaseMs],
   )
   return rowCount === 1
@@ -51,10 +51,7 @@ export async function leaseSweep(
 
 /** Ends the lease, so that another process can take it at once. */
 export async function releaseSweep({ pool }: Pooled, name: string, owner: string): Promise<void> {
-  await pool.query('UPDATE saga_sweeps SET owner = NULL, owned_until = NULL WHERE name = $1 AND owner = $2', [
-    name,
-    owner,
-  ])
+  await pool.query(`UPDATE saga_sweeps SET ${ownerReleased} WHERE name = $1 AND owner = $2`, [name, owner])
 }
 
 /** The sweep that counts ended sagas for the metrics, by its stored name. */

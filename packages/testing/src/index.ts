@@ -1,4 +1,4 @@
-export { findFreePort } from '@switchyard/local-servers/free-port'
+export { getFreePort } from '@switchyard/local-servers/free-port'
 export * from './browser.js'
 export * from './bundle.js'
 export * from './documented-api.js'

@@ -8,7 +8,7 @@ import {
   createTestDatabase,
   createToken,
   createUser,
-  findFreePort,
+  getFreePort,
   isolatedGitEnv,
   waitFor,
 } from '@switchyard/testing'
@@ -21,7 +21,7 @@ export const secret = 'secret-of-the-storages-of-the-tests-0123456789'
 
 /** The processes of git-api, one a storage. */
 async function startProcesses(databaseUrl: string, folder: string) {
-  const ports = { default: await findFreePort(), second: await findFreePort() }
+  const ports = { default: await getFreePort(), second: await getFreePort() }
   const urlOf = (name: StorageName) => `http://127.0.0.1:${ports[name]}`
 
   async function start(name: StorageName) {

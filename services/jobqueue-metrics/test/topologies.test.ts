@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { findFreePort, waitFor } from '@switchyard/testing'
+import { getFreePort, waitFor } from '@switchyard/testing'
 import { Queue, Worker } from 'bullmq'
 import { execa } from 'execa'
 import { Cluster } from 'ioredis'
@@ -22,7 +22,7 @@ const plain = ['--save', '', '--bind', '127.0.0.1']
 const urlOfAnotherServer = 'rediss://switchyard:secret@127.0.0.1:1/3'
 
 it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullMQ alike', async () => {
-  const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const ports = [await getFreePort(), await getFreePort(), await getFreePort()]
   const nodes = await Promise.all(
     ports.map((port) => servers.start(port, [...plain, '--port', String(port), '--cluster-enabled', 'yes'])),
   )
@@ -83,7 +83,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
 }, 60_000)
 
 it('the master that Sentinel names is read, also after it has changed, by a source of its own and by REDIS_URL', async () => {
-  const [one, two, three] = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const [one, two, three] = [await getFreePort(), await getFreePort(), await getFreePort()]
   const master = await servers.start(one, [...plain, '--port', String(one)])
   const replica = await servers.start(two, [
     ...[...plain, '--port', String(two), '--replicaof', '127.0.0.1', String(one)],
@@ -137,7 +137,7 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
 }, 180_000)
 
 it('a server that only speaks TLS is read by a user with a certificate', async () => {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const path = (name: string) => join(servers.folder, name)
   const subject = ['-subj', '/CN=jobs.internal', '-addext', 'subjectAltName=DNS:jobs.internal']
   const made = ['-keyout', path('key.pem'), '-out', path('cert.pem')]

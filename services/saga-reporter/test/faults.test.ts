@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { status } from '@grpc/grpc-js'
 import { createDatabase } from '@switchyard/db'
-import { bundled, createTestDatabase, findFreePort, programEnvironment, waitFor } from '@switchyard/testing'
+import { bundled, createTestDatabase, getFreePort, programEnvironment, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLink } from './cuttable-link.js'
 import { deriveFromLog, readLog } from './event-log.js'
@@ -164,7 +164,7 @@ async function reportUntilCut(grpc: Grpc, lane: number, acknowledged: Set<string
 }
 
 async function startProcess(databaseUrl: string): Promise<{ child: ChildProcess; grpc: Grpc }> {
-  const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
+  const [httpPort, grpcPort] = [await getFreePort(), await getFreePort()]
   const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {
       ...programEnvironment(),

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findFreePort } from '@switchyard/testing'
+import { getFreePort } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
@@ -16,7 +16,7 @@ let ports: { redis: number; sentinel: number }
 beforeAll(async () => {
   harness = await startHarness()
   folder = await mkdtemp(join(tmpdir(), 'switchyard-redis-tls-'))
-  ports = { redis: await findFreePort(), sentinel: await findFreePort() }
+  ports = { redis: await getFreePort(), sentinel: await getFreePort() }
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'ca.pem')]
   await execa('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...names, ...files])

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { bundled, findFreePort, programEnvironment } from '@switchyard/testing'
+import { bundled, getFreePort, programEnvironment } from '@switchyard/testing'
 
 /** The worker as a process of its own, on a free port. */
 export async function startWorkerProcess(environment: Record<string, string>) {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const env = { ...programEnvironment(), ...environment, PORT: String(port) }
   const main = await bundled('services/worker')
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '@switchyard/local-servers/free-port'
+import { getFreePort } from '@switchyard/local-servers/free-port'
 import pg from 'pg'
 import { startDatabases } from '../../support/databases.js'
 import { startRedis } from '../../support/redis.js'
@@ -106,7 +106,7 @@ async function startTwo(file: string, env: NodeJS.ProcessEnv, execArgv: string[]
   const children = await Promise.all(
     [0, 1].map(async () => {
       const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
-        env: { ...env, PORT: String(await findFreePort()) },
+        env: { ...env, PORT: String(await getFreePort()) },
         execArgv,
         // Log lines go to a file that nobody reads, as in production they go to a pipe.
         stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '@switchyard/db'
-import { findFreePort } from '@switchyard/local-servers/free-port'
+import { getFreePort } from '@switchyard/local-servers/free-port'
 import { hashToken } from '@switchyard/service-kit/http'
 import { untilAnswers } from '../../support/until-answers.js'
 
@@ -11,14 +11,14 @@ const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/
 
 /** The service in a separate process, as in production. */
 export async function startService(databaseUrl: string) {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const child = spawn(process.execPath, [main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,
       PORT: String(port),
-      GRPC_PORT: String(await findFreePort()),
+      GRPC_PORT: String(await getFreePort()),
       RATE_LIMIT_PER_MINUTE: '0',
     },
   })

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { findJemalloc, toolsFolder } from '@switchyard/local-servers'
-import { findFreePort } from '@switchyard/local-servers/free-port'
+import { getJemalloc, toolsFolder } from '@switchyard/local-servers'
+import { getFreePort } from '@switchyard/local-servers/free-port'
 import { untilAnswers } from '../../support/until-answers.js'
 
 /** A server under load, in a separate process. */
@@ -27,10 +27,10 @@ export async function startReporter(
   databaseUrl: string,
   settings: Record<string, string> = {},
 ): Promise<Subject & { httpPort: number }> {
-  const port = await findFreePort()
-  const grpcPort = await findFreePort()
+  const port = await getFreePort()
+  const grpcPort = await getFreePort()
   // Two downloads of the same file at the same time would disturb each other.
-  jemalloc ??= findJemalloc(toolsFolder(here('../../..')))
+  jemalloc ??= getJemalloc(toolsFolder(here('../../..')))
   const main = here('../../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=32', main], {
     stdio: ['ignore', 'ignore', 'inherit'],

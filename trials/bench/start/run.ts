@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { findFreePort } from '@switchyard/local-servers/free-port'
+import { getFreePort } from '@switchyard/local-servers/free-port'
 import { shareOfMemory } from '../../support/memory.js'
 import { listDescendants } from '../../support/processes.js'
 import { type Start, spawnStart } from '../../support/tree.js'
@@ -35,7 +35,7 @@ const caches = {
 }
 
 async function start(name: string): Promise<Start> {
-  const [PORT, GRPC_PORT] = [String(await findFreePort()), String(await findFreePort())]
+  const [PORT, GRPC_PORT] = [String(await getFreePort()), String(await getFreePort())]
   const env = { PORT, GRPC_PORT, SWITCHYARD_DATA: join(folder, 'data'), ...(options.here ? {} : caches) }
   const [startedMs, cpuMs] = [performance.now(), cpuMsBelow(process.pid)]
   const started = spawnStart(env, { command: 'npm', args: ['start'] }, checkout)

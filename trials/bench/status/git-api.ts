@@ -5,7 +5,7 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '@switchyard/local-servers/free-port'
+import { getFreePort } from '@switchyard/local-servers/free-port'
 import { startJobIssuer } from '@switchyard/testing'
 import { apiOf } from '../../support/api.js'
 import { startRedis } from '../../support/redis.js'
@@ -17,7 +17,7 @@ export async function startGitApi(databaseUrl: string) {
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const redis = await startRedis()
   const token = randomBytes(20).toString('hex')
-  const port = await findFreePort()
+  const port = await getFreePort()
   const child = fork(
     fileURLToPath(new URL('../../../services/git-api/dist/bundle/main.js', import.meta.url)),
     [],

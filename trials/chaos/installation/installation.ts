@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { waitFor } from '@switchyard/testing'
 import { startRedis } from '../../../packages/local-servers/src/redis.js'
 import type { ServiceName } from '../../../packages/local-servers/src/start/services.js'
-import { findRedisServer } from '../../../packages/local-servers/src/tools/servers.js'
+import { getRedisServer } from '../../../packages/local-servers/src/tools/servers.js'
 import { toolsFolder } from '../../../packages/local-servers/src/tools/tools-folder.js'
 import { startLink } from '../../../services/saga-reporter/test/cuttable-link.js'
 import { type Cable, layCable } from './cable.js'
@@ -126,7 +126,7 @@ async function openServers(parts: Parts, folder: string, diskMib: number) {
   const redis = parts.keep(
     await startRedis({
       dataDir: join(disks.redis?.folder ?? folder, 'redis'),
-      server: await findRedisServer(toolsDir),
+      server: await getRedisServer(toolsDir),
       log: () => {},
     }),
     (started) => started.stop(),

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { programEnvironment } from '@switchyard/testing'
 import type { Command } from '../../../packages/local-servers/src/process/death-signal.js'
-import { findFreePort } from '../../../packages/local-servers/src/process/free-port.js'
+import { getFreePort } from '../../../packages/local-servers/src/process/free-port.js'
 import {
   type SupervisedProcess,
   supervise,
@@ -45,7 +45,7 @@ export interface Service {
 export async function startService({ name, machine, env, logs, notice }: ServiceSpec): Promise<Service> {
   const main = join(services, name, 'dist/bundle/main.js')
   if (!existsSync(main)) throw new Error(`${main} is missing: build first`)
-  const [port, grpcPort] = [await findFreePort(), await findFreePort()]
+  const [port, grpcPort] = [await getFreePort(), await getFreePort()]
   const url = `http://${machine.address}:${port}`
   const clockFile = join(logs, `${name}-${machine.number}.clock`)
   writeFileSync(clockFile, '0')

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  findFreePort,
+  getFreePort,
   type IdentityProvider,
   identityClient,
   launchBrowser,
@@ -24,7 +24,7 @@ let url: string
 
 beforeAll(async () => {
   if (!browser) return
-  const port = await findFreePort()
+  const port = await getFreePort()
   url = `http://127.0.0.1:${port}`
   const address = `${url}/api/v4/sign_in/sso`
   provider = await startIdentityProvider({

@@ -5,8 +5,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findNginx, toolsFolder } from '@switchyard/local-servers'
-import { findFreePort, waitFor } from '@switchyard/testing'
+import { getNginx, toolsFolder } from '@switchyard/local-servers'
+import { getFreePort, waitFor } from '@switchyard/testing'
 
 /** The upstream groups of nginx.conf. */
 export const upstreamNames = [
@@ -65,13 +65,13 @@ export async function startGateway(
   own?: { httpPort: number; grpcPort: number },
   trustedProxies = '',
 ): Promise<Gateway> {
-  const program = listening?.program ?? (await findNginx(gatewayTools))
+  const program = listening?.program ?? (await getNginx(gatewayTools))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
   // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)
-  const httpPort = own?.httpPort ?? (await findFreePort())
-  const grpcPort = own?.grpcPort ?? (await findFreePort())
-  const downPort = await findFreePort()
+  const httpPort = own?.httpPort ?? (await getFreePort())
+  const grpcPort = own?.grpcPort ?? (await getFreePort())
+  const downPort = await getFreePort()
   const configuration = await readFile(join(gatewayFolder, 'nginx.conf'), 'utf8')
   await writeFile(join(folder, 'nginx.conf'), configuration.replace('/run/gateway/', `${folder}/`))
   const http = listening ? atPort(listening.http, httpPort) : `listen 127.0.0.1:${httpPort};\n`

@@ -1,4 +1,4 @@
-import { bundled, findFreePort, waitFor } from '@switchyard/testing'
+import { bundled, getFreePort, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 
 export interface ServiceProcess {
@@ -8,7 +8,7 @@ export interface ServiceProcess {
 
 /** A service as its own process; resolves when it is ready. */
 export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const child = execa(process.execPath, ['--enable-source-maps', await bundled(`services/${name}`)], {
     env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', SHUTDOWN_TIMEOUT_MS: '1000' },
     all: true,

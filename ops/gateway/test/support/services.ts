@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTestDatabase, findFreePort, startTestRedis } from '@switchyard/testing'
+import { createTestDatabase, getFreePort, startTestRedis } from '@switchyard/testing'
 import { startService } from './service-process.js'
 
 const usual = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
@@ -17,7 +17,7 @@ export async function startServices(
   const redis = await startTestRedis()
   const storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const rootToken = `root-${randomBytes(20).toString('hex')}`
-  const grpcPort = await findFreePort()
+  const grpcPort = await getFreePort()
   const env = {
     SWITCHYARD_STORAGE_ROOT: storage,
     SWITCHYARD_ROOT_TOKEN: rootToken,

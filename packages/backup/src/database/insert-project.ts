@@ -98,7 +98,7 @@ export interface Losses {
 }
 
 /** What of the staged project does not come back as it was. */
-export async function listLosses(client: pg.Client): Promise<Losses> {
+export async function readLosses(client: pg.Client): Promise<Losses> {
   const usersIn = projectTables.flatMap(({ name, references = {} }) =>
     Object.entries(references)
       .filter(([, table]) => table === 'users')

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 
 /** That of Prisma or of plain SQL. */
-type Transaction = DatabaseOrTransaction | pg.PoolClient
+export type Transaction = DatabaseOrTransaction | pg.PoolClient
 
 interface Statement {
   name: string
@@ -23,13 +23,13 @@ const lockByName = {
  * @throws DomainError not-found
  */
 export async function lockProjectRow(transaction: Transaction, projectId: number): Promise<void> {
-  const rows = await rowsOf(transaction, lockProject, projectId)
+  const rows = await rowsOf(transaction, lockProject, [projectId])
   if (rows.length === 0) throw notFound('Project')
 }
 
 /** Locks a user in the same way. A user who is deleted meanwhile is not locked. */
 export async function lockUserRow(transaction: Transaction, userId: number): Promise<void> {
-  await rowsOf(transaction, lockUser, userId)
+  await rowsOf(transaction, lockUser, [userId])
 }
 
 /**
@@ -38,14 +38,15 @@ export async function lockUserRow(transaction: Transaction, userId: number): Pro
  * @param name begins with what it is about, such as `switchyard.trusted_issuers`, so that nothing else has the same
  */
 export async function lockName(transaction: Transaction, name: string): Promise<void> {
-  await rowsOf(transaction, lockByName, name)
+  await rowsOf(transaction, lockByName, [name])
 }
 
-async function rowsOf(
+/** The rows that a statement reads in a transaction of either kind. */
+export async function rowsOf<Row extends object>(
   transaction: Transaction,
-  { name, text }: Statement,
-  value: number | string,
-): Promise<unknown[]> {
-  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<unknown[]>(text, value)
-  return (await transaction.query<object>({ name, text, values: [value] })).rows
+  statement: Statement,
+  values: readonly (number | bigint | string)[],
+): Promise<Row[]> {
+  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values)
+  return (await transaction.query<Row>({ ...statement, values: [...values] })).rows
 }

@@ -1,6 +1,5 @@
 import type { Precondition } from '@switchyard/domain'
-import type { DatabaseOrTransaction } from '../client.js'
-import { Prisma } from '../generated/client.js'
+import { rowsOf, type Transaction } from '../sql/locks.js'
 
 /** A table whose rows users change, with the column `updated_at`. */
 type ChangedTable =
@@ -23,16 +22,18 @@ type ChangedTable =
  * @throws DomainError precondition-failed
  */
 export async function requireUnchanged(
-  { prisma }: DatabaseOrTransaction,
+  transaction: Transaction,
   table: ChangedTable,
   key: Record<string, number | bigint | string>,
   precondition: Precondition | undefined,
 ): Promise<void> {
   if (!precondition) return
-  const conditions = Object.entries(key).map(
-    ([column, value]) => Prisma.sql`${Prisma.raw(column)} = ${value}`,
+  const conditions = Object.keys(key).map((column, index) => `${column} = $${index + 1}`)
+  const text = `SELECT updated_at AS "updatedAt" FROM ${table} WHERE ${conditions.join(' AND ')} FOR NO KEY UPDATE`
+  const [row] = await rowsOf<{ updatedAt: Date }>(
+    transaction,
+    { name: `lock-${table}`, text },
+    Object.values(key),
   )
-  const [row] = await prisma.$queryRaw<{ updated_at: Date }[]>`SELECT updated_at FROM ${Prisma.raw(table)}
-    WHERE ${Prisma.join(conditions, ' AND ')} FOR NO KEY UPDATE`
-  if (row) precondition(row.updated_at)
+  if (row) precondition(row.updatedAt)
 }

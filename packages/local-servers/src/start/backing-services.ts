@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { startPostgres } from '../postgres.js'
 import { startRedis } from '../redis.js'
-import { findRedisServer } from '../tools/servers.js'
+import { getRedisServer } from '../tools/servers.js'
 import type { Settings } from './settings.js'
 
 /** A server that the services need: an embedded one, which stops with `npm start`, or an external one with a configured URL. */
@@ -46,7 +46,7 @@ export async function openRedis(settings: Settings, progress: Progress): Promise
   const { url, process, stop } = await startRedis({
     dataDir: join(settings.dataDir, 'redis'),
     logFile: join(settings.dataDir, 'logs', 'redis.log'),
-    server: await findRedisServer(settings.toolsDir, progress.notice),
+    server: await getRedisServer(settings.toolsDir, progress.notice),
     log: progress.notice,
   })
   return { url, embedded: true, stop, kill: () => process.kill() }

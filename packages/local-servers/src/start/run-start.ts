@@ -1,6 +1,6 @@
 import { createProgress, SolvableProblem } from '@switchyard/terminal'
 import pc from 'picocolors'
-import { findServiceManager, type ServiceManager } from '../process/service-manager.js'
+import { type ServiceManager, serviceManagerOf } from '../process/service-manager.js'
 import { type ReleaseInfo, readSettings } from './settings.js'
 import { formatSummary } from './summary.js'
 import { Tree } from './tree.js'
@@ -31,7 +31,7 @@ export async function runStart({ root, release, watch, startedAt, stop }: StartO
   let manager: ServiceManager | undefined
   try {
     const settings = readSettings(root, process.env, watch, release)
-    manager = findServiceManager(settings.inherited, (line) => process.stderr.write(`${line}\n`))
+    manager = serviceManagerOf(settings.inherited, (line) => process.stderr.write(`${line}\n`))
     tree = new Tree(settings, progress)
     const started = tree.start()
     // When `stop` is aborted during the start, errors of the start are ignored.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SolvableProblem } from '@switchyard/terminal'
-import { findFreePort } from '../process/free-port.js'
+import { getFreePort } from '../process/free-port.js'
 import { lastFailure, rotateLog } from '../process/log-file.js'
 import { type ProcessSpec, type SupervisedProcess, supervise } from '../process/supervised-process.js'
 import type { Settings } from './settings.js'
@@ -60,7 +60,7 @@ export async function startService(
   notice: (line: string) => void,
   givenPort?: number,
 ): Promise<RunningService> {
-  const port = givenPort ?? (await findFreePort())
+  const port = givenPort ?? (await getFreePort())
   const command = serviceCommand(name, port, settings, backingUrls)
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)
   rotateLog(logFile)

@@ -16,7 +16,7 @@ const redis: AptTool = {
  * A Redis (or Valkey) to start: from PATH, else the copy below `toolsDir`, else fetched there by apt without root.
  * Never an imitation: when there is none, the error names what to type.
  */
-export async function findRedisServer(
+export async function getRedisServer(
   toolsDir: string,
   log: (line: string) => void = () => {},
 ): Promise<string> {
@@ -38,8 +38,8 @@ export async function findRedisServer(
 
 const nginx: AptTool = { name: 'nginx', packages: ['nginx'], binaries: ['usr/sbin/nginx'] }
 
-/** An nginx to start, found or fetched as `findRedisServer` does. Without root it needs the options -p, -c and -e. */
-export async function findNginx(toolsDir: string): Promise<string> {
+/** An nginx to start, found or fetched as `getRedisServer` does. Without root it needs the options -p, -c and -e. */
+export async function getNginx(toolsDir: string): Promise<string> {
   const present = findOnPath('nginx') ?? findAptCopy(nginx, toolsDir)
   if (present) return present
   try {
@@ -91,9 +91,9 @@ const jemalloc = { name: 'jemalloc', packages: ['libjemalloc2'] }
 
 /**
  * The library that saga-reporter's image preloads: the system's, else the copy below `toolsDir`, else fetched there as
- * `findRedisServer` does.
+ * `getRedisServer` does.
  */
-export async function findJemalloc(toolsDir: string): Promise<string> {
+export async function getJemalloc(toolsDir: string): Promise<string> {
   const present = libraryBelow('/') ?? libraryBelow(join(toolsDir, jemalloc.name))
   if (present) return present
   try {

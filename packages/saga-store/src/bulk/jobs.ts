@@ -7,6 +7,7 @@ import {
   sqlStateOf,
   sqlStates,
 } from '@switchyard/db'
+import { ownerReleased } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
@@ -232,8 +233,7 @@ export async function cancelBulkJob(
     const job = await lockJob(client, tenant, id)
     if (job.state !== 'running') throw conflict(`The job is ${job.state}`)
     const { rows } = await client.query<BulkJob>(
-      `UPDATE saga_bulk_jobs j SET state = 'canceled', finished_at = now(), active_user_id = NULL, owner = NULL,
-         owned_until = NULL
+      `UPDATE saga_bulk_jobs j SET state = 'canceled', finished_at = now(), active_user_id = NULL, ${ownerReleased}
        WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
       [tenant, id],
     )

@@ -1,4 +1,5 @@
 import type { AuditAuthor } from '@switchyard/db'
+import { hasNoOwner, leaseEnd, leaseRows, ownerReleased } from '@switchyard/db/sql'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import { lockRows } from '../keys.js'
@@ -13,9 +14,20 @@ export interface BulkLease {
   owner: string
 }
 
+const claim = {
+  name: 'saga-bulk-claim',
+  text: leaseRows({
+    table: 'saga_bulk_jobs',
+    keys: ['tenant', 'id'],
+    free: `leased.active_user_id IS NOT NULL AND ${hasNoOwner('leased')}`,
+    order: 'leased.id',
+    set: `owner = $3, owned_until = ${leaseEnd('$2')}`,
+    select: 'SELECT tenant, id FROM leased',
+  }),
+}
+
 /**
- * Leases the oldest job on which no process works. Times are the database's, because the clocks of the processes may
- * differ.
+ * Leases the oldest job on which no process works.
  *
  * @returns null when there is none
  */
@@ -24,15 +36,10 @@ export async function claimBulkJob(
   owner: string,
   leaseMs: number,
 ): Promise<BulkLease | null> {
-  const { rows } = await pool.query<{ tenant: string; id: number }>(
-    `UPDATE saga_bulk_jobs j SET owner = $1, owned_until = clock_timestamp() + $2 * interval '1 millisecond'
-     WHERE (j.tenant, j.id) = (
-       SELECT free.tenant, free.id FROM saga_bulk_jobs free
-       WHERE free.active_user_id IS NOT NULL AND (free.owned_until IS NULL OR free.owned_until < clock_timestamp())
-       ORDER BY free.id LIMIT 1 FOR UPDATE SKIP LOCKED)
-     RETURNING j.tenant, j.id`,
-    [owner, leaseMs],
-  )
+  const { rows } = await pool.query<Pick<BulkLease, 'tenant' | 'id'>>({
+    ...claim,
+    values: [1, leaseMs, owner],
+  })
   const [job] = rows
   return job ? { ...job, owner } : null
 }
@@ -40,7 +47,7 @@ export async function claimBulkJob(
 /** Ends the lease, so that another process can take the job at once. */
 export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
-    'UPDATE saga_bulk_jobs SET owner = NULL, owned_until = NULL WHERE tenant = $1 AND id = $2 AND owner = $3',
+    `UPDATE saga_bulk_jobs SET ${ownerReleased} WHERE tenant = $1 AND id = $2 AND owner = $3`,
     [tenant, id, owner],
   )
 }
@@ -48,8 +55,8 @@ export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: 
 /** Ends a job that an unexpected error keeps from going on. */
 export async function failBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
-    `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, owner = NULL,
-       owned_until = NULL WHERE tenant = $1 AND id = $2 AND owner = $3`,
+    `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, ${ownerReleased}
+     WHERE tenant = $1 AND id = $2 AND owner = $3`,
     [tenant, id, owner],
   )
 }
@@ -91,7 +98,7 @@ export async function takeBulkStep(
   { leaseMs, take }: { leaseMs: number; take: number },
 ): Promise<BulkStep | null> {
   const { rows: jobs } = await client.query<BulkJob & { audit: AuditAuthor; position: number }>(
-    `UPDATE saga_bulk_jobs j SET owned_until = clock_timestamp() + $4 * interval '1 millisecond'
+    `UPDATE saga_bulk_jobs j SET owned_until = ${leaseEnd('$4')}
      WHERE j.tenant = $1 AND j.id = $2 AND j.owner = $3 AND j.active_user_id IS NOT NULL
      RETURNING ${bulkJobColumns}, j.audit_author AS audit, j.position`,
     [tenant, id, owner, leaseMs],
@@ -179,7 +186,7 @@ export async function endBulkStep(
 export async function finishBulkJob(client: PoolClient, { tenant, id }: BulkLease): Promise<void> {
   await client.query(
     `UPDATE saga_bulk_jobs SET state = CASE state WHEN 'undoing' THEN 'undone' ELSE 'finished' END,
-       finished_at = now(), active_user_id = NULL, owner = NULL, owned_until = NULL
+       finished_at = now(), active_user_id = NULL, ${ownerReleased}
      WHERE tenant = $1 AND id = $2`,
     [tenant, id],
   )

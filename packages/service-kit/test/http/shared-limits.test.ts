@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findFreePort, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { getFreePort, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -12,7 +12,7 @@ let redis: TestRedis
 let observer: Redis
 
 async function startReplica(): Promise<void> {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
     env: {
       PATH: process.env.PATH,

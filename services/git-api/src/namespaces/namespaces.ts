@@ -26,7 +26,7 @@ export async function getNamespace(database: Database, { user }: Caller, referen
 }
 
 /** Whether a name is taken, and a similar one that is free. */
-export async function findNamespaceNamed(
+export async function checkNamespace(
   database: Database,
   path: string,
 ): Promise<{ exists: boolean; suggests: string[] }> {

@@ -64,6 +64,6 @@ const namespaceExists = (database: Database) =>
     }),
     async handle({ path, parent_id }) {
       if (parent_id !== undefined) return ok({ exists: false, suggests: [] })
-      return ok(await namespaces.findNamespaceNamed(database, path))
+      return ok(await namespaces.checkNamespace(database, path))
     },
   })

@@ -8,6 +8,7 @@ import {
   findStorageUse,
   inTransaction,
   listProjects as listStoredProjects,
+  onTaken,
   type Project,
   type ProjectChanges,
   type ProjectFilter,
@@ -17,7 +18,6 @@ import {
   requireUnchanged,
   sumLfsObjects,
   updateProject,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import { excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
@@ -39,7 +39,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { findUser } from '../access/users/store.js'
 import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { findEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
+import { listEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
 
 /** The number of commits of a project, and its size on disk. */
@@ -112,7 +112,7 @@ async function findEmptyElsewhere(
   const found = [...names].map(async (name) => {
     const ids = projects.filter(({ storage }) => storage === name).map(({ id }) => id)
     try {
-      return await findEmptyRepositoriesIn(storages, name, ids, signal)
+      return await listEmptyRepositoriesIn(storages, name, ids, signal)
     } catch (error) {
       // A storage that is unreachable must not hide a whole list of projects. Its projects are
       // shown as empty, like those whose repository cannot be read.
@@ -271,26 +271,21 @@ async function writeChanges(
   author: AuditAuthor,
   precondition: Precondition | undefined,
 ): Promise<ProjectWithOwner> {
-  try {
-    return await inTransaction(database, async (transaction) => {
-      await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
-      const changed = await updateProject(transaction, project, changes)
-      if (!changed) throw notFound('Project')
-      if (Object.keys(changes).length === 0) return changed
-      await recordProjectEvent(transaction, author, project.id, 'project_updated', {
-        changed: changedNames(changes),
-        path_with_namespace: changed.pathWithNamespace,
-        visibility: changed.visibility,
-      })
-      // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
-      // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
-      if (changes.defaultBranch !== undefined) await pointHeadTo(git.open(project), changes.defaultBranch)
-      return changed
+  return inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
+    const changed = await updateProject(transaction, project, changes)
+    if (!changed) throw notFound('Project')
+    if (Object.keys(changes).length === 0) return changed
+    await recordProjectEvent(transaction, author, project.id, 'project_updated', {
+      changed: changedNames(changes),
+      path_with_namespace: changed.pathWithNamespace,
+      visibility: changed.visibility,
     })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw invalid({ path: ['has already been taken'] }, { cause: error })
-  }
+    // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
+    // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
+    if (changes.defaultBranch !== undefined) await pointHeadTo(git.open(project), changes.defaultBranch)
+    return changed
+  }).catch(onTaken((cause) => invalid({ path: ['has already been taken'] }, { cause })))
 }
 
 /** By the names of the API. Settings, which have these names, are named one by one. */

@@ -1,10 +1,4 @@
-import {
-  type Database,
-  inTransaction,
-  requireUnchanged,
-  type SavedView,
-  violatedUniqueIndex,
-} from '@switchyard/db'
+import { type Database, inTransaction, onTaken, requireUnchanged, type SavedView } from '@switchyard/db'
 import { conflict, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
   countSavedViews,
@@ -19,10 +13,7 @@ export { listSavedViews } from './store.js'
 
 const viewsMax = 50
 
-/** Translates the failure of a write. */
-function throwTaken(error: unknown): never {
-  throw violatedUniqueIndex(error) === null ? error : conflict('Name has already been taken')
-}
+const refuseTaken = onTaken((cause) => conflict('Name has already been taken', { cause }))
 
 const missing = () => notFound('Saved View')
 
@@ -32,7 +23,7 @@ export const saveView = (database: Database, userId: number, fields: SavedViewFi
     if ((await countSavedViews(transaction, userId)) >= viewsMax)
       throw invalid(`A user can have ${viewsMax} saved views at most`)
     return createSavedView(transaction, userId, fields)
-  }).catch(throwTaken)
+  }).catch(refuseTaken)
 
 /** @throws DomainError not-found */
 export async function getSavedView(database: Database, userId: number, id: number) {
@@ -52,7 +43,7 @@ export async function changeSavedView(
   const view = await inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'saved_views', { user_id: userId, id }, precondition)
     return updateSavedView(transaction, userId, id, fields)
-  }).catch(throwTaken)
+  }).catch(refuseTaken)
   if (!view) throw missing()
   return view
 }

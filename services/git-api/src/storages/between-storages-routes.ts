@@ -14,8 +14,8 @@ import { z } from 'zod'
 import { requestBody } from '../shapes/bodies.js'
 import {
   advertiseAll,
-  findEmptyRepositories,
   listAllLfsObjects,
+  listEmptyRepositories,
   openLfsObject,
   type StorageDependencies,
   serveAll,
@@ -49,7 +49,7 @@ const project = { id: rowId() }
 const findEmpty = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ids: list(rowId(), 100) }),
-    handle: async ({ ids }) => ok({ empty: await findEmptyRepositories(deps, ids) }),
+    handle: async ({ ids }) => ok({ empty: await listEmptyRepositories(deps, ids) }),
   })
 
 const infoRefs = (deps: StorageDependencies) =>

@@ -81,7 +81,7 @@ export async function openLfsObject(
 }
 
 /** Those of the given projects whose repository is in this storage and has no branch yet. */
-export async function findEmptyRepositories(
+export async function listEmptyRepositories(
   deps: StorageDependencies,
   projectIds: readonly number[],
 ): Promise<number[]> {

@@ -16,7 +16,7 @@ export interface OtherStorage {
   /** The bytes of an object as they arrive; null when it is gone. */
   openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
   /** Those of the given projects whose repository has no branch yet. */
-  findEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
+  listEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
 }
 
 /** Where the other storages are, and the header that this process proves itself with. */
@@ -61,7 +61,7 @@ export function otherStorage({ others, header }: Addresses, name: string): Other
       const response = await ask(`/projects/${projectId}/lfs_objects/${oid}`, signal)
       return response && bytesOf(response)
     },
-    async findEmptyRepositories(ids, signal) {
+    async listEmptyRepositories(ids, signal) {
       const response = await ask('/empty_repositories', inTime(signal), { ids })
       return response ? emptiness.parse(await response.json()).empty : []
     },

@@ -66,14 +66,14 @@ export const repositoryMoved = () =>
  *
  * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should
  */
-export async function findEmptyRepositoriesIn(
+export async function listEmptyRepositoriesIn(
   storages: Storages,
   name: string,
   projectIds: readonly number[],
   signal: AbortSignal,
 ): Promise<number[]> {
   const { otherStorage } = await import('./other-storage.js')
-  return otherStorage(storages, name).findEmptyRepositories(projectIds, signal)
+  return otherStorage(storages, name).listEmptyRepositories(projectIds, signal)
 }
 
 export type StorageMetrics = ReturnType<typeof createStorageMetrics>

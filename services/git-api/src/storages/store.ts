@@ -1,26 +1,22 @@
 import {
   type Database,
   type DatabaseOrTransaction,
+  onTaken,
   type RepositoryStorageMove,
   type Rows,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict } from '@switchyard/domain'
 
 const active = ['scheduled', 'started']
 
 /** Asks for a move of a repository; the git-api of the destination carries it out. @throws DomainError conflict beside another move */
-export async function createRepositoryMove(
+export const createRepositoryMove = (
   { prisma }: DatabaseOrTransaction,
   move: Pick<RepositoryStorageMove, 'projectId' | 'diskPath' | 'source' | 'destination'>,
-): Promise<RepositoryStorageMove> {
-  try {
-    return await prisma.repositoryStorageMove.create({ data: move })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict('The repository of this project is being moved already', { cause: error })
-  }
-}
+): Promise<RepositoryStorageMove> =>
+  prisma.repositoryStorageMove
+    .create({ data: move })
+    .catch(onTaken((cause) => conflict('The repository of this project is being moved already', { cause })))
 
 /** One page of the moves of a project, the newest first, and the number of all of them. */
 export async function listRepositoryMoves(

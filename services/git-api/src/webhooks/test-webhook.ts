@@ -17,7 +17,7 @@ import { findPipelineWithJobs } from '../ci/pipelines/store.js'
 import { findNewestStatus } from '../ci/statuses/store.js'
 import { findNewestDeployment } from '../delivery/deployments/store.js'
 import { findNewestRule } from '../delivery/impact-rules/store.js'
-import { findImpact } from '../delivery/impacts/store.js'
+import { readImpact } from '../delivery/impacts/store.js'
 import type { ProjectCall } from '../guards.js'
 import { findNewestRelease } from '../publishing/releases/store.js'
 import { findNewestComment } from '../repository/comments/store.js'
@@ -118,7 +118,7 @@ async function sampleImpact(
 ) {
   const deployment = await findNewestDeployment(database, project.id)
   if (!deployment) throw invalid('Ensure the project has deployments.')
-  const { findings } = await findImpact(database, project.id, deployment.id)
+  const { findings } = await readImpact(database, project.id, deployment.id)
   const shown = { ...deployment, project }
   const dedupeKey = `test-${randomUUID()}`
   if (event === 'deployment_impact') return { ...impactDelivery(shown, findings, baseUrl), dedupeKey }

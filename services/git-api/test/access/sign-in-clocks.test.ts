@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { findFreePort, identityClient } from '@switchyard/testing'
+import { getFreePort, identityClient } from '@switchyard/testing'
 import { expect, it } from 'vitest'
 import { startHarness } from '../harness.js'
 import { openWindow } from './identity-window.js'
@@ -9,7 +9,7 @@ const minuteMs = 60_000
 
 /** Signs in at a provider whose clock is ahead. @returns the page of the console that ends it */
 async function signInAt(aheadMs: number): Promise<string> {
-  const [port, providerPort] = [await findFreePort(), await findFreePort()]
+  const [port, providerPort] = [await getFreePort(), await getFreePort()]
   const base = `http://127.0.0.1:${port}`
   const address = `${base}/api/v4/sign_in/sso`
   const options = {

@@ -1,4 +1,4 @@
-import { type Claims, findFreePort, identityClient, startIdentityProvider } from '@switchyard/testing'
+import { type Claims, getFreePort, identityClient, startIdentityProvider } from '@switchyard/testing'
 import { startHarness } from '../harness.js'
 import { openWindow, type Window } from './identity-window.js'
 
@@ -25,7 +25,7 @@ export type ProviderName = keyof typeof settings
 
 /** git-api with single sign-on, and a real provider. */
 export async function startSignIn(env: Record<string, string> = {}) {
-  const port = await findFreePort()
+  const port = await getFreePort()
   const base = `http://127.0.0.1:${port}`
   const accounts: Record<string, Claims> = {}
   const addressOf = (name: ProviderName) => `${base}/api/v4/sign_in/${name}`

@@ -1,4 +1,3 @@
-import type { Rows } from '@switchyard/db'
 import {
   type BulkItem,
   type BulkItemState,
@@ -8,15 +7,16 @@ import {
   cancelBulkJob as cancelJob,
   countMatches,
   createBulkJob,
-  getBulkJob as findJob,
+  getBulkJob,
   listBulkItems,
-  listBulkJobs,
   type NewBulkJob,
   type Readable,
   type SagaMatches,
   startBulkUndo,
   tooManyMatches,
 } from '@switchyard/saga-store'
+
+export { getBulkJob, listBulkJobs } from '@switchyard/saga-store'
 
 /**
  * What a job with this search would process.
@@ -67,26 +67,18 @@ export const cancelBulkJob = (
   { audit }: BulkOperator,
 ): Promise<BulkJob> => cancelJob(database, tenant, id, audit)
 
-/** @throws DomainError not-found */
-export const getBulkJob = (database: Readable, tenant: string, id: number): Promise<BulkJob> =>
-  findJob(database, tenant, id)
-
-/** A page of the jobs of a tenant, the newest first, and how many there are. */
-export const pageBulkJobs = (database: Readable, tenant: string, rows: Rows) =>
-  listBulkJobs(database, tenant, rows)
-
 /**
  * A page of the sagas of a job, in their order.
  *
  * @param after position of the last saga of the page before; 0: the first page
  * @throws DomainError not-found
  */
-export async function pageBulkResults(
+export async function listBulkResults(
   database: Readable,
   job: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<{ items: BulkItem[]; hasMore: boolean }> {
-  await findJob(database, job.tenant, job.id)
+  await getBulkJob(database, job.tenant, job.id)
   const items = await listBulkItems(database, job, { state, after, take: take + 1 })
   return { items: items.slice(0, take), hasMore: items.length > take }
 }

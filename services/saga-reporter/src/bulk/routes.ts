@@ -27,15 +27,7 @@ import {
   tenantParameter,
 } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import {
-  cancelBulkJob,
-  getBulkJob as findJob,
-  pageBulkJobs,
-  pageBulkResults,
-  previewBulkJob,
-  startBulkJob,
-  undoBulkJob,
-} from './bulk.js'
+import * as bulk from './bulk.js'
 import {
   bulkJobShape,
   bulkPreviewShape,
@@ -82,7 +74,7 @@ const listBulkJobs = ({ database }: BulkDependencies) =>
     replies: { 200: z.array(bulkJobShape) },
     input: z.object({ ...tenantParameter, ...pageParameters }),
     async handle({ tenant, ...page }, _caller, call) {
-      const { jobs, total } = await pageBulkJobs(database, tenant, rowsOf(page))
+      const { jobs, total } = await bulk.listBulkJobs(database, tenant, rowsOf(page))
       return pageReply(jobs.map(presentBulkJob), page, total, call)
     },
   })
@@ -92,7 +84,7 @@ const getBulkJob = ({ database }: BulkDependencies) =>
     summary: 'One bulk job and its progress',
     replies: { 200: bulkJobShape },
     input: z.object({ ...tenantParameter, id: rowId() }),
-    handle: async ({ tenant, id }) => ok(presentBulkJob(await findJob(database, tenant, id))),
+    handle: async ({ tenant, id }) => ok(presentBulkJob(await bulk.getBulkJob(database, tenant, id))),
   })
 
 const listBulkResults = ({ database }: BulkDependencies) =>
@@ -111,7 +103,7 @@ const listBulkResults = ({ database }: BulkDependencies) =>
         .meta({ description: 'Results after this position' }),
     }),
     async handle({ tenant, id, state, per_page, after }, _caller, call) {
-      const { items, hasMore } = await pageBulkResults(
+      const { items, hasMore } = await bulk.listBulkResults(
         database,
         { tenant, id },
         { state, after, take: per_page },
@@ -142,7 +134,7 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ...z.object(jobParameters).partial().shape,
     }),
     handle: async ({ tenant, filter }) =>
-      ok(presentBulkPreview(await previewBulkJob(database, searchOf(tenant, filter)))),
+      ok(presentBulkPreview(await bulk.previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
 const startBulk = (dependencies: BulkDependencies) =>
@@ -160,7 +152,7 @@ const startBulk = (dependencies: BulkDependencies) =>
         ...{ action, note, filter, expectedCount: expected_count ?? null },
         ...searchOf(tenant, filter),
       }
-      return created(presentBulkJob(await startBulkJob(dependencies, job, operatorOf(caller, call))))
+      return created(presentBulkJob(await bulk.startBulkJob(dependencies, job, operatorOf(caller, call))))
     },
   })
 
@@ -171,7 +163,7 @@ const cancelBulk = ({ database }: BulkDependencies) =>
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
     handle: async (job, caller: Caller, call) =>
-      ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
+      ok(presentBulkJob(await bulk.cancelBulkJob(database, job, operatorOf(caller, call)))),
   })
 
 const undoBulk = (dependencies: BulkDependencies) =>
@@ -181,6 +173,6 @@ const undoBulk = (dependencies: BulkDependencies) =>
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
     async handle(job, caller: Caller, call) {
-      return accepted(presentBulkJob(await undoBulkJob(dependencies, job, operatorOf(caller, call))))
+      return accepted(presentBulkJob(await bulk.undoBulkJob(dependencies, job, operatorOf(caller, call))))
     },
   })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Rows, sqlStateOf, sqlStates } from '@switchyard/db'
+import { sqlStateOf, sqlStates } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
 import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
@@ -15,7 +15,6 @@ import {
 import {
   type BatchDecision,
   type BatchKey,
-  type CommandFilter,
   type CommandKey,
   type Decision,
   decideCommand,
@@ -23,7 +22,6 @@ import {
   findBatch,
   getCommand,
   insertCommands,
-  listCommands,
   type Operator,
   type SagaCommand,
   settleCommands,
@@ -31,7 +29,7 @@ import {
 import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './targets.js'
 import type { CommandWaiting } from './waiting.js'
 
-export type { BatchDecision, Decision, Operator } from './store.js'
+export { type BatchDecision, type Decision, getCommand, listCommands, type Operator } from './store.js'
 
 /** Commands of one operator that have not ended. */
 const openMax = 1000
@@ -165,17 +163,6 @@ export async function requestBatch(
   waiting.announce(created)
   return { ...plan, batchId, created: created.length }
 }
-
-/** @throws DomainError not-found */
-export const findCommand = (database: Readable, key: CommandKey): Promise<SagaCommand> =>
-  getCommand(database, key)
-
-/** A page of commands, the newest first, and how many there are. */
-export const pageCommands = (
-  database: Readable,
-  filter: CommandFilter,
-  rows: Rows,
-): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
 
 /**
  * Decides about a command.

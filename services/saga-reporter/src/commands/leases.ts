@@ -1,4 +1,5 @@
 import { statement } from '@switchyard/db'
+import { leaseEnd, leaseRows } from '@switchyard/db/sql'
 import { type Readable, readRows } from '@switchyard/saga-store'
 import { changeBy, commandColumns, type SagaCommand } from './store.js'
 
@@ -48,23 +49,26 @@ export interface CommandLease extends SagaCommand {
   dueAt: Date
 }
 
-const leasing = changeBy('lease', "now() + $5::double precision * interval '1 second'")
+const leasing = changeBy('lease', leaseEnd('$2'))
 
 const lease = statement(
-  `UPDATE saga_commands c SET ${leasing.assignments},
-      lease_token = gen_random_uuid(), worker = $4, deliveries = c.deliveries + 1, message = NULL
-    FROM (SELECT tenant, id FROM saga_commands
-      WHERE tenant = $1 AND service_name = $2 AND state = 'pending' AND due_at > now() AND id <> ALL ($6::uuid[])
-      ORDER BY created_at, id LIMIT $3 FOR UPDATE SKIP LOCKED) free
-    WHERE c.tenant = free.tenant AND c.id = free.id AND ${leasing.isPossible}
-    RETURNING ${commandColumns}, c.lease_token AS "leaseToken"`,
+  leaseRows({
+    table: 'saga_commands',
+    keys: ['tenant', 'id'],
+    free: `leased.tenant = $3 AND leased.service_name = $4 AND leased.state = 'pending' AND leased.due_at > now()
+      AND leased.id <> ALL ($5::uuid[])`,
+    order: 'leased.created_at, leased.id',
+    set: `${leasing.assignments},
+      lease_token = gen_random_uuid(), worker = $6, deliveries = leased.deliveries + 1, message = NULL`,
+    select: `SELECT ${commandColumns}, c.lease_token AS "leaseToken" FROM leased c`,
+  }),
   'saga-commands-lease',
 )
 
-/** Leases pending commands of a service, the oldest first, each to one caller in any process. Times are the database's. */
+/** Leases pending commands of a service, the oldest first, each to one caller in any process. */
 export async function leasePending({ pool }: Readable, wanted: WantedCommands): Promise<CommandLease[]> {
   const { tenant, serviceName, take, worker, leaseSeconds, exceptIds } = wanted
-  const values = [tenant, serviceName, take, worker, leaseSeconds, [...exceptIds]]
+  const values = [take, leaseSeconds * 1000, tenant, serviceName, [...exceptIds], worker]
   const { rows } = await pool.query<CommandLease>({ ...lease, values })
   return rows.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
 }

@@ -25,9 +25,9 @@ import {
   type Decision,
   decide,
   decideBatch,
-  findCommand,
+  getCommand,
+  listCommands,
   type Operator,
-  pageCommands,
   planBatch,
   requestBatch,
   requestCommand,
@@ -158,7 +158,7 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
     replies: { 200: z.array(commandShape) },
     input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
     async handle({ id, tenant, ...page }, _caller, call) {
-      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      const { commands, total } = await listCommands(database, { tenant, sagaId: id }, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -176,7 +176,7 @@ const listAllCommands = ({ database }: CommandDependencies) =>
     }),
     async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
       const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
-      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
+      const { commands, total } = await listCommands(database, filter, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -186,7 +186,7 @@ const getOneCommand = ({ database }: CommandDependencies) =>
     summary: 'One command',
     replies: { 200: commandShape },
     input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
+    handle: async (key) => ok(presentCommand(await getCommand(database, key))),
   })
 
 const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {

@@ -60,11 +60,11 @@ export const isOpen = `c.state IN (${textOfStates(openCommandStates)})`
  *
  * @param dueAt SQL for when the command changes by itself, if it is open afterwards
  */
-export function changeBy(event: CommandEvent, dueAt = 'c.expires_at') {
+export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
   const changes = commandStates.flatMap((state) =>
     [false, true].flatMap((doubtful) => {
       const after = afterCommandEvent({ state, doubtful }, event)
-      return after ? [{ given: `(c.state = '${state}' AND c.doubtful = ${doubtful})`, after }] : []
+      return after ? [{ given: `(state = '${state}' AND doubtful = ${doubtful})`, after }] : []
     }),
   )
   const cases = (value: (after: (typeof changes)[number]['after']) => string) =>

@@ -5,7 +5,7 @@ import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
 import { traceUrl } from '../trace-url.js'
-import { pageSagaEvents } from './read.js'
+import { listEvents } from './read.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
 export const listSagaEvents = (database: Readable, traceUrlTemplate: string | undefined) =>
@@ -23,7 +23,7 @@ export const listSagaEvents = (database: Readable, traceUrlTemplate: string | un
     }),
     handle: async ({ id, tenant, per_page, after }, _caller, call) => {
       const key = { tenant, sagaId: id }
-      const { events, hasMore } = await pageSagaEvents(database, key, { after, take: per_page })
+      const { events, hasMore } = await listEvents(database, key, { after, take: per_page })
       const last = events.at(-1)
       const next = hasMore && last ? { parameter: 'after', value: String(last.seq) } : null
       const shown = events.map((event) => presentSagaEvent(event, traceUrlTemplate))

@@ -24,7 +24,7 @@ import {
   toSearch,
 } from '../shapes/parameters.js'
 import { withTenant } from '../shapes/tenants.js'
-import { getSaga, pageSagas } from './read.js'
+import { getSaga, listSagas } from './read.js'
 
 export interface SagaQueryOptions {
   database: Readable
@@ -47,7 +47,7 @@ export function sagaQueryService(options: SagaQueryOptions): GrpcService {
     )
   const implementation: SagaQueryServer = {
     getSaga: reading((request: GetSagaRequest) => presentSaga(database, request)),
-    listSagas: reading((request: ListSagasRequest) => listSagas(database, request)),
+    listSagas: reading((request: ListSagasRequest) => presentSagas(database, request)),
     watchSagas,
   }
   return {
@@ -69,9 +69,9 @@ async function presentSaga(database: Readable, request: GetSagaRequest): Promise
 }
 
 /** `SagaQuery.ListSagas`: the filters, orders and rules of `GET /sagas`. */
-async function listSagas(database: Readable, request: ListSagasRequest): Promise<ListSagasResponse> {
+async function presentSagas(database: Readable, request: ListSagasRequest): Promise<ListSagasResponse> {
   const query = readListQuery(request)
-  const { sagas, next, counts } = await pageSagas(database, { ...query, withCounts: request.withCounts })
+  const { sagas, next, counts } = await listSagas(database, { ...query, withCounts: request.withCounts })
   return {
     sagas: sagas.map(toSagaMessage),
     nextPageToken: next ? writeCursor(query.order, next) : '',

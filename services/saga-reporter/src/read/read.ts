@@ -138,7 +138,7 @@ export interface SagaList {
 /** Sagas of each status; `more`: there are more than `count`. */
 export type StatusCounts = { status: string; count: number; more: boolean }[]
 
-export async function pageSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
+export async function listSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
   const { search, order, after, take, withCounts } = request
   const [{ sagas, next }, counts] = await Promise.all([
     searchSagas(database, { search, order, after }, take),
@@ -180,7 +180,7 @@ async function countStatuses(database: Readable, search: SagaSearch): Promise<St
  * @param after the `seq` of the last event of the page before; 0: the first page
  * @throws DomainError not-found
  */
-export async function pageSagaEvents(
+export async function listEvents(
   database: Readable,
   key: SagaKey,
   { after, take }: { after: number; take: number },
@@ -198,7 +198,7 @@ export async function pageSagaEvents(
  *
  * @param after where the page before ended; null: the first page
  */
-export async function pageParkedActivities(
+export async function listParked(
   database: Readable,
   tenant: string,
   { after, take }: { after: SagaPosition | null; take: number },

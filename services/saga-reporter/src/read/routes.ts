@@ -26,7 +26,7 @@ import { tenantRoute } from '../shapes/tenants.js'
 import { listSagaEvents } from './event-routes.js'
 import { exportSagas } from './export-routes.js'
 import { getPayload } from './payload-routes.js'
-import { getSagaDetail, pageParkedActivities, pageSagas, type StatusCounts } from './read.js'
+import * as read from './read.js'
 import { getFailureHistory, getStats } from './stats-routes.js'
 
 export interface ReadDependencies {
@@ -70,7 +70,7 @@ const listSagas = (database: Readable) =>
       const search = toSearch(given)
       const order = toOrder(given, search)
       const after = cursor === undefined ? null : readCursor(order, cursor)
-      const { sagas, next, counts } = await pageSagas(database, {
+      const { sagas, next, counts } = await read.listSagas(database, {
         search,
         order,
         after,
@@ -84,7 +84,7 @@ const listSagas = (database: Readable) =>
   })
 
 /** `Pending=0, Started=10000+, …` */
-const countsHeader = (counts: StatusCounts | null) => ({
+const countsHeader = (counts: read.StatusCounts | null) => ({
   'X-Status-Counts':
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
 })
@@ -103,7 +103,7 @@ const getSaga = (database: Readable) =>
     handle: async ({ id, tenant, activities_cursor: cursor }, _caller, call) => {
       const key = { tenant, sagaId: id }
       const after = cursor ? readActivityCursor(cursor, 'activities_cursor') : null
-      return ok(presentSagaDetail(await getSagaDetail(database, key, after), sagaUrl(call, key)))
+      return ok(presentSagaDetail(await read.getSagaDetail(database, key, after), sagaUrl(call, key)))
     },
   })
 
@@ -118,7 +118,7 @@ const listParkedActivities = (database: Readable) =>
     input: z.object({ ...tenantParameter, ...cursorParameters }),
     handle: async ({ tenant, cursor, per_page }, _caller, call) => {
       const after = cursor === undefined ? null : readCursor(order, cursor)
-      const { activities, next } = await pageParkedActivities(database, tenant, { after, take: per_page })
+      const { activities, next } = await read.listParked(database, tenant, { after, take: per_page })
       const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
       return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
     },

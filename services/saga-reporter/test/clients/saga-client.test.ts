@@ -8,7 +8,7 @@ import {
   type SagaClientOptions,
   SagaReportError,
 } from '@switchyard/saga-client'
-import { bundled, findFreePort, waitFor } from '@switchyard/testing'
+import { bundled, getFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decoders } from '../../src/shapes/operations.js'
 import { makeCertificates } from '../certificates.js'
@@ -311,7 +311,7 @@ describe('batches', () => {
 
 describe('a reporter that is killed and started again during traffic', () => {
   it('has every event once, in the order of its saga, and the client loses none', async () => {
-    const port = await findFreePort()
+    const port = await getFreePort()
     const reporter = client({
       address: `127.0.0.1:${port}`,
       tenant: 'client-restart',

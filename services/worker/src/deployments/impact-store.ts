@@ -1,5 +1,16 @@
 import type { DeploymentFinding, DeploymentImpact, PoolClient, Pooled } from '@switchyard/db'
-import { float, insertInto, integer, json, queryOf, rowColumns, text, time } from '@switchyard/db/sql'
+import {
+  float,
+  insertInto,
+  integer,
+  json,
+  leaseEnd,
+  leaseRows,
+  queryOf,
+  rowColumns,
+  text,
+  time,
+} from '@switchyard/db/sql'
 import type { Measure, Moments, ServiceMetrics, ServiceQueues } from '@switchyard/delivery-impact'
 import { dayMs } from '@switchyard/domain'
 import type { DatedFinding } from '@switchyard/domain/deployment'
@@ -153,19 +164,25 @@ export interface OpenFinding
   measure: Measure
 }
 
+const claim = {
+  name: 'claim-open-findings',
+  text: leaseRows({
+    table: 'deployment_findings',
+    keys: ['project_id', 'id'],
+    free: `leased.recovered_at IS NULL AND leased.onset_at > $3::timestamptz
+      AND (leased.look_at IS NULL OR leased.look_at <= now())`,
+    order: 'leased.look_at NULLS FIRST, leased.onset_at',
+    set: `look_at = ${leaseEnd('$2')}`,
+    select: `SELECT project_id AS "projectId", id, tenant, service_name AS "serviceName", measure, fingerprint,
+      before, after, onset_at AS "changePointAt" FROM leased`,
+  }),
+}
+
 /** Findings that nobody has looked at for a while, so that one process at a time does. */
 export async function claimOpenFindings({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
   const { rows } = await pool.query<OpenFinding>({
-    name: 'claim-open-findings',
-    text: `UPDATE deployment_findings f SET look_at = $1::timestamptz + $2 * interval '1 ms'
-      WHERE (f.project_id, f.id) IN (
-        SELECT project_id, id FROM deployment_findings
-        WHERE recovered_at IS NULL AND onset_at > $1::timestamptz - $3 * interval '1 ms'
-          AND (look_at IS NULL OR look_at <= $1)
-        ORDER BY look_at NULLS FIRST, onset_at LIMIT $4)
-      RETURNING f.project_id AS "projectId", f.id, f.tenant, f.service_name AS "serviceName", f.measure, f.fingerprint,
-        f.before, f.after, f.onset_at AS "changePointAt"`,
-    values: [now, againInMs, lastingMsMax, claimedMax],
+    ...claim,
+    values: [claimedMax, againInMs, new Date(now.getTime() - lastingMsMax)],
   })
   return rows
 }

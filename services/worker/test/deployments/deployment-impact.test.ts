@@ -190,7 +190,8 @@ it('notes when a figure was back where it was, and looks again at one that is no
   await noteRecoveries(harness, settings, { now, signal })
   const [billing, mail] = await prisma.deploymentFinding.findMany({ orderBy: { serviceName: 'asc' } })
   expect(Math.abs((billing?.recoveredAt?.getTime() ?? 0) - ago(30).getTime())).toBeLessThanOrEqual(minute)
-  expect([mail?.recoveredAt, mail?.dueAt]).toEqual([null, ago(-5)])
+  expect(mail?.recoveredAt).toBeNull()
+  expect(mail?.dueAt?.getTime()).toBeGreaterThanOrEqual(ago(-5).getTime())
 })
 
 it('compares the queues of the services, of which each is named by the beginning of its name', async () => {

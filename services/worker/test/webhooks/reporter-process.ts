@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { bundled, findFreePort, programEnvironment } from '@switchyard/testing'
+import { bundled, getFreePort, programEnvironment } from '@switchyard/testing'
 import { expect } from 'vitest'
 
 /** The service that takes what operators say, as a process of its own. */
 export async function startReporterProcess(databaseUrl: string) {
-  const [port, grpcPort] = [await findFreePort(), await findFreePort()]
+  const [port, grpcPort] = [await getFreePort(), await getFreePort()]
   const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {
       ...programEnvironment(),

@@ -56,6 +56,7 @@ export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<stri
   return rows.map(({ host }) => host)
 }
 
+// Not by `leaseRows`, which would sort all deliveries to a host: the first of each webhook is found by its index.
 const claim = {
   name: 'claim-webhook-delivery',
   text: `UPDATE webhook_deliveries d

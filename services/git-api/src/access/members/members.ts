@@ -1,10 +1,4 @@
-import {
-  type AuditAuthor,
-  type Database,
-  inTransaction,
-  requireUnchanged,
-  violatedUniqueIndex,
-} from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, onTaken, requireUnchanged } from '@switchyard/db'
 import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { dayText, membershipEndProblem } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
@@ -48,25 +42,20 @@ export async function addMember(
     : findUserByUsername(database, user))
   if (!found) throw notFound('User')
   const userId = found.id
-  try {
-    return await inTransaction(database, async (transaction) => {
-      const member = await createMember(transaction, {
-        projectId: project.id,
-        userId,
-        accessLevel,
-        expiresAt,
-      })
-      await recordProjectEvent(transaction, author, project.id, 'member_added', {
-        user_id: userId,
-        access_level: accessLevel,
-        ...(expiresAt && { expires_at: dayText(expiresAt) }),
-      })
-      return member
+  return inTransaction(database, async (transaction) => {
+    const member = await createMember(transaction, {
+      projectId: project.id,
+      userId,
+      accessLevel,
+      expiresAt,
     })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict('Member already exists', { cause: error })
-  }
+    await recordProjectEvent(transaction, author, project.id, 'member_added', {
+      user_id: userId,
+      access_level: accessLevel,
+      ...(expiresAt && { expires_at: dayText(expiresAt) }),
+    })
+    return member
+  }).catch(onTaken((cause) => conflict('Member already exists', { cause })))
 }
 
 function requireEnd(end: Date | null): void {
@@ -94,7 +83,7 @@ export async function changeMember(
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
   requireEnd(expiresAt ?? null)
-  const before = await findOtherThanOwner(database, project, userId)
+  const before = await getOtherThanOwner(database, project, userId)
   const changed = await inTransaction(database, async (transaction) => {
     const key = { project_id: project.id, user_id: userId }
     await requireUnchanged(transaction, 'project_members', key, precondition)
@@ -127,7 +116,7 @@ export async function removeMember(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  const member = await findOtherThanOwner(database, project, userId)
+  const member = await getOtherThanOwner(database, project, userId)
   await inTransaction(database, async (transaction) => {
     const key = { project_id: project.id, user_id: userId }
     await requireUnchanged(transaction, 'project_members', key, precondition)
@@ -141,7 +130,7 @@ export async function removeMember(
   guards.noteChange(project.id)
 }
 
-async function findOtherThanOwner(database: Database, project: ProjectCall['project'], userId: number) {
+async function getOtherThanOwner(database: Database, project: ProjectCall['project'], userId: number) {
   const member = await findMember(database, project.id, userId)
   if (!member) throw notFound()
   if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')

@@ -1,4 +1,4 @@
-import { type AuditAuthor, type Database, inTransaction, violatedUniqueIndex } from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, onTaken } from '@switchyard/db'
 import { conflict, forbidden, notFound, unavailable } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { Call } from '@switchyard/service-kit/http'
@@ -93,16 +93,11 @@ export async function linkIdentity(
 ) {
   await getUser(database, userId)
   const identity = { userId, provider: settings.name, issuer: issuerOf(settings), subject }
-  try {
-    return await inTransaction(database, async (transaction) => {
-      const linked = await createIdentity(transaction, identity)
-      await recordUserEvent(transaction, author, userId, 'identity_linked', identityDetails(linked))
-      return linked
-    })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict('Subject is linked already', { cause: error })
-  }
+  return inTransaction(database, async (transaction) => {
+    const linked = await createIdentity(transaction, identity)
+    await recordUserEvent(transaction, author, userId, 'identity_linked', identityDetails(linked))
+    return linked
+  }).catch(onTaken((cause) => conflict('Subject is linked already', { cause })))
 }
 
 const lastWayIn =

@@ -5,9 +5,9 @@ import {
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
+  onTaken,
   type PersonalAccessToken,
   type User,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
@@ -116,15 +116,14 @@ async function makeAccount(
   const problems = userProblems({ username, name, email })
   if (problems.username) throw refused('username_taken')
   if (Object.keys(problems).length > 0) throw refused('not_verified')
-  try {
-    const user = await createUser(transaction, { username, name, email, admin: false })
-    return await createIdentity(transaction, { userId: user.id, provider: settings.name, issuer, subject })
-  } catch (error) {
-    const index = violatedUniqueIndex(error)
-    if (index === null) throw error
-    throw refused(index.includes('email') ? 'email_taken' : 'username_taken')
-  }
+  const user = await createUser(transaction, { username, name, email, admin: false }).catch(refuseTaken)
+  const identity = { userId: user.id, provider: settings.name, issuer, subject }
+  return createIdentity(transaction, identity).catch(refuseTaken)
 }
+
+const refuseTaken = onTaken((_cause, index) =>
+  refused(index.includes('email') ? 'email_taken' : 'username_taken'),
+)
 
 async function recordNewAccount(
   transaction: DatabaseOrTransaction,

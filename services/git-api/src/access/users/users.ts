@@ -5,9 +5,9 @@ import {
   deleteSessionsOfUsers,
   inTransaction,
   listBotsOfCreator,
+  onTaken,
   requireUnchanged,
   type User,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import {
   conflict,
@@ -78,29 +78,19 @@ export async function findUserNamed(
 export async function createUser(database: Database, user: NewUser, author: AuditAuthor) {
   const problems = userProblems(user)
   if (Object.keys(problems).length > 0) throw invalid(problems)
-  return refuseTakenNames(() =>
-    inTransaction(database, async (transaction) => {
-      const added = await insertUser(transaction, user)
-      await recordUserEvent(transaction, author, added.id, 'user_created', {
-        username: added.username,
-        admin: added.admin,
-      })
-      return added
-    }),
-  )
+  return inTransaction(database, async (transaction) => {
+    const added = await insertUser(transaction, user)
+    await recordUserEvent(transaction, author, added.id, 'user_created', {
+      username: added.username,
+      admin: added.admin,
+    })
+    return added
+  }).catch(refuseTaken)
 }
 
-/** @throws DomainError conflict when `write` fails because another user has the username or the e-mail address */
-async function refuseTakenNames<Written>(write: () => Promise<Written>): Promise<Written> {
-  try {
-    return await write()
-  } catch (error) {
-    const index = violatedUniqueIndex(error)
-    if (index === null) throw error
-    const field = index.includes('email') ? 'Email' : 'Username'
-    throw conflict(`${field} has already been taken`, { cause: error })
-  }
-}
+const refuseTaken = onTaken((cause, index) =>
+  conflict(`${index.includes('email') ? 'Email' : 'Username'} has already been taken`, { cause }),
+)
 
 /** Every start of the service looks the first administrator up by this name. */
 export const firstAdministrator = 'root'
@@ -118,24 +108,22 @@ export async function changeUser(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<User> {
-  const changed = await refuseTakenNames(() =>
-    inTransaction(database, async (transaction) => {
-      const administrators = await lockActiveAdministrators(transaction)
-      await requireUnchanged(transaction, 'users', { id }, precondition)
-      const user = await getUser(transaction, id)
-      const changes = { ...changedFields(user, columns), ...changedProfile(user, profile) }
-      if (Object.keys(changes).length === 0) return user
-      refuseBadChanges(user, changes)
-      if (changes.admin === false) refuseLastAdministrator(administrators, id)
-      const updated = await updateUser(transaction, id, changes)
-      await recordUserEvent(transaction, author, id, 'user_updated', {
-        changed: [...Object.keys(changedFields(user, columns)), ...Object.keys(profile ?? {})],
-        username: updated.username,
-        admin: updated.admin,
-      })
-      return updated
-    }),
-  )
+  const changed = await inTransaction(database, async (transaction) => {
+    const administrators = await lockActiveAdministrators(transaction)
+    await requireUnchanged(transaction, 'users', { id }, precondition)
+    const user = await getUser(transaction, id)
+    const changes = { ...changedFields(user, columns), ...changedProfile(user, profile) }
+    if (Object.keys(changes).length === 0) return user
+    refuseBadChanges(user, changes)
+    if (changes.admin === false) refuseLastAdministrator(administrators, id)
+    const updated = await updateUser(transaction, id, changes)
+    await recordUserEvent(transaction, author, id, 'user_updated', {
+      changed: [...Object.keys(changedFields(user, columns)), ...Object.keys(profile ?? {})],
+      username: updated.username,
+      admin: updated.admin,
+    })
+    return updated
+  }).catch(refuseTaken)
   forgetUsers([id])
   return changed
 }

@@ -4,21 +4,21 @@ import { boundTenantsOf, type Caller, startOfDay } from '@switchyard/domain/acce
 import type { ProjectCall } from '../../guards.js'
 import {
   countDeployments,
-  findFailureRates,
-  findLeadTimes,
-  findRestoreTimes,
   type Grouping,
   listBusiestProjects,
   listDeployedProjects,
+  listFailureRates,
+  listLeadTimes,
+  listRestoreTimes,
   type MetricScope,
   type MetricValues,
 } from './store.js'
 
 const queries = {
   deployment_frequency: countDeployments,
-  lead_time_for_changes: findLeadTimes,
-  time_to_restore_service: findRestoreTimes,
-  change_failure_rate: findFailureRates,
+  lead_time_for_changes: listLeadTimes,
+  time_to_restore_service: listRestoreTimes,
+  change_failure_rate: listFailureRates,
 } satisfies Record<
   string,
   (database: Database, scope: MetricScope, grouping: Grouping) => Promise<MetricValues>

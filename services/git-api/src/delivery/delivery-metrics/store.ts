@@ -62,7 +62,7 @@ export const countDeployments = (database: Pooled, scope: MetricScope, grouping:
   })
 
 /** The seconds that half of the commits took at most, from their author date to the end of the deployment that brought them. */
-export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `lead-time-${grouping}`,
     // A kept lead time stands for several commits of a deployment that has many.
@@ -81,7 +81,7 @@ export const findLeadTimes = (database: Pooled, scope: MetricScope, grouping: Gr
   })
 
 /** The share of failures among the deployments that ended with success or are failures. */
-export const findFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `change-failure-rate-${grouping}`,
     text: `WITH ended AS (${withReasons(
@@ -98,7 +98,7 @@ export const findFailureRates = (database: Pooled, scope: MetricScope, grouping:
 const failuresBefore = "interval '90 days'"
 
 /** The seconds that half of the failures lasted at most, where they ended. */
-export const findRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
+export const listRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `time-to-restore-${grouping}`,
     text: `WITH ended AS (${withFailureTimes(

@@ -3,7 +3,7 @@ import { notFound } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { DeploymentInProject } from '../deployments/store.js'
 import { type FindingView, listFindings } from '../impacts/store.js'
-import { findService } from './store.js'
+import { listDeploymentsOfService } from './store.js'
 
 export { listServices } from './store.js'
 
@@ -22,7 +22,7 @@ const findingsMax = 20
  * @throws DomainError not-found when no deployment that the caller may read ships the service
  */
 export async function getService(database: Database, caller: Caller, name: string): Promise<ServiceView> {
-  const { running, newest } = await findService(database, caller, name)
+  const { running, newest } = await listDeploymentsOfService(database, caller, name)
   if (newest.length === 0) throw notFound('Service')
   const tenants = boundTenantsOf(caller)
   const filter = { serviceName: name, ...(tenants && { tenants: [...tenants] }) }

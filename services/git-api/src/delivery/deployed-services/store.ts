@@ -66,7 +66,7 @@ const environmentsMax = 100
  * The newest deployments that ship a service, of those that the caller may read, and the ones that run: of each environment that is not
  * stopped, the last successful one that ships the service.
  */
-export async function findService(
+export async function listDeploymentsOfService(
   database: Database,
   caller: Caller,
   name: string,

@@ -1,4 +1,5 @@
 import type { PoolClient, Pooled } from '@switchyard/db'
+import { leaseEnd, leaseRows } from '@switchyard/db/sql'
 
 interface DeploymentKey {
   projectId: number
@@ -36,24 +37,27 @@ export interface WaitingDeployment extends DeploymentKey {
   diskPath: string
 }
 
+const claim = {
+  name: 'claim-waiting-deployments',
+  text: leaseRows({
+    table: 'deployment_changes',
+    keys: ['project_id', 'deployment_id'],
+    free: 'leased.look_at <= now() AND leased.project_id IN (SELECT id FROM projects WHERE storage = $3)',
+    order: 'leased.look_at',
+    set: `look_at = ${leaseEnd('$2')}`,
+    select: `SELECT d.project_id AS "projectId", d.id, d.environment_id AS "environmentId", d.sha,
+        d.finished_at AS "finishedAt", p.disk_path AS "diskPath"
+      FROM leased JOIN deployments d ON d.project_id = leased.project_id AND d.id = leased.deployment_id
+        JOIN projects p ON p.id = leased.project_id`,
+  }),
+}
+
 /** Claims deployments of projects in a storage, those first that wait longest. They are found again after `againInMs`. */
 export async function claimWaiting(
   { pool }: Pooled,
   { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
 ): Promise<WaitingDeployment[]> {
-  const { rows } = await pool.query<WaitingDeployment>({
-    name: 'claim-waiting-deployments',
-    text: `UPDATE deployment_changes c SET look_at = now() + $3 * interval '1 ms'
-      FROM (SELECT w.project_id, w.deployment_id, p.disk_path FROM deployment_changes w
-          JOIN projects p ON p.id = w.project_id
-          WHERE w.look_at <= now() AND p.storage = $1
-          ORDER BY w.look_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) due
-        JOIN deployments d ON d.project_id = due.project_id AND d.id = due.deployment_id
-      WHERE c.project_id = due.project_id AND c.deployment_id = due.deployment_id
-      RETURNING d.project_id AS "projectId", d.id, d.environment_id AS "environmentId", d.sha,
-        d.finished_at AS "finishedAt", due.disk_path AS "diskPath"`,
-    values: [storage, rowsMax, againInMs],
-  })
+  const { rows } = await pool.query<WaitingDeployment>({ ...claim, values: [rowsMax, againInMs, storage] })
   return rows
 }
 

@@ -3,6 +3,7 @@ import {
   type DatabaseOrTransaction,
   type Environment,
   inPoolTransaction,
+  requireUnchanged,
   unendedMembership,
 } from '@switchyard/db'
 import {
@@ -207,13 +208,7 @@ export const deleteStoppedEnvironment = (
 ): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
     await lockProjectRow(client, projectId)
-    if (precondition) {
-      const { rows } = await client.query<{ updatedAt: Date }>(
-        `SELECT updated_at AS "updatedAt" FROM environments WHERE project_id = $1 AND id = $2 FOR UPDATE`,
-        [projectId, id],
-      )
-      if (rows[0]) precondition(rows[0].updatedAt)
-    }
+    await requireUnchanged(client, 'environments', { project_id: projectId, id }, precondition)
     const { rowCount } = await client.query(
       `DELETE FROM environments WHERE project_id = $1 AND id = $2 AND state = 'stopped'`,
       [projectId, id],

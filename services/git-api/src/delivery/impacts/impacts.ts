@@ -49,7 +49,7 @@ export async function getImpact(
   now: Date,
 ): Promise<ImpactView> {
   const deployment = await getDeployment(database, access, id)
-  const stored = await store.findImpact(database, access.project.id, id)
+  const stored = await store.readImpact(database, access.project.id, id)
   const bound = boundTenantsOf(access.caller)
   const isAllowed = ({ tenant }: { tenant: string }) => bound === null || bound.includes(tenant)
   const services = ((stored.impact?.services ?? []) as ServiceMetrics[]).filter(isAllowed)

@@ -20,7 +20,7 @@ export interface StoredImpact {
 }
 
 /** What the worker has found about a deployment, and what people say about it. */
-export async function findImpact(
+export async function readImpact(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   deploymentId: number,

@@ -104,7 +104,7 @@ export async function updateRelease(
 }
 
 /** The first `take` releases of some tags. */
-export const findReleasesOfTags = (
+export const listReleasesOfTags = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   tags: readonly string[],

@@ -53,7 +53,7 @@ export const findUpload = (
 ): Promise<Upload | null> => prisma.upload.findFirst({ where: { projectId, ...key } })
 
 /** Some uploads by their addresses, with the numbers of their bytes. */
-export const findUploads = (
+export const listUploadsBySecret = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   secrets: readonly string[],

@@ -13,8 +13,8 @@ import {
   createUpload,
   deleteUpload,
   findUpload,
-  findUploads,
   listUploads as listStoredUploads,
+  listUploadsBySecret,
   type StoredUpload,
   type UploadKey,
 } from './store.js'
@@ -86,7 +86,7 @@ export async function findObjects(
   if (addresses.length === 0) return new Map()
   const secrets = addresses.map(({ secret }) => secret)
   const bySecret = new Map(
-    (await findUploads(database, project.id, secrets)).map((each) => [each.secret, each]),
+    (await listUploadsBySecret(database, project.id, secrets)).map((each) => [each.secret, each]),
   )
   return new Map(
     addresses.flatMap(({ secret, fileName }, index) => {

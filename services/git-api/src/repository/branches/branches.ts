@@ -62,13 +62,13 @@ export async function listBranches(
   { search, regex, order, descending, window }: BranchQuery,
 ): Promise<{ branches: BranchView[]; total: number; next: string | null }> {
   const all = await listReferences(access.repository, { kind: 'branch', order, descending })
-  const found = await findByName(all, { search, regex })
+  const found = await filterByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { branches: await describe(database, access, items), total: found.length, next }
 }
 
 /** The references that both a search and a regular expression find; one whose name is the whole search text comes first. */
-export async function findByName(
+export async function filterByName(
   references: readonly Reference[],
   { search, regex }: Pick<BranchQuery, 'search' | 'regex'>,
 ): Promise<Reference[]> {

@@ -15,7 +15,7 @@ import { visitInSlices } from '../../shapes/name-regex.js'
 import type { CommitDescription } from '../commits/commits.js'
 import { commitFile, type FileDependencies } from '../files/files.js'
 import { type ChangelogConfig, getEnd, readConfig, refusal } from './config.js'
-import { addSection, findEntries, findPreviousTag, formatSection, revertText } from './notes.js'
+import { addSection, findPreviousTag, formatSection, listEntries, revertText } from './notes.js'
 
 export interface NotesQuery {
   version: string
@@ -59,7 +59,7 @@ export async function writeNotes(
   return formatSection({
     version,
     date: config.formatDate(date ?? new Date()),
-    entries: findEntries(commits, trailer),
+    entries: listEntries(commits, trailer),
     titles: config.titles,
     template: config.template,
     addressOf: ({ id }) => `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,

@@ -1,6 +1,6 @@
 import type { Commit } from '@switchyard/domain/commit'
 import { describe, expect, it, test } from 'vitest'
-import { addSection, findEntries, findPreviousTag, formatSection, isVersion } from './notes.js'
+import { addSection, findPreviousTag, formatSection, isVersion, listEntries } from './notes.js'
 
 const signature = { name: 'A', email: 'a@example.com', seconds: 0, offsetMinutes: 0 }
 const idOf = (number: number) => String(number).repeat(40)
@@ -42,16 +42,16 @@ describe('the entries of a range', () => {
       commit(2, 'Two\n\nChangelog: is mentioned in prose only.\nAnd more.\n'),
       commit(1, 'One\n\nChangelog: added\nReviewed-by: A\n'),
     ]
-    const values = findEntries(commits, 'Changelog').map(({ value }) => value)
+    const values = listEntries(commits, 'Changelog').map(({ value }) => value)
     expect(values).toEqual(['fixed', 'added'])
   })
 
   it('leave out what a later commit reverts, and bring it back when the revert is reverted', () => {
     const added = commit(1, 'One\n\nChangelog: added\n')
     const revert = commit(2, `Revert "One"\n\nThis reverts commit ${added.id}\n`)
-    expect(findEntries([revert, added], 'Changelog')).toEqual([])
+    expect(listEntries([revert, added], 'Changelog')).toEqual([])
     const again = commit(3, `Revert "Revert"\n\nThis reverts commit ${revert.id}\n`)
-    expect(findEntries([again, revert, added], 'Changelog')).toEqual([{ commit: added, value: 'added' }])
+    expect(listEntries([again, revert, added], 'Changelog')).toEqual([{ commit: added, value: 'added' }])
   })
 })
 

@@ -49,7 +49,7 @@ export const revertText = 'This reverts commit '
  *
  * @param commits each before its parents
  */
-export function findEntries(
+export function listEntries(
   commits: readonly Commit[],
   trailer: string,
 ): { commit: Commit; value: string }[] {

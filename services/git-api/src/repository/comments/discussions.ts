@@ -11,7 +11,7 @@ import {
   type CommentWithAuthor,
   deleteCommitComment,
   discussionOf,
-  findCommitDiscussion,
+  listCommentsOfDiscussion,
   listCommitDiscussions,
   updateCommitComment,
 } from './store.js'
@@ -51,7 +51,7 @@ export async function getDiscussion(
   const commit = await getCommit(repository, revision)
   const where = { projectId: project.id, sha: commit.id }
   const [first, ...others] =
-    discussion === null ? [] : await findCommitDiscussion(database, where, discussion)
+    discussion === null ? [] : await listCommentsOfDiscussion(database, where, discussion)
   if (!first) throw notFound('Discussion')
   return { commit, notes: [first, ...others] }
 }

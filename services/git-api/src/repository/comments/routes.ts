@@ -16,15 +16,10 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
-import {
-  addComment,
-  type CommentDependencies,
-  listComments as findComments,
-  type Position,
-} from './comments.js'
+import * as comments from './comments.js'
 import { commentShape, presentComment } from './present.js'
 
-export function commentRoutes(deps: CommentDependencies): Route[] {
+export function commentRoutes(deps: comments.CommentDependencies): Route[] {
   const path = '/projects/:id/repository/commits/:sha/comments'
   return [
     route('GET', path, deps.guards.readCode, listComments(deps.database)),
@@ -38,13 +33,13 @@ const listComments = (database: Database) =>
     replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
-      const found = await findComments(database, access, sha, rowsOf(page))
+      const found = await comments.listComments(database, access, sha, rowsOf(page))
       const items = found.comments.map((comment) => presentComment(comment, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
   })
 
-const createComment = (deps: CommentDependencies) =>
+const createComment = (deps: comments.CommentDependencies) =>
   endpoint({
     summary: 'Comment on a commit, or on a line of its diff',
     replies: { 201: commentShape },
@@ -57,7 +52,12 @@ const createComment = (deps: CommentDependencies) =>
       line_type: optional(z.enum(['new', 'old'])),
     }),
     async handle({ sha: revision, note, ...given }, access: ProjectCall<Caller>, call) {
-      const comment = await addComment(deps, access, { revision, note, position: positionOf(given) }, call)
+      const comment = await comments.addComment(
+        deps,
+        access,
+        { revision, note, position: positionOf(given) },
+        call,
+      )
       return created(presentComment(comment, call.baseUrl))
     },
   })
@@ -65,11 +65,15 @@ const createComment = (deps: CommentDependencies) =>
 interface PositionFields {
   path?: string | undefined
   line?: number | undefined
-  line_type?: Position['lineType'] | undefined
+  line_type?: comments.Position['lineType'] | undefined
 }
 
 /** A path needs a line; a line without a path is ignored. */
-function positionOf({ path, line, line_type: lineType = 'new' }: PositionFields): Position | undefined {
+function positionOf({
+  path,
+  line,
+  line_type: lineType = 'new',
+}: PositionFields): comments.Position | undefined {
   if (path === undefined) return undefined
   if (line === undefined) throw parameterProblem('line', 'is missing')
   return { path: path.replace(/^\/+/, ''), line, lineType }

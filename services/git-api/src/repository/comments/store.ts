@@ -75,7 +75,7 @@ export async function listCommitDiscussions(
 }
 
 /** The comments of one discussion of a commit, the oldest first; empty when there is none. */
-export const findCommitDiscussion = (
+export const listCommentsOfDiscussion = (
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,
   discussion: bigint,

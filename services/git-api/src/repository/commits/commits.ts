@@ -13,7 +13,7 @@ import {
   signatureText,
 } from '@switchyard/domain/commit'
 import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
-import { findBranchTip, findReferencesContaining, hasNoBranch } from '@switchyard/git-storage/find-refs'
+import { findBranchTip, hasNoBranch, listReferencesContaining } from '@switchyard/git-storage/find-refs'
 import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
 import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import {
@@ -187,7 +187,7 @@ export interface CommitPage {
  *
  * @throws DomainError invalid for a text that cannot be a reference; too-large
  */
-export async function pageCommits<Answer extends object>(
+export async function answerCommits<Answer extends object>(
   { project, repository }: ProjectCall,
   { refName, withStats, ...query }: ListCommitsQuery,
   answer: CachedAnswer<CommitPage, Answer>,
@@ -230,8 +230,8 @@ export async function listCommitReferences(
 ): Promise<CommitReference[]> {
   const id = await getCommitId(repository, revision)
   const [branches, tags] = await Promise.all([
-    type === 'tag' ? [] : findReferencesContaining(repository, id, 'refs/heads/'),
-    type === 'branch' ? [] : findReferencesContaining(repository, id, 'refs/tags/'),
+    type === 'tag' ? [] : listReferencesContaining(repository, id, 'refs/heads/'),
+    type === 'branch' ? [] : listReferencesContaining(repository, id, 'refs/tags/'),
   ])
   return [
     ...branches.map((name) => ({ type: 'branch' as const, name })),

@@ -30,13 +30,7 @@ import {
 import { diffParameters, optional, optionalText } from '../../shapes/parameters.js'
 import type { CommitStateLookup } from './commits.js'
 import * as commits from './commits.js'
-import {
-  countCommits,
-  listCommitReferences as findReferences,
-  getCommitId,
-  listAuthors,
-  readCommitSignature,
-} from './commits.js'
+import { countCommits, getCommitId, listAuthors, readCommitSignature } from './commits.js'
 
 export const listCommits = endpoint({
   summary: 'Commits, the newest first',
@@ -77,7 +71,7 @@ export const listCommits = endpoint({
       }))
       return pageReply(items, given, total, call)
     }
-    return commits.pageCommits(access, query, cachedReply(given, access, call, reply))
+    return commits.answerCommits(access, query, cachedReply(given, access, call, reply))
   },
 })
 
@@ -173,7 +167,7 @@ export const listCommitReferences = endpoint({
     type: z.enum(['all', 'branch', 'tag']).default('all'),
   }),
   async handle({ sha, type, ...page }, access: ProjectCall, call) {
-    const found = await findReferences(access, { revision: sha, type })
+    const found = await commits.listCommitReferences(access, { revision: sha, type })
     const { skip, take } = rowsOf(page)
     return pageReply(found.slice(skip, skip + take), page, found.length, call)
   },

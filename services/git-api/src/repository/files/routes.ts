@@ -24,7 +24,6 @@ import * as files from './files.js'
 import {
   describeFile,
   type FileDependencies,
-  listTree as findEntries,
   openRawBlob,
   openRawFile,
   readBlame,
@@ -230,7 +229,7 @@ const listTree = endpoint({
   async handle({ ref, path, recursive, pagination, page_token, ...page }, access: ProjectCall, call) {
     const window = pagination === 'none' ? undefined : windowOf(pagination, page_token, page)
     const query = { revision: ref, path, isRecursive: recursive, window }
-    const { entries, total, next } = await findEntries(access, query)
+    const { entries, total, next } = await files.listTree(access, query)
     const items = entries.map(presentTreeEntry)
     if (pagination === 'keyset') return keysetReply(items, next, call)
     return window ? pageReply(items, page, total, call) : ok(items)

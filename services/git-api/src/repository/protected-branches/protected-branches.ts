@@ -3,10 +3,10 @@ import {
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
+  onTaken,
   type Project,
   type ProtectedBranch,
   type Rows,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
@@ -64,12 +64,9 @@ export async function protectBranch(
   author: AuditAuthor,
 ): Promise<ProtectedBranch> {
   requireName(given.name)
-  try {
-    return await inTransaction(database, (transaction) => addTo(transaction, project, given, author))
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw conflict(`Protected branch '${excerpt(given.name)}' already exists`, { cause: error })
-  }
+  return inTransaction(database, (transaction) => addTo(transaction, project, given, author)).catch(
+    onTaken((cause) => conflict(`Protected branch '${excerpt(given.name)}' already exists`, { cause })),
+  )
 }
 
 /** @throws DomainError invalid */

@@ -2,9 +2,9 @@ import {
   type AuditAuthor,
   type Database,
   inTransaction,
+  onTaken,
   type ProtectedTag,
   type Rows,
-  violatedUniqueIndex,
 } from '@switchyard/db'
 import { invalid, notFound, unprocessable } from '@switchyard/domain'
 import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
@@ -57,22 +57,17 @@ export async function protectTag(
     throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
   }
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid tag name'] })
-  try {
-    return await inTransaction(database, async (transaction) => {
-      if ((await lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
-        throw invalid(`A project can have ${protectionsPerProjectMax} protected tags at most`)
-      }
-      const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })
-      await recordProjectEvent(transaction, author, project.id, 'protected_tag_created', {
-        name,
-        create_access_level: lowestLevel(createLevels),
-      })
-      return protectedTag
+  return inTransaction(database, async (transaction) => {
+    if ((await lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
+      throw invalid(`A project can have ${protectionsPerProjectMax} protected tags at most`)
+    }
+    const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })
+    await recordProjectEvent(transaction, author, project.id, 'protected_tag_created', {
+      name,
+      create_access_level: lowestLevel(createLevels),
     })
-  } catch (error) {
-    if (violatedUniqueIndex(error) === null) throw error
-    throw unprocessable('Name has already been taken', { cause: error })
-  }
+    return protectedTag
+  }).catch(onTaken((cause) => unprocessable('Name has already been taken', { cause })))
 }
 
 /** Lifts the protection; the tags themselves stay. @throws DomainError not-found */

@@ -50,7 +50,7 @@ export async function pushedCommits(
   compareUntilMs = performance.now() + comparingMs,
 ): Promise<PushedCommits> {
   const { ref, before, after } = change
-  const checkedOut = await findCheckedOut(repository, change)
+  const checkedOut = await readCheckedOut(repository, change)
   if (isZeroId(after) || eventOf(ref) !== 'push') return { commits: [], total: 0, checkedOut }
   const isDefault = ref === `refs/heads/${project.defaultBranch}`
   const base = isZeroId(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
@@ -92,7 +92,7 @@ async function changesOf(repository: Repository, { id }: Commit): Promise<readon
 }
 
 /** What a reference leads to after its change: an annotated tag is an object of its own. */
-export async function findCheckedOut(repository: Repository, { ref, after }: RefChange): Promise<CheckedOut> {
+export async function readCheckedOut(repository: Repository, { ref, after }: RefChange): Promise<CheckedOut> {
   if (isZeroId(after)) return { commitId: null, message: null }
   if (!ref.startsWith(tagsFolder)) return { commitId: after, message: null }
   const [commit, message] = await Promise.all([

@@ -15,15 +15,15 @@ import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import pTimeout from 'p-timeout'
 import type { BackgroundWork } from '../../background-work.js'
 import type { Jobs } from '../../jobs.js'
-import { deleteReleases, findReleasesOfTags } from '../../publishing/releases/store.js'
+import { deleteReleases, listReleasesOfTags } from '../../publishing/releases/store.js'
 import { releaseHook } from '../../shapes/hooks.js'
 import { pushHook } from '../../shapes/push-hook.js'
 import {
   type Change,
   comparingMs,
   eventOf,
-  findCheckedOut,
   pushedCommits,
+  readCheckedOut,
   tagsFolder,
 } from '../pushes/pushes.js'
 
@@ -102,7 +102,7 @@ async function announce(
 ): Promise<void> {
   const repository = git.open(project)
   for (const { event, change } of notified) {
-    const { commitId, message } = await findCheckedOut(repository, change).catch((err: unknown) => {
+    const { commitId, message } = await readCheckedOut(repository, change).catch((err: unknown) => {
       logger.warn({ err, project_id: project.id }, 'could not read a tag that was pushed')
       return { commitId: null, message: null }
     })
@@ -131,12 +131,12 @@ async function deleteReleasesOfTags(
   try {
     // git may wait for a slot for longer than a transaction lasts.
     const commits = new Map<string, Commit | null>()
-    for (const { tag } of await findReleasesOfTags(database, project.id, tags, notifiedChangesMax)) {
+    for (const { tag } of await listReleasesOfTags(database, project.id, tags, notifiedChangesMax)) {
       commits.set(tag, await findCommit(repository, targets.get(tag) ?? ''))
     }
     if (commits.size === 0) return
     const deleted = await inTransaction(database, async (transaction) => {
-      const releases = await findReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
+      const releases = await listReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
       if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
       for (const release of releases) {
         const commit = commits.get(release.tag) ?? null

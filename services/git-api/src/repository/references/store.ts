@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { leaseEnd, leaseRows } from '@switchyard/db/sql'
 import type { JobIdentity, RefChange } from '@switchyard/domain/access'
 
 /** A change of a reference that may happen. */
@@ -58,6 +59,19 @@ export async function forgetIntents({ pool }: Pooled, ids: readonly string[]): P
   await pool.query({ name: 'forget-intents', text, values: [ids] })
 }
 
+const claim = {
+  name: 'claim-intents',
+  text: leaseRows({
+    table: 'foreseen_changes',
+    keys: ['id'],
+    free: 'leased.look_at <= now() AND leased.project_id IN (SELECT id FROM projects WHERE storage = $3)',
+    order: 'leased.look_at',
+    set: `look_at = ${leaseEnd('$2')}`,
+    select: `SELECT id, project_id AS "projectId", ref, before, after, about,
+      (extract(epoch FROM now() - foreseen_at) * 1000)::float8 AS "recordedMsAgo" FROM leased`,
+  }),
+}
+
 /**
  * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found again after
  * `againInMs`.
@@ -66,15 +80,7 @@ export async function claimIntents(
   { pool }: Pooled,
   { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
 ): Promise<ClaimedIntent[]> {
-  const { rows } = await pool.query<ClaimedIntent>(
-    `UPDATE foreseen_changes SET look_at = now() + $3 * interval '1 ms'
-     WHERE id IN (
-       SELECT c.id FROM foreseen_changes c JOIN projects p ON p.id = c.project_id
-       WHERE p.storage = $1 AND c.look_at <= now() ORDER BY c.look_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
-     RETURNING id, project_id AS "projectId", ref, before, after, about,
-       (extract(epoch FROM now() - foreseen_at) * 1000)::float8 AS "recordedMsAgo"`,
-    [storage, rowsMax, againInMs],
-  )
+  const { rows } = await pool.query<ClaimedIntent>({ ...claim, values: [rowsMax, againInMs, storage] })
   return rows
 }
 

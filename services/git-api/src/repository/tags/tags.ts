@@ -24,7 +24,7 @@ import type { ProjectCall } from '../../guards.js'
 import { findDescriptionsOfTags } from '../../publishing/releases/store.js'
 import type { SignatureKind } from '../../shapes/commit.js'
 import { takeWindow, type Window } from '../../shapes/window.js'
-import { findByName } from '../branches/branches.js'
+import { filterByName } from '../branches/branches.js'
 import { readSignature } from '../commits/commits.js'
 import { listProtectedTags } from '../protected-tags/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
@@ -66,7 +66,7 @@ export async function listTags(
   { search, regex, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
   const all = await listReferences(access.repository, { kind: 'tag', order, descending })
-  const found = await findByName(all, { search, regex })
+  const found = await filterByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { tags: await describe(database, access, items), total: found.length, next }
 }

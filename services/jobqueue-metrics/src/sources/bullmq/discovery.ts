@@ -43,7 +43,7 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   let mayListAfterMs = 0
 
   async function search(): Promise<void> {
-    const found = await findQueueNames(redis.servers(), prefix, signal)
+    const found = await listQueueNames(redis.servers(), prefix, signal)
     names = found
     if (found.length >= queuesMax) logger.warn({ queuesMax }, 'the source has more queues than are read')
   }
@@ -101,7 +101,7 @@ const isRefusal = (error: unknown): error is Error =>
   error instanceof ReplyError && !passing.test((error as Error).message)
 
 /** Names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
-async function findQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {
+async function listQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {
   const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}:*:meta`
   const names = new Set<string>()
   for (const server of servers) {
