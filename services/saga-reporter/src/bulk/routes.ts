@@ -157,7 +157,10 @@ const startBulk = (dependencies: BulkDependencies) =>
     }),
     async handle({ tenant, action, note, filter, expected_count }, caller: Caller, call) {
       const job = {
-        ...{ action, note, filter, expectedCount: expected_count ?? null },
+        action,
+        note,
+        filter,
+        expectedCount: expected_count ?? null,
         ...searchOf(tenant, filter),
       }
       return created(presentBulkJob(await startBulkJob(dependencies, job, operatorOf(caller, call))))

@@ -138,7 +138,13 @@ export const insertCommands = (
         sagas.map(({ sagaId }) => sagaId),
         sagas.map(({ serviceName }) => serviceName),
         sagas.map(({ activityId }) => activityId),
-        ...[kind, reason, state, batchId, operator.id, operator.username, expiresInSeconds],
+        kind,
+        reason,
+        state,
+        batchId,
+        operator.id,
+        operator.username,
+        expiresInSeconds,
       ],
     )
     const counted = await client.query<{ open: number }>(
@@ -254,7 +260,11 @@ export const decideCommand = (
 ): Promise<SagaCommand | null> =>
   inPoolTransaction(pool, async (client) => {
     const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.id = $2'), [
-      ...[tenant, id, isApproval(decision), operator.username, expiresInSeconds],
+      tenant,
+      id,
+      isApproval(decision),
+      operator.username,
+      expiresInSeconds,
     ])
     await audit(client, operator.audit, decisions[decision].eventName, rows)
     return rows[0] ?? null
@@ -296,7 +306,11 @@ export const decideCommandsOfBatch = (
 ): Promise<SagaCommand[]> =>
   inPoolTransaction(pool, async (client) => {
     const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.batch_id = $2'), [
-      ...[tenant, batchId, isApproval(decision), operator.username, null],
+      tenant,
+      batchId,
+      isApproval(decision),
+      operator.username,
+      null,
     ])
     const details = { tenant, kind: rows[0]?.kind ?? '', commands: rows.length }
     if (rows.length > 0)

@@ -192,7 +192,10 @@ const datedFindings = ({
 }): DatedFinding[] =>
   findings.map(({ onset, fingerprint = '', ...finding }) => ({
     ...finding,
-    ...{ tenant, serviceName: service, fingerprint, onsetAt: new Date(onset) },
+    tenant,
+    serviceName: service,
+    fingerprint,
+    onsetAt: new Date(onset),
   }))
 
 /** Null while Redis does not answer, too: sagas are compared all the same. */

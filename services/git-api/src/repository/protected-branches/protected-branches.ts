@@ -160,7 +160,8 @@ export async function protectOneBranch(
     const { allowForcePush, codeOwnerApprovalRequired } = branch
     const levels = levelsOfBranch(branch)
     return {
-      ...{ allowForcePush, codeOwnerApprovalRequired },
+      allowForcePush,
+      codeOwnerApprovalRequired,
       levels: {
         ...levels,
         ...(push !== undefined && { push: levelFor(push) }),

@@ -49,7 +49,9 @@ function SagaList() {
       title="Sagas"
       actions={
         <Actions
-          {...{ list, isPaused, setIsPaused }}
+          list={list}
+          isPaused={isPaused}
+          setIsPaused={setIsPaused}
           exported={{ tenant: search.tenant, ...filter }}
           tenant={search.tenant}
           may={{
