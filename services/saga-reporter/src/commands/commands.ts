@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Rows, sqlStateOf, sqlStates } from '@switchyard/db'
+import { sqlStateOf, sqlStates } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
 import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
@@ -15,15 +15,13 @@ import {
 import {
   type BatchDecision,
   type BatchKey,
-  type CommandFilter,
   type CommandKey,
+  changeBatchByDecision,
+  changeByDecision,
   type Decision,
-  decideCommand,
-  decideCommandsOfBatch,
   findBatch,
   getCommand,
   insertCommands,
-  listCommands,
   type Operator,
   type SagaCommand,
   settleCommands,
@@ -31,7 +29,7 @@ import {
 import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './targets.js'
 import type { CommandWaiting } from './waiting.js'
 
-export type { BatchDecision, Decision, Operator } from './store.js'
+export { type BatchDecision, type Decision, getCommand, listCommands, type Operator } from './store.js'
 
 /** Commands of one operator that have not ended. */
 const openMax = 1000
@@ -166,24 +164,13 @@ export async function requestBatch(
   return { ...plan, batchId, created: created.length }
 }
 
-/** @throws DomainError not-found */
-export const findCommand = (database: Readable, key: CommandKey): Promise<SagaCommand> =>
-  getCommand(database, key)
-
-/** A page of commands, the newest first, and how many there are. */
-export const pageCommands = (
-  database: Readable,
-  filter: CommandFilter,
-  rows: Rows,
-): Promise<{ commands: SagaCommand[]; total: number }> => listCommands(database, filter, rows)
-
 /**
  * Decides about a command.
  *
  * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its state does not
  *   allow it
  */
-export async function decide(
+export async function decideCommand(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
   key: CommandKey,
   decision: Decision,
@@ -192,7 +179,7 @@ export async function decide(
 ): Promise<SagaCommand> {
   const command = await getCommand(database, key)
   requireOtherThanAuthor(decision, command, operator)
-  const changed = await decideCommand(database, key, decision, operator, expiresInSeconds).catch(
+  const changed = await changeByDecision(database, key, decision, operator, expiresInSeconds).catch(
     (error: unknown) => {
       throw sqlStateOf(error) === sqlStates.uniqueViolation ? conflict(problems.busy) : error
     },
@@ -217,7 +204,7 @@ export async function decideBatch(
   const batch = await findBatch(database, key)
   if (!batch) throw notFound('Batch')
   requireOtherThanAuthor(decision, batch, operator)
-  const changed = await decideCommandsOfBatch(database, key, decision, operator)
+  const changed = await changeBatchByDecision(database, key, decision, operator)
   if (changed.length === 0) throw conflict(`No command of the batch can be ${participles[decision]} any more`)
   waiting.announce(changed)
   return { batchId: key.batchId, decided: changed.length, leftOut: batch.size - changed.length }

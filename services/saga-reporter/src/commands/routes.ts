@@ -23,11 +23,11 @@ import {
   type BatchDecision,
   type CommandDependencies,
   type Decision,
-  decide,
   decideBatch,
-  findCommand,
+  decideCommand,
+  getCommand,
+  listCommands,
   type Operator,
-  pageCommands,
   planBatch,
   requestBatch,
   requestCommand,
@@ -62,9 +62,9 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
       ),
     ),
     tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
-    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
-    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
-    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideAboutCommand(dependencies, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideAboutCommand(dependencies, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideAboutCommand(dependencies, 'withdraw')),
     tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
     tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
     tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
@@ -158,7 +158,7 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
     replies: { 200: z.array(commandShape) },
     input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
     async handle({ id, tenant, ...page }, _caller, call) {
-      const { commands, total } = await pageCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      const { commands, total } = await listCommands(database, { tenant, sagaId: id }, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -176,7 +176,7 @@ const listAllCommands = ({ database }: CommandDependencies) =>
     }),
     async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
       const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
-      const { commands, total } = await pageCommands(database, filter, rowsOf(page))
+      const { commands, total } = await listCommands(database, filter, rowsOf(page))
       return pageReply(commands.map(presentCommand), page, total, call)
     },
   })
@@ -186,7 +186,7 @@ const getOneCommand = ({ database }: CommandDependencies) =>
     summary: 'One command',
     replies: { 200: commandShape },
     input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key) => ok(presentCommand(await findCommand(database, key))),
+    handle: async (key) => ok(presentCommand(await getCommand(database, key))),
   })
 
 const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
@@ -195,14 +195,14 @@ const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
   withdraw: 'Take back a command that no orchestrator has',
 }
 
-const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+const decideAboutCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
   endpoint({
     summary: summaries[decision],
     replies: { 200: commandShape },
     refusals: [409],
     input: z.object({ id: commandId(), ...tenantParameter }),
     handle: async (key, caller: Caller, call) =>
-      ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
+      ok(presentCommand(await decideCommand(dependencies, key, decision, operatorOf(caller, call)))),
   })
 
 const batchSummaries: Record<BatchDecision, string> = {
@@ -233,7 +233,7 @@ const deliverAgain = (dependencies: CommandDependencies) =>
     handle: async ({ expires_in, ...key }, caller: Caller, call) =>
       ok(
         presentCommand(
-          await decide(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
+          await decideCommand(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
         ),
       ),
   })

@@ -237,7 +237,7 @@ const decisions = {
 type DecidedState = Pick<(typeof decisions)[Decision], 'isPossible' | 'assignments'>
 
 /** @param which SQL of the commands, by `$2` */
-const decide = ({ isPossible, assignments }: DecidedState, which: string) =>
+const decisionSql = ({ isPossible, assignments }: DecidedState, which: string) =>
   `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
      decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
      decided_at = CASE WHEN $3 THEN now() ELSE c.decided_at END
@@ -251,7 +251,7 @@ const isApproval = (decision: Decision) => decision === 'approve' || decision ==
  *
  * @param expiresInSeconds from when on the command is not handed out; null: as before
  */
-export const decideCommand = (
+export const changeByDecision = (
   { pool }: Readable,
   { tenant, id }: CommandKey,
   decision: Decision,
@@ -259,7 +259,7 @@ export const decideCommand = (
   expiresInSeconds: number | null = null,
 ): Promise<SagaCommand | null> =>
   inPoolTransaction(pool, async (client) => {
-    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.id = $2'), [
+    const { rows } = await client.query<SagaCommand>(decisionSql(decisions[decision], 'c.id = $2'), [
       tenant,
       id,
       isApproval(decision),
@@ -298,14 +298,14 @@ const batchEvents = {
 export type BatchDecision = keyof typeof batchEvents
 
 /** Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one entry for all of them. */
-export const decideCommandsOfBatch = (
+export const changeBatchByDecision = (
   { pool }: Readable,
   { tenant, batchId }: BatchKey,
   decision: BatchDecision,
   operator: Operator,
 ): Promise<SagaCommand[]> =>
   inPoolTransaction(pool, async (client) => {
-    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.batch_id = $2'), [
+    const { rows } = await client.query<SagaCommand>(decisionSql(decisions[decision], 'c.batch_id = $2'), [
       tenant,
       batchId,
       isApproval(decision),
