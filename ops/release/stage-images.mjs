@@ -13,8 +13,19 @@ const architectures = { amd64: 'x64', arm64: 'arm64' }
 
 /** Debian's packages that an installation runs, and libraries that Node and PostgreSQL need. */
 const wanted = [
-  ...['base-files', 'bzip2', 'ca-certificates', 'coreutils', 'dash', 'git', 'libjemalloc2', 'libstdc++6'],
-  ...['procps', 'redis-tools', 'tini', 'util-linux', 'zlib1g'],
+  'base-files',
+  'bzip2',
+  'ca-certificates',
+  'coreutils',
+  'dash',
+  'git',
+  'libjemalloc2',
+  'libstdc++6',
+  'procps',
+  'redis-tools',
+  'tini',
+  'util-linux',
+  'zlib1g',
 ]
 
 const user = 1000

@@ -73,8 +73,12 @@ export function listParts(root) {
     output: 'packages/cli/src/generated',
     cwd: 'packages/cli',
     command: [
-      ...[node, 'node_modules/openapi-typescript/bin/cli.js', '../contracts/openapi.json'],
-      ...['--default-non-nullable=false', '--output', 'src/generated/api.d.ts'],
+      node,
+      'node_modules/openapi-typescript/bin/cli.js',
+      '../contracts/openapi.json',
+      '--default-non-nullable=false',
+      '--output',
+      'src/generated/api.d.ts',
     ],
   })
   parts.set('clients', {

@@ -60,7 +60,10 @@ const inspected = (service: string, format: string) =>
 
 const redisCli = (commands: string) =>
   engine.podman(
-    ...['exec', installed.containerOf('redis'), 'sh', '-c'],
+    'exec',
+    installed.containerOf('redis'),
+    'sh',
+    '-c',
     `export REDISCLI_AUTH="$(cat /run/secrets/redis_password)"; ${commands}`,
   )
 
@@ -206,7 +209,12 @@ describe('an upgrade of one service', () => {
     const replace = (version: string) =>
       installed.composeWith(
         { SWITCHYARD_VERSION: version },
-        ...['up', '--detach', '--no-build', '--no-deps', '--wait', 'git-api'],
+        'up',
+        '--detach',
+        '--no-build',
+        '--no-deps',
+        '--wait',
+        'git-api',
       )
     await replace('next')
     await expectReady()

@@ -95,15 +95,15 @@ const document = JSON.parse(
 ) as { paths: Record<string, Record<string, unknown>> }
 
 const fixed: Record<string, string> = {
-  ...{
-    branch: 'main',
-    tag_name: 'v1',
-    file_path: 'a.txt',
-    format: 'tar',
-    rest: 'assets/links',
-    filename: 'a.bin',
-  },
-  ...{ package_name: 'app', package_version: '1.0', file_name: 'app.bin' },
+  branch: 'main',
+  tag_name: 'v1',
+  file_path: 'a.txt',
+  format: 'tar',
+  rest: 'assets/links',
+  filename: 'a.bin',
+  package_name: 'app',
+  package_version: '1.0',
+  file_name: 'app.bin',
 }
 /** The list that has the value of a parameter of a path in its first row, and the field. */
 const listed: Record<string, [string, string]> = {

@@ -106,8 +106,13 @@ function bodyOf({ requestBody }: Operation): fc.Arbitrary<Body> {
 }
 
 const otherTypes = [
-  ...['application/x-www-form-urlencoded', 'multipart/form-data', 'multipart/form-data; boundary=x'],
-  ...['application/json; charset=utf-16', 'text/plain', 'application/octet-stream', 'x'],
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=utf-16',
+  'text/plain',
+  'application/octet-stream',
+  'x',
 ]
 
 /** A value of a schema in which some part may be odd. */

@@ -32,7 +32,12 @@ export async function startContainer(
       'buildah',
       [
         'run',
-        ...['--isolation', 'oci', '--runtime', 'runc', '--network', 'host'],
+        '--isolation',
+        'oci',
+        '--runtime',
+        'runc',
+        '--network',
+        'host',
         ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
         ...Object.entries(volumes).flatMap(([target, source]) => ['--volume', `${source}:${target}`]),
         name,

@@ -88,7 +88,10 @@ export class Saga {
     const { parameter, name } = step
     void this.#reporter.activityExecuteStarted({
       ...about,
-      ...{ order, timeOutSeconds: 30, parameter, tags: { step: name } },
+      order,
+      timeOutSeconds: 30,
+      parameter,
+      tags: { step: name },
     })
     try {
       const result = await step.execute()

@@ -139,16 +139,23 @@ describe('docker-compose.yml', () => {
   const wrong = '\u0001 =?'
   /** Settings that take any text: names of hosts, files, folders and groups, passwords and tokens. */
   const anyText = [
-    ...['HOST', 'GRPC_HOST', 'SWITCHYARD_DATA', 'SWITCHYARD_TOOLS', 'SWITCHYARD_STORAGE_ROOT', 'WORKER_TAG'],
-    ...['SAGA_TLS_CERT_FILE', 'SAGA_TLS_KEY_FILE', 'SAGA_TLS_CLIENT_CA_FILE'],
-    ...['OIDC_CLIENT_SECRET', 'OIDC_ADMIN_GROUPS', 'OIDC_ALLOWED_GROUPS'],
-    ...[
-      'RESTIC_REPOSITORY',
-      'RESTIC_PASSWORD',
-      'AWS_ACCESS_KEY_ID',
-      'AWS_SECRET_ACCESS_KEY',
-      'AWS_DEFAULT_REGION',
-    ],
+    'HOST',
+    'GRPC_HOST',
+    'SWITCHYARD_DATA',
+    'SWITCHYARD_TOOLS',
+    'SWITCHYARD_STORAGE_ROOT',
+    'WORKER_TAG',
+    'SAGA_TLS_CERT_FILE',
+    'SAGA_TLS_KEY_FILE',
+    'SAGA_TLS_CLIENT_CA_FILE',
+    'OIDC_CLIENT_SECRET',
+    'OIDC_ADMIN_GROUPS',
+    'OIDC_ALLOWED_GROUPS',
+    'RESTIC_REPOSITORY',
+    'RESTIC_PASSWORD',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_DEFAULT_REGION',
   ]
   /** The services that get these look at them. */
   const handedOn = ['SWITCHYARD_ROOT_TOKEN', 'WEBHOOK_SECRET_KEYS']

@@ -81,8 +81,13 @@ async function postStatus(sha: string, state: StatusBody['state'], options: Stat
   const { api, show } = sessionOf(command)
   const { project: id, name, ref, description, coverage } = options
   const body = {
-    ...{ state, name, ref, description, coverage },
-    ...{ target_url: options.targetUrl, pipeline_id: options.pipelineId },
+    state,
+    name,
+    ref,
+    description,
+    coverage,
+    target_url: options.targetUrl,
+    pipeline_id: options.pipelineId,
   }
   const set = await dataOf(api.POST('/projects/{id}/statuses/{sha}', { params: { path: { id, sha } }, body }))
   show(
@@ -102,8 +107,15 @@ async function startDeployment(environment: string, options: DeployOptions, comm
   const { api, show } = sessionOf(command)
   const { project: id, sha, ref, tag = false, enforce, sagaId, sagaTenant } = options
   const body = {
-    ...{ environment, sha, ref, tag, enforce, status: 'running' as const },
-    ...{ saga_id: sagaId, saga_tenant: sagaTenant, services: options.service },
+    environment,
+    sha,
+    ref,
+    tag,
+    enforce,
+    status: 'running' as const,
+    saga_id: sagaId,
+    saga_tenant: sagaTenant,
+    services: options.service,
   }
   const made = await dataOf(api.POST('/projects/{id}/deployments', { params: { path: { id } }, body }))
   show(made, String(made.id))

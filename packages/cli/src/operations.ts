@@ -65,7 +65,12 @@ async function listQueues({ source }: { source?: string }, command: Command) {
     api.GET('/jobqueue/queue_metrics', { params: { query: { source, extended: true } } }),
   )
   const rows = Object.entries(found.queues).map(([name, queue]) => [
-    ...[name, queue.backlog, queue.latency, queue.busy, queue.processed, queue.failed],
+    name,
+    queue.backlog,
+    queue.latency,
+    queue.busy,
+    queue.processed,
+    queue.failed,
     queue.paused ? 'paused' : '',
   ])
   const headings = ['QUEUE', 'BACKLOG', 'LATENCY', 'BUSY', 'PROCESSED', 'FAILED', 'STATE']
@@ -103,8 +108,12 @@ async function listBanners({ limit }: { limit: number }, command: Command) {
   const { api, show } = sessionOf(command)
   const banners = await dataOf(api.GET('/broadcast_messages', { params: { query: { per_page: limit } } }))
   const rows = banners.map((banner) => [
-    ...[banner.id, banner.active ? 'on' : '', instant(banner.starts_at), instant(banner.ends_at)],
-    ...[banner.target_path, banner.message],
+    banner.id,
+    banner.active ? 'on' : '',
+    instant(banner.starts_at),
+    instant(banner.ends_at),
+    banner.target_path,
+    banner.message,
   ])
   const headings = ['ID', 'STATE', 'STARTS', 'ENDS', 'PAGES', 'MESSAGE']
   show(banners, banners.length > 0 ? table(headings, rows) : 'There are no banners.')

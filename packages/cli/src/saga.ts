@@ -65,13 +65,24 @@ async function listSagas(options: ListOptions, command: Command) {
   const { api, show } = sessionOf(command)
   const { tenant, status, outcome, flag, service, search, since, limit } = options
   const query = {
-    ...{ tenant, status, outcome, search, service_name: service, created_after: since, per_page: limit },
+    tenant,
+    status,
+    outcome,
+    search,
+    service_name: service,
+    created_after: since,
+    per_page: limit,
     ...(flag && { [flag]: true }),
   }
   const sagas = await dataOf(api.GET('/sagas', { params: { query } }))
   const rows = sagas.map((saga) => [
-    ...[saga.saga_id, saga.service_name, saga.status, saga.outcome, flagsOf(saga)],
-    ...[duration(saga.duration_ms ?? 0), instant(saga.first_seen_at)],
+    saga.saga_id,
+    saga.service_name,
+    saga.status,
+    saga.outcome,
+    flagsOf(saga),
+    duration(saga.duration_ms ?? 0),
+    instant(saga.first_seen_at),
   ])
   const headings = ['SAGA', 'SERVICE', 'STATUS', 'OUTCOME', 'FLAGS', 'DURATION', 'FIRST SEEN']
   show(sagas, sagas.length > 0 ? table(headings, rows) : 'No saga is found.')

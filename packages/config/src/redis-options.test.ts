@@ -33,7 +33,11 @@ describe('redisOptions', () => {
     for (const scheme of ['rediss+sentinel', 'REDISS+Sentinel'])
       expect(redisOptions(`${scheme}://s1/main`)).toMatchObject({
         sentinels: [{ host: 's1', port: 26_379 }],
-        ...{ name: 'main', db: 0, tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
+        name: 'main',
+        db: 0,
+        tls: {},
+        sentinelTLS: {},
+        enableTLSForSentinelMode: true,
       })
   })
 })

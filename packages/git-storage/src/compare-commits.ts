@@ -12,7 +12,7 @@ const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '-
 /** What a comparison of commits with their first parents tells of each, as flags of `git diff-tree`. */
 export const comparisons = {
   numstat: ['--numstat'],
-  patch: [...['-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv', '--full-index']],
+  patch: ['-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv', '--full-index'],
   /** The list of changed files with the numbers of lines that were added and removed in each, without patches. */
   changes: ['-z', '--raw', '--numstat', '--full-index'],
   /** The list of changed files without patches. It reads no file, so it finds only renames that keep the content. */

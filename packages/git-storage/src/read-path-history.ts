@@ -94,7 +94,9 @@ async function followByGit(repository: Repository, query: PathHistoryQuery): Pro
     command: 'log',
     flags: [
       ...flags,
-      ...['--format=%H', '--follow', ...parentFlags(query)],
+      '--format=%H',
+      '--follow',
+      ...parentFlags(query),
       ...(tip === null ? everyReference : []),
     ],
     revisions: tip === null ? [] : [tip],
@@ -132,7 +134,9 @@ async function changesAmong(
   const flags = [
     ...(most === Number.POSITIVE_INFINITY ? [] : [`--max-count=${most}`]),
     // In front of `--max-count`, `--no-walk` would not count.
-    ...['--no-walk=unsorted', '--stdin', ...parentFlags(query)],
+    '--no-walk=unsorted',
+    '--stdin',
+    ...parentFlags(query),
   ]
   const input = Buffer.concat([Buffer.from(`${commits.join('\n')}\n`), Buffer.from(stdin)])
   return run(repository, { command: 'rev-list', flags, ...(paths && { paths }) }, { stdin: input })

@@ -94,8 +94,18 @@ interface WantedLines extends FileQuery {
 async function grep(repository: Repository, commitId: string, { text, filters, wanted }: WantedLines) {
   if (wanted.length === 0) return { found: [], isWhole: true }
   const flags = [
-    ...['--fixed-strings', '--ignore-case', '-I', '--line-number', '--null', '--full-name', '--no-color'],
-    ...[`--context=${contextLines}`, `--max-count=${linesPerFileMax}`, '--threads=1', '-f', '-'],
+    '--fixed-strings',
+    '--ignore-case',
+    '-I',
+    '--line-number',
+    '--null',
+    '--full-name',
+    '--no-color',
+    `--context=${contextLines}`,
+    `--max-count=${linesPerFileMax}`,
+    '--threads=1',
+    '-f',
+    '-',
   ]
   const paths = filters.length === 0 ? [] : (argumentsOf(wanted) ?? [])
   const command = { command: 'grep', flags: [...flags, commitId], paths }

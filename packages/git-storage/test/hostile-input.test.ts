@@ -77,9 +77,32 @@ test('an argument that is longer than the operating system takes is refused, and
 test('nothing a caller names is read by git as an option, a range, or an expression', async () => {
   const target = join(bare.path, 'injected')
   const hostile = [
-    ...['-n1', '--all', `--output=${target}`, '--upload-pack=touch', '--', '-', 'main --all', 'main\n--all'],
-    ...['main..main', '^main', 'main^@', 'main@{0}', 'main@{upstream}', ':/text', 'main:a', 'HEAD^{tree}'],
-    ...['main\0', '', ' ', '*', 'refs/heads/*', '../main', 'main.lock', '\u2026', '$(touch x)', '`id`'],
+    '-n1',
+    '--all',
+    `--output=${target}`,
+    '--upload-pack=touch',
+    '--',
+    '-',
+    'main --all',
+    'main\n--all',
+    'main..main',
+    '^main',
+    'main^@',
+    'main@{0}',
+    'main@{upstream}',
+    ':/text',
+    'main:a',
+    'HEAD^{tree}',
+    'main\0',
+    '',
+    ' ',
+    '*',
+    'refs/heads/*',
+    '../main',
+    'main.lock',
+    '\u2026',
+    '$(touch x)',
+    '`id`',
   ]
   for (const name of hostile) {
     expect(await findCommit(repository, name), name).toBeNull()
@@ -108,30 +131,32 @@ test('nothing a caller names is read by git as an option, a range, or an express
 })
 
 const disguises = [
-  ...[
-    '.git',
-    '.GIT',
-    '.Git',
-    '.gIt',
-    'git~1',
-    'GIT~1',
-    '.git.',
-    '.git ',
-    '.git. . ',
-    '.git::$INDEX_ALLOCATION',
-  ],
-  ...[
-    '.git:stream',
-    '.g\u200cit',
-    '.\u200dGIT',
-    '\ufeff.git',
-    '.git\u206f',
-    '.\u202egit',
-    '.gi\u200et',
-    '..',
-    '.',
-  ],
-  ...['.git\\x', 'a\\.git\\config', 'a\\git~1', '.git\u200c\u200d', '.git .', 'git~1.', 'git~1 '],
+  '.git',
+  '.GIT',
+  '.Git',
+  '.gIt',
+  'git~1',
+  'GIT~1',
+  '.git.',
+  '.git ',
+  '.git. . ',
+  '.git::$INDEX_ALLOCATION',
+  '.git:stream',
+  '.g\u200cit',
+  '.\u200dGIT',
+  '\ufeff.git',
+  '.git\u206f',
+  '.\u202egit',
+  '.gi\u200et',
+  '..',
+  '.',
+  '.git\\x',
+  'a\\.git\\config',
+  'a\\git~1',
+  '.git\u200c\u200d',
+  '.git .',
+  'git~1.',
+  'git~1 ',
 ]
 const harmless = [
   '.gitt',
@@ -307,8 +332,14 @@ test('no hook and no program that a stored repository names is ever run', async 
     expect((await readDiff(reader, ours))[0]?.patch).toContain('+1 ours')
     expect((await readStats(reader, [ours])).get(ours)).toMatchObject({ additions: 1 })
     const picked = await pickCommit(reader, {
-      ...{ branch: 'hooks', tip: ours, pick, author: who, committer: who, message: 'm' },
-      ...{ isRevert: false, dryRun: false },
+      branch: 'hooks',
+      tip: ours,
+      pick,
+      author: who,
+      committer: who,
+      message: 'm',
+      isRevert: false,
+      dryRun: false,
     })
     expect(picked.outcome).toBe('picked')
     await keepCommit(reader, ours)

@@ -106,18 +106,16 @@ test('the number of commits is right after the tip that was counted before is go
   const total = async (revision: string) =>
     (await listCommits(repository, { revision, skip: 0, take: 1 })).total
   const gone = await bare.git(
-    ...[
-      '-c',
-      'user.name=a',
-      '-c',
-      'user.email=a@x',
-      'commit-tree',
-      '-p',
-      'main',
-      '-m',
-      'gone',
-      'main^{tree}',
-    ],
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@x',
+    'commit-tree',
+    '-p',
+    'main',
+    '-m',
+    'gone',
+    'main^{tree}',
   )
   const before = await total('main')
   expect(await total(gone)).toBe(Number(before) + 1)

@@ -89,10 +89,32 @@ describe('revisions', () => {
 
   test('other references, other spellings and files of git name nothing', async () => {
     const names = [
-      ...['heads/main', 'tags/main', 'refs/main', 'remotes/main', 'refs/remotes/main/HEAD', 'stash'],
-      ...['refs/stash', 'merge-requests/1/head', 'refs/merge-requests/1/head', 'notes/commits', 'FETCH_HEAD'],
-      ...['refs/notes/commits', 'main@{0}', 'main@{1}', '@{-1}', ':/two', 'main^{/two}', 'main:', 'twice'],
-      ...['refs/heads/gone', 'refs/heads/twice', 'refs/tags', 'gone', 'abc', '0'.repeat(40), 'main..main'],
+      'heads/main',
+      'tags/main',
+      'refs/main',
+      'remotes/main',
+      'refs/remotes/main/HEAD',
+      'stash',
+      'refs/stash',
+      'merge-requests/1/head',
+      'refs/merge-requests/1/head',
+      'notes/commits',
+      'FETCH_HEAD',
+      'refs/notes/commits',
+      'main@{0}',
+      'main@{1}',
+      '@{-1}',
+      ':/two',
+      'main^{/two}',
+      'main:',
+      'twice',
+      'refs/heads/gone',
+      'refs/heads/twice',
+      'refs/tags',
+      'gone',
+      'abc',
+      '0'.repeat(40),
+      'main..main',
     ]
     for (const name of names) await expectCommit(name, undefined)
   })

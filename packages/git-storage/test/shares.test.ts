@@ -102,9 +102,7 @@ test('an answer that needs more memory than usual gets it when the budget allows
   const large = (await bare.feed('x'.repeat(60 * mebibyte), 'hash-object', '-w', '--stdin')).trim()
   const patch = { command: 'diff-tree', flags: ['--stdin', '--root', '-p', '--binary'] }
   const tree = (await bare.feed(`100644 blob ${large}\tlarge\n`, 'mktree')).trim()
-  const commit = await bare.git(
-    ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
-  )
+  const commit = await bare.git('-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree)
   const ask = () =>
     runGitOk(context, patch, {
       stdin: `${commit}\n`,
@@ -139,9 +137,7 @@ test('what is asked about every reference is asked once, until a reference moves
   expect(await listCommits(repository, query)).toMatchObject({ total: 0 })
   const blob = (await bare.feed('x', 'hash-object', '-w', '--stdin')).trim()
   const tree = (await bare.feed(`100644 blob ${blob}\tfresh\n`, 'mktree')).trim()
-  const commit = await bare.git(
-    ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
-  )
+  const commit = await bare.git('-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree)
   await bare.git('update-ref', 'refs/keep-around/x', commit)
   expect(await listCommits(repository, query)).toMatchObject({ total: 0 })
   const { total } = await listCommits(repository, { revision: 'HEAD', all: true, skip: 0, take: 1 })

@@ -43,7 +43,12 @@ async function commit(engine: number, branch: string, tip: string | null, action
   const repository = repositoryOf(engine)
   const parent = tip ?? (await findBranchTip(repository, 'main'))
   return writeCommit(repository, {
-    ...{ branch, tip, parent, author: who, committer: who, message: `by ${engine}` },
+    branch,
+    tip,
+    parent,
+    author: who,
+    committer: who,
+    message: `by ${engine}`,
     edits: readActions(actions),
   })
 }
@@ -93,8 +98,14 @@ test('commits and cherry-picks of two processes to one branch all land, and each
     ...[0, 1, 2, 3, 4, 5].map((n) => commit(n, 'both', start, [create(`made/${n}`, `${n}`)])),
     ...picks.map((pick, n) =>
       pickCommit(repositoryOf(n), {
-        ...{ branch: 'both', tip: start, pick, author: who, committer: who, message: `pick ${n}` },
-        ...{ isRevert: false, dryRun: false },
+        branch: 'both',
+        tip: start,
+        pick,
+        author: who,
+        committer: who,
+        message: `pick ${n}`,
+        isRevert: false,
+        dryRun: false,
       }),
     ),
   ])
@@ -116,15 +127,13 @@ test('ten writers that never pause hardly ever try a commit to their branch in v
     for (let number = 0; number < each; number += 1) {
       const tip = (await findBranchTip(repositoryOf(0), 'busy')) ?? null
       await writeCommit(repositoryOf(0), {
-        ...{
-          branch: 'busy',
-          tip,
-          parent: tip,
-          author: who,
-          committer: who,
-          message: `by ${writer}`,
-          recordIntent,
-        },
+        branch: 'busy',
+        tip,
+        parent: tip,
+        author: who,
+        committer: who,
+        message: `by ${writer}`,
+        recordIntent,
         edits: readActions([create(`${writer}/${number}`, 'b')]),
       })
     }

@@ -35,7 +35,14 @@ afterAll(async () => {
 
 const commitOf = (tree: string, ...parents: string[]) =>
   bare.git(
-    ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@x',
+    'commit-tree',
+    '-m',
+    'm',
+    tree,
     ...parents.flatMap((parent) => ['-p', parent]),
   )
 

@@ -98,7 +98,8 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
     onCommand(handlers, commandOptions = {}) {
       if (closed !== undefined) throw new Error('the client is closed')
       const stop = handleCommands(handlers, commandOptions, {
-        ...{ settings, transport },
+        settings,
+        transport,
         disconnecting: disconnecting.signal,
       })
       stops.push(stop)

@@ -46,7 +46,9 @@ test('comments: on the commit, on a line, read back in order and over all pages'
   }
   const all = await ci().allComments(project.id, commits.side)
   expect(all.map(({ note }) => note)).toEqual([
-    ...['On the whole', 'On a line', ...Array.from({ length: 22 }, (_, index) => `Number ${index + 1}`)],
+    'On the whole',
+    'On a line',
+    ...Array.from({ length: 22 }, (_, index) => `Number ${index + 1}`),
   ])
   expect(await ci().allComments(project.id, commits.first)).toEqual([])
 })

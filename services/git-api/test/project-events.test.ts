@@ -29,7 +29,10 @@ afterAll(async () => {
 const ask = (method: string, path: string, body?: unknown) =>
   outcome(harness.send('owner', method, path, body))
 const deploymentOf = (sha: string, fields: object) => ({
-  ...{ environment: 'review/hooks', sha, ref: 'main', tag: false },
+  environment: 'review/hooks',
+  sha,
+  ref: 'main',
+  tag: false,
   ...fields,
 })
 

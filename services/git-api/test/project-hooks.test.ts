@@ -89,7 +89,10 @@ async function toldOf(event: string, count: number): Promise<ReceivedHook[]> {
 }
 
 const deploymentOf = (sha: string, fields: object) => ({
-  ...{ environment: 'review/hooks', sha, ref: 'main', tag: false },
+  environment: 'review/hooks',
+  sha,
+  ref: 'main',
+  tag: false,
   ...fields,
 })
 

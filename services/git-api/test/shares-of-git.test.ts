@@ -97,7 +97,10 @@ test('fetches without a token count by their address', async () => {
 test('the jobs of one rule and subject share fetches, and stop neither those of another subject nor a user', async () => {
   const rule = { name: 'CI', audience: 'switchyard', claims: { repository: 'acme/engine' } }
   const { status } = await harness.ask('owner', 'POST', `/projects/${stuck.id}/trusted_issuers`, {
-    ...{ ...rule, issuer: issuer.url, access_level: 30, scopes: ['api', 'write_repository'] },
+    ...rule,
+    issuer: issuer.url,
+    access_level: 30,
+    scopes: ['api', 'write_repository'],
   })
   expect(status).toBe(201)
   const leaving = new AbortController()

@@ -73,7 +73,13 @@ describe('the history', () => {
     )
     expect(ask(history, 10, 'reports').map(({ backlog }) => backlog)).toEqual([
       ...Array(6).fill(null),
-      ...[1, 2, 3, 4, 5, 6, 7],
+      1,
+      2,
+      3,
+      4,
+      5,
+      6,
+      7,
     ])
     expect(ask(history, 60).map(({ atMs, backlog }) => [(atMs - startMs) / 1000, backlog])).toEqual([
       [0, 1],

@@ -73,8 +73,18 @@ it('adds what the contract does not know only when it is asked to, behind what i
     failed: null,
   })
   expect(Object.keys(processes[0] ?? {})).toEqual([
-    ...['hostname', 'pid', 'tag', 'started_at', 'queues', 'labels', 'concurrency', 'busy'],
-    ...['identity', 'quiet', 'heartbeat_age', 'rss'],
+    'hostname',
+    'pid',
+    'tag',
+    'started_at',
+    'queues',
+    'labels',
+    'concurrency',
+    'busy',
+    'identity',
+    'quiet',
+    'heartbeat_age',
+    'rss',
   ])
   expect(processes[0]).toMatchObject({ identity: 'vm:17015:1458ed970f45', quiet: false, rss: 27532 * 1024 })
   expect(jobs).toMatchObject({ approximate: false })

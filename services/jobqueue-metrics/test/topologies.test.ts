@@ -86,8 +86,14 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
   const [one, two, three] = [await getFreePort(), await getFreePort(), await getFreePort()]
   const master = await servers.start(one, [...plain, '--port', String(one)])
   const replica = await servers.start(two, [
-    ...[...plain, '--port', String(two), '--replicaof', '127.0.0.1', String(one)],
-    ...['--repl-diskless-sync-delay', '0'],
+    ...plain,
+    '--port',
+    String(two),
+    '--replicaof',
+    '127.0.0.1',
+    String(one),
+    '--repl-diskless-sync-delay',
+    '0',
   ])
   const file = join(servers.folder, 'sentinel.conf')
   await writeFile(

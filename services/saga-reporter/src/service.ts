@@ -22,7 +22,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import { createSecretBox } from '@switchyard/webhooks'
 import { createAdmitReader, createAdmitReporter, type SagaAuth } from './access/access.js'
-import { createCheckArrived } from './access/metadata.js'
+import { addressOf, checkMetadata } from './access/metadata.js'
 import { bulkRoutes } from './bulk/routes.js'
 import { startBulkRunner } from './bulk/run.js'
 import type { CommandDependencies } from './commands/commands.js'
@@ -128,20 +128,23 @@ const openCommands = (config: Config, database: Database, logger: ServiceContext
   needsApproval: config.SAGA_COMMANDS_APPROVAL,
 })
 
-const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, services: GrpcService[]) =>
-  startGrpcServer({
+function startGrpc(config: Config, { health, logger, metrics }: ServiceContext, services: GrpcService[]) {
+  const trustsProxy = config.GRPC_TRUSTED_PROXIES ?? trustsNobody
+  return startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
     services,
     descriptorSet,
     aliases: [olderName],
-    checkArrived: createCheckArrived(config.GRPC_TRUSTED_PROXIES ?? trustsNobody),
+    checkArrived: checkMetadata,
+    addressOf: (metadata, peer) => addressOf(metadata, peer, trustsProxy),
     health,
     logger,
     metrics,
     drainTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   })
+}
 
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database

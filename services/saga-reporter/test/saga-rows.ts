@@ -36,7 +36,10 @@ export async function createTags(
 ): Promise<void> {
   for (const { tenant = 'default', sagaId, tag, firstSeenAt } of tags) {
     await pool.query('INSERT INTO saga_tags (tenant, saga_id, tag, first_seen_at) VALUES ($1, $2, $3, $4)', [
-      ...[tenant, sagaId, tag, firstSeenAt],
+      tenant,
+      sagaId,
+      tag,
+      firstSeenAt,
     ])
   }
 }

@@ -64,7 +64,8 @@ async function begin({ client }: GitApi): Promise<{ template: number; token: str
   const post = async <Answer>(path: string, fields: object) =>
     JSON.parse(expectAnswer(await client.post(`/api/v4${path}`, fields))) as Answer
   const { id: template } = await post<{ id: number }>('/projects', {
-    ...{ name: 'template', initialize_with_readme: true },
+    name: 'template',
+    initialize_with_readme: true,
   })
   const ids: number[] = []
   for (let number = 0; number < users; number += 1) {

@@ -45,9 +45,18 @@ const plantedSagas = `INSERT INTO sagas
 /** Compares a deployment of a service as the worker does when the window after it is full. @returns milliseconds, and whether something was found */
 async function attribute(service: string, finishedAt: Date) {
   const deployment = {
-    ...{ projectId: 1, id: 1, iid: 1, sha: '0'.repeat(40), ref: 'main', pathWithNamespace: 'root/shop' },
-    ...{ environment: { name: 'production', tier: 'production' }, services: [service] },
-    ...{ createdAt: new Date(finishedAt.getTime() - minuteMs), finishedAt, known: [], knownQueues: [] },
+    projectId: 1,
+    id: 1,
+    iid: 1,
+    sha: '0'.repeat(40),
+    ref: 'main',
+    pathWithNamespace: 'root/shop',
+    environment: { name: 'production', tier: 'production' },
+    services: [service],
+    createdAt: new Date(finishedAt.getTime() - minuteMs),
+    finishedAt,
+    known: [],
+    knownQueues: [],
   }
   const startedMs = performance.now()
   const now = new Date(finishedAt.getTime() + windowMs)
@@ -112,8 +121,11 @@ async function measureReports(): Promise<void> {
     runs += 1
     const [before, databaseBefore] = [usageOf(reporter.pid).cpuSeconds, cpuSecondsOfTree(databases.pid)]
     const result = await load.run({
-      ...{ port: reporter.port, seconds: Number(options.seconds), warmUpSeconds: 2 },
-      ...{ runDigits: `${1_000_000 + runs}`, ...loads[kind] },
+      port: reporter.port,
+      seconds: Number(options.seconds),
+      warmUpSeconds: 2,
+      runDigits: `${1_000_000 + runs}`,
+      ...loads[kind],
     })
     const perEvent = (seconds: number) => (seconds * 1e6) / result.acknowledged
     return {

@@ -56,7 +56,10 @@ try {
   const old = shipped.slice(0, 1)
   await applyMigrations(postgres.url, { shipped: old })
   const database = createDatabase({
-    ...{ url: postgres.url, poolSizeMax: 2, applicationName: 'bench', answerTimeoutMs: 0 },
+    url: postgres.url,
+    poolSizeMax: 2,
+    applicationName: 'bench',
+    answerTimeoutMs: 0,
   })
   const { rows } = await database.pool.query('SELECT FROM sagas LIMIT 1')
   if (rows.length === 0) await fill(database, console.error)

@@ -181,11 +181,17 @@ const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buff
 /** A request for an unknown method; it puts the headers that never change into the dynamic table of HPACK. */
 const firstHeaders = (authority: string): Buffer =>
   Buffer.concat([
-    ...[pathName, text('/switchyard.bench/None')],
-    ...[Buffer.from([0x41]), text(authority)],
-    ...[Buffer.from([0x7a]), text('grpc-switchyard-bench/1.0')],
-    ...[Buffer.from([0x5f]), text('application/grpc')],
-    ...[Buffer.from([0x40]), text('te'), text('trailers')],
+    pathName,
+    text('/switchyard.bench/None'),
+    Buffer.from([0x41]),
+    text(authority),
+    Buffer.from([0x7a]),
+    text('grpc-switchyard-bench/1.0'),
+    Buffer.from([0x5f]),
+    text('application/grpc'),
+    Buffer.from([0x40]),
+    text('te'),
+    text('trailers'),
   ])
 
 /** The path, and the last four entries of the dynamic table, the oldest first. */

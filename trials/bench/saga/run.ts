@@ -72,7 +72,11 @@ function say(what: string, ratios: number[]): void {
 /** Ratios of events a second, each from two measurements of the same round. */
 async function measureThroughput(subjects: Record<Side, Subject>): Promise<void> {
   const perSecond: Record<Side | 'unnest', number[]> = {
-    ...{ echo: [], single: [], 'insert-each': [], batch: [], unnest: [] },
+    echo: [],
+    single: [],
+    'insert-each': [],
+    batch: [],
+    unnest: [],
   }
   // The first round compiles the code, and leaves the rows that the plain inserts write.
   for (const side of sides) await measure(side, subjects[side])

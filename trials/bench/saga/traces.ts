@@ -77,7 +77,12 @@ export function traceOf(saga: number, runDigits: string): TraceEvent[] {
 
 /** The event in a batch. */
 export const reportedEvent = ({ method, request }: TraceEvent): ReportedEvent => ({
-  ...{ id: '', time: undefined, tags: [], tenant: '', traceParent: '', parentSagaId: '' },
+  id: '',
+  time: undefined,
+  tags: [],
+  tenant: '',
+  traceParent: '',
+  parentSagaId: '',
   [method]: request,
 })
 

@@ -47,8 +47,12 @@ export async function startGitApi(databaseUrl: string) {
   const commit = await api<{ id: string }>('GET', `/projects/${project.id}/repository/commits/main`)
   const job = { sub: 'repo:acme/engine', aud: 'switchyard', repository: 'acme/engine' }
   await api('POST', `/projects/${project.id}/trusted_issuers`, {
-    ...{ name: 'bench', issuer: issuer.url, audience: job.aud, claims: { repository: job.repository } },
-    ...{ access_level: 30, scopes: ['api'] },
+    name: 'bench',
+    issuer: issuer.url,
+    audience: job.aud,
+    claims: { repository: job.repository },
+    access_level: 30,
+    scopes: ['api'],
   })
   let runs = 0
   return {

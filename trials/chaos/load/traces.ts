@@ -50,9 +50,11 @@ export function traceOf(sagaId: string, number: number): Trace {
     {
       final: 'Ended succeeded',
       steps: [
-        ...[...begun, failed],
+        ...begun,
+        failed,
         step('activityRetried', { ...b, phase: 'execute', retries: 1, attempt: 1 }),
-        ...[step('activityEnded', { ...b, result: 'paid', attempt: 1 }), ended],
+        step('activityEnded', { ...b, result: 'paid', attempt: 1 }),
+        ended,
       ],
     },
     {

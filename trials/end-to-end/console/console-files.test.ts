@@ -67,7 +67,10 @@ async function slowDown(page: Page): Promise<void> {
   const latency = 300
   const network = await page.context().newCDPSession(page)
   await network.send('Network.emulateNetworkConditions', {
-    ...{ offline: false, latency, downloadThroughput: -1, uploadThroughput: 100_000 },
+    offline: false,
+    latency,
+    downloadThroughput: -1,
+    uploadThroughput: 100_000,
   })
   const fetchMs = () =>
     page.evaluate(async () => {
@@ -187,7 +190,8 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
   it('wait on the page when the session ends, and go on after signing in again', async () => {
     const make = () =>
       api<{ id: number; token: string }>('POST', '/users/1/personal_access_tokens', {
-        ...{ name: 'short', scopes: ['api'] },
+        name: 'short',
+        scopes: ['api'],
       })
     const [first, second] = [await make(), await make()]
     await as(

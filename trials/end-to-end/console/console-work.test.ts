@@ -282,7 +282,14 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
         expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toMatch(/^Not/)
       }
       expect(await tabsOf(page)).toEqual([
-        ...['Files', 'Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Delivery', 'Releases'],
+        'Files',
+        'Commits',
+        'Branches',
+        'Compare',
+        'Pipelines',
+        'Deployments',
+        'Delivery',
+        'Releases',
       ])
       await page.goto(`/console${shopPage}/settings`)
       await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
@@ -333,10 +340,13 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
 
   it('show a guest of a private project its releases, and ask the API for nothing that it refuses', async () => {
     const guest = await api<{ id: number }>('POST', '/users', {
-      ...{ username: 'gus', name: 'Gus', email: 'gus@example.com' },
+      username: 'gus',
+      name: 'Gus',
+      email: 'gus@example.com',
     })
     const { token } = await api<{ token: string }>('POST', `/users/${guest.id}/personal_access_tokens`, {
-      ...{ name: 'guest', scopes: ['api'] },
+      name: 'guest',
+      scopes: ['api'],
     })
     await api('POST', `${shop}/members`, { user_id: guest.id, access_level: 10 })
     await as(async (page) => {

@@ -58,12 +58,10 @@ async function plantFailure(): Promise<void> {
   const commit = { branch: 'main', commit_message: 'Round down', actions }
   const { id: sha } = await api<{ id: string }>('POST', '/projects/root%2Fshop/repository/commits', commit)
   await api('POST', '/projects/root%2Fshop/impact_rules', {
-    ...{
-      name: 'Stop the line',
-      freeze: true,
-      banner_message: '**{{environment}}** is frozen',
-      dry_run: false,
-    },
+    name: 'Stop the line',
+    freeze: true,
+    banner_message: '**{{environment}}** is frozen',
+    dry_run: false,
   })
   const deployment = { environment: 'production', sha, ref: 'main', tag: false, status: 'success' }
   await api('POST', '/projects/root%2Fshop/deployments', { ...deployment, services: ['billing'] })

@@ -176,8 +176,13 @@ async function writeDeployments(api: Api, project: string, second: string, third
     await api('POST', `${project}/environments`, { name, tier, external_url: `https://${name}.example.com` })
   const deployment = (environment: string, sha: string, status: string, more: object = {}) =>
     api('POST', `${project}/deployments`, {
-      ...{ environment, sha, ref: 'main', tag: false, status },
-      ...{ services: ['booking'], ...more },
+      environment,
+      sha,
+      ref: 'main',
+      tag: false,
+      status,
+      services: ['booking'],
+      ...more,
     })
   await deployment('production', second, 'success')
   await deployment('staging', third, 'running', { saga_id: 'order-1003' })

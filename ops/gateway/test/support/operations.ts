@@ -55,7 +55,10 @@ export const operationsOf = (documents: Partial<Record<ServiceName, Document>>):
   documented.flatMap((service) =>
     Object.entries(documents[service]?.paths ?? {}).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
-        ...{ service, method, path, parameters },
+        service,
+        method,
+        path,
+        parameters,
         ...(requestBody && { requestBody }),
       })),
     ),

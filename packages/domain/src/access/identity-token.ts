@@ -8,8 +8,17 @@ export const identityLifetimeSecondsMax = 3600
 export const clockToleranceSeconds = 60
 /** Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be taken. */
 export const publicKeyAlgorithms = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ]
 export const requiredClaims = ['sub', 'aud', 'exp', 'iat']
 

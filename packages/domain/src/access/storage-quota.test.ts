@@ -48,8 +48,10 @@ describe('a quota', () => {
 
   it('is free of deleted files, until the disk holds twice of it', () => {
     const deleted = (projectReleasedBytes: number, ownerReleasedBytes: number) => ({
-      ...{ projectBytes: 4 * mebibyte, ownerBytes: 4 * mebibyte },
-      ...{ projectReleasedBytes, ownerReleasedBytes },
+      projectBytes: 4 * mebibyte,
+      ownerBytes: 4 * mebibyte,
+      projectReleasedBytes,
+      ownerReleasedBytes,
     })
     expect(quotaRefusal(limits, deleted(15 * mebibyte, 35 * mebibyte), mebibyte)).toBeNull()
     expect(quotaRefusal(limits, deleted(15 * mebibyte, 15 * mebibyte), mebibyte + 1)).toBe(

@@ -104,7 +104,9 @@ async function isOlder(file: string, ms: number): Promise<boolean> {
 async function* listSmallBlobs(repository: string, signal: AbortSignal): AsyncGenerator<string[]> {
   signal.throwIfAborted()
   const flags = [
-    ...['--batch-all-objects', '--unordered', '--buffer'],
+    '--batch-all-objects',
+    '--unordered',
+    '--buffer',
     '--batch-check=%(objectname) %(objecttype) %(objectsize)',
   ]
   const child = spawnGit(argumentsOf(repository, { command: 'cat-file', flags }))

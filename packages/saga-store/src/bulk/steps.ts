@@ -162,7 +162,8 @@ export async function endBulkStep(
        AS given(position, state, error, resolved_at, previous_resolved_at, previous_resolved_by)
      WHERE i.tenant = $1 AND i.job_id = $2 AND i.position = given.position`,
     [
-      ...[tenant, id],
+      tenant,
+      id,
       outcomes.map(({ position }) => position),
       outcomes.map(({ state }) => state),
       outcomes.map(({ error }) => error),
@@ -176,8 +177,13 @@ export async function endBulkStep(
     `UPDATE saga_bulk_jobs SET position = $3, done = done + $4, failed = failed + $5, undone = undone + $6,
        undo_failed = undo_failed + $7 WHERE tenant = $1 AND id = $2`,
     [
-      ...[tenant, id, outcomes.at(-1)?.position],
-      ...[count('done'), count('failed'), count('undone'), count('undo_failed')],
+      tenant,
+      id,
+      outcomes.at(-1)?.position,
+      count('done'),
+      count('failed'),
+      count('undone'),
+      count('undo_failed'),
     ],
   )
 }

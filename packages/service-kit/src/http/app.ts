@@ -197,7 +197,9 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const refused = route.longLived ? new AbortController() : undefined
     boundPath(request.params, parameterNames)
     const call = createCall(request, response, {
-      ...{ caller, parameterNames, externalUrl: options.externalUrl },
+      caller,
+      parameterNames,
+      externalUrl: options.externalUrl,
       refused: refused?.signal,
     })
     const access = await route.guard(call)

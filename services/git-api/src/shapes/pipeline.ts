@@ -9,8 +9,18 @@ import { presentUser, userShape } from './user.js'
 
 /** GitLab's states of pipelines and jobs; those of them that no status can have find nothing. */
 export const pipelineStates = [
-  ...['created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'success', 'failed'],
-  ...['canceling', 'canceled', 'skipped', 'manual', 'scheduled'],
+  'created',
+  'waiting_for_resource',
+  'preparing',
+  'pending',
+  'running',
+  'success',
+  'failed',
+  'canceling',
+  'canceled',
+  'skipped',
+  'manual',
+  'scheduled',
 ] as const
 
 export const listedPipelineShape = pipelineBasicShape

@@ -95,7 +95,12 @@ describe('with erase=true', () => {
   /** Every row that may name a user, as text. */
   async function rowsOfNames(): Promise<string> {
     const tables = [
-      ...['users', 'audit_events', 'sagas', 'saga_notes', 'saga_bulk_jobs', 'saga_bulk_items'],
+      'users',
+      'audit_events',
+      'sagas',
+      'saga_notes',
+      'saga_bulk_jobs',
+      'saga_bulk_items',
       'saga_commands',
     ]
     const texts = await Promise.all(

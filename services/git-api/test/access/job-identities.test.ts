@@ -16,7 +16,10 @@ beforeAll(async () => {
   ;({ project, work } = await pushSample(harness))
   sha = (await work.git('rev-parse', 'main')).trim()
   await harness.ask('owner', 'POST', `/projects/${project.id}/trusted_issuers`, {
-    ...{ name: 'ci', issuer: issuer.url, audience: 'switchyard', claims: { project_path: 'acme/engine' } },
+    name: 'ci',
+    issuer: issuer.url,
+    audience: 'switchyard',
+    claims: { project_path: 'acme/engine' },
     scopes: ['api', 'write_repository'],
   })
 })
@@ -110,7 +113,9 @@ describe('a commit', () => {
 
   it('by the API names the job', async () => {
     const { body } = await asJob(await tokenOf(), '/repository/commits', {
-      ...{ branch: 'by-api', start_branch: 'main', commit_message: 'x' },
+      branch: 'by-api',
+      start_branch: 'main',
+      commit_message: 'x',
       actions: [{ action: 'create', file_path: 'by-api.txt', content: 'x' }],
     })
     expect(body.job_identity).toEqual(shown())

@@ -36,7 +36,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'make'), '#!/bin/sh\n')
   await chmod(join(folder, 'make'), 0o755)
   await harness.ask('owner', 'POST', `/projects/${project.id}/trusted_issuers`, {
-    ...{ name: 'keyless', issuer: issuer.url, audience, claims: { sub: 'job of acme/engine' } },
+    name: 'keyless',
+    issuer: issuer.url,
+    audience,
+    claims: { sub: 'job of acme/engine' },
     scopes: ['api', 'read_repository'],
   })
   forge = createServer((request, response) => {
@@ -124,8 +127,12 @@ async function runSteps(name: string, steps: readonly string[], sha: string): Pr
   const scripts = steps.map((step) => jobs.test.steps.find((each) => each.name === step)?.run ?? 'false')
   const variables = {
     SWITCHYARD_PROJECT: project.pathWithNamespace,
-    ...{ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x', ACTIONS_ID_TOKEN_REQUEST_URL: `${tokenUrl}/token?api=1` },
-    ...{ GITHUB_SHA: sha, GITHUB_REF_NAME: 'actions', GITHUB_ENV: join(folder, 'env'), STATE: 'success' },
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x',
+    ACTIONS_ID_TOKEN_REQUEST_URL: `${tokenUrl}/token?api=1`,
+    GITHUB_SHA: sha,
+    GITHUB_REF_NAME: 'actions',
+    GITHUB_ENV: join(folder, 'env'),
+    STATE: 'success',
   }
   await writeFile(variables.GITHUB_ENV, '')
   return run(scripts.join(`\nset -a; . "$GITHUB_ENV"; set +a\n`), variables)

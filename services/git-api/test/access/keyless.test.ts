@@ -259,7 +259,10 @@ it('while the issuer is away, a job whose keys are unknown is asked to come agai
   })
   const own = await other.project()
   await other.ask('owner', 'POST', `/projects/${own.id}/trusted_issuers`, {
-    ...{ name: 'x', issuer: away.url, audience: 'switchyard', scopes: ['read_api'] },
+    name: 'x',
+    issuer: away.url,
+    audience: 'switchyard',
+    scopes: ['read_api'],
     claims: { repository: 'acme/engine' },
   })
   await away.close()

@@ -208,7 +208,10 @@ describe('the audit log', () => {
 
     const ofUser = await events({ entity_type: 'User', entity_id: String(id) })
     expect(ofUser.map(({ event_name }) => event_name)).toEqual([
-      ...['access_token_revoked', 'access_token_rotated', 'personal_access_token_created', 'user_created'],
+      'access_token_revoked',
+      'access_token_rotated',
+      'personal_access_token_created',
+      'user_created',
     ])
     expect(ofUser.at(-1)).toMatchObject({
       author_id: harness.users.admin.id,
@@ -216,7 +219,10 @@ describe('the audit log', () => {
     })
     const ofProject = await events({ entity_type: 'Project', entity_id: String(project), per_page: '4' })
     expect(ofProject.map(({ event_name }) => event_name)).toEqual([
-      ...['protected_branch_removed', 'protected_branch_created', 'member_removed', 'member_added'],
+      'protected_branch_removed',
+      'protected_branch_created',
+      'member_removed',
+      'member_added',
     ])
     expect(ofProject[3]).toMatchObject({
       author_id: harness.users.owner.id,

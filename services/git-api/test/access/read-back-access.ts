@@ -19,23 +19,47 @@ export interface Resource {
   list?: string
 }
 
+const ann = {
+  email: 'ann@example.com',
+  username: 'ann',
+  name: 'Ann',
+  admin: true,
+  bio: 'Writes',
+  location: 'Here',
+  linkedin: 'ann-l',
+  twitter: 'ann-t',
+  job_title: 'Editor',
+  website_url: 'https://ann.example.com',
+  organization: 'Press',
+  note: 'New',
+  private_profile: true,
+  can_create_group: true,
+}
+
+const anne = {
+  email: 'anne@example.com',
+  username: 'anne',
+  name: 'Anne',
+  admin: false,
+  bio: 'Reads',
+  location: 'There',
+  linkedin: 'anne-l',
+  twitter: 'anne-t',
+  job_title: 'Reader',
+  website_url: 'https://anne.example.com',
+  organization: 'Library',
+  note: 'Old',
+  private_profile: false,
+  can_create_group: false,
+}
+
 /** Users, what they keep, and tokens. `user` gives the id of a user. */
 export const accessResources = (user: () => number): Record<string, () => Resource> => ({
   user: () => ({
     create: 'POST /users',
     update: 'PUT /users/{key}',
-    given: {
-      ...{ email: 'ann@example.com', username: 'ann', name: 'Ann', admin: true },
-      ...{ bio: 'Writes', location: 'Here', linkedin: 'ann-l', twitter: 'ann-t', job_title: 'Editor' },
-      ...{ website_url: 'https://ann.example.com', organization: 'Press', note: 'New' },
-      ...{ private_profile: true, can_create_group: true },
-    },
-    changed: {
-      ...{ email: 'anne@example.com', username: 'anne', name: 'Anne', admin: false },
-      ...{ bio: 'Reads', location: 'There', linkedin: 'anne-l', twitter: 'anne-t', job_title: 'Reader' },
-      ...{ website_url: 'https://anne.example.com', organization: 'Library', note: 'Old' },
-      ...{ private_profile: false, can_create_group: false },
-    },
+    given: ann,
+    changed: anne,
     shown: ({ admin, ...others }) => ({ ...others, is_admin: admin }),
   }),
   'saved view': () => ({
@@ -78,19 +102,25 @@ export const accessResources = (user: () => number): Record<string, () => Resour
   'trusted issuer': () => ({
     create: 'POST /projects/{id}/trusted_issuers',
     given: {
-      ...{ name: 'releases', issuer: 'https://ci.example.com', audience: 'shop', scopes: ['read_api'] },
-      ...{
-        claims: { repository: 'acme/shop', ref: 'refs/tags/*' },
-        access_level: 20,
-        expires_at: '2030-01-31',
-      },
+      name: 'releases',
+      issuer: 'https://ci.example.com',
+      audience: 'shop',
+      scopes: ['read_api'],
+      claims: { repository: 'acme/shop', ref: 'refs/tags/*' },
+      access_level: 20,
+      expires_at: '2030-01-31',
     },
   }),
   'trusted issuer outside of projects': () => ({
     create: 'POST /trusted_issuers',
     given: {
-      ...{ name: 'sagas', issuer: 'https://ci.example.com', audience: 'sagas', scopes: ['saga_report'] },
-      ...{ claims: { repository: 'acme/shop' }, tenants: ['acme'], expires_at: '2030-01-31' },
+      name: 'sagas',
+      issuer: 'https://ci.example.com',
+      audience: 'sagas',
+      scopes: ['saga_report'],
+      claims: { repository: 'acme/shop' },
+      tenants: ['acme'],
+      expires_at: '2030-01-31',
     },
   }),
 })

@@ -36,7 +36,10 @@ export async function startSignIn(env: Record<string, string> = {}) {
     accounts,
   })
   const list = Object.entries(settings).map(([name, further]) => ({
-    ...{ name, issuer: provider.issuer, client_id: identityClient.id, client_secret: identityClient.secret },
+    name,
+    issuer: provider.issuer,
+    client_id: identityClient.id,
+    client_secret: identityClient.secret,
     ...further,
   }))
   const harness = await startHarness({

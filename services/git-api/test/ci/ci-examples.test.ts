@@ -161,7 +161,12 @@ test.each([
   const sha = await freshCommit()
   const scripts = jenkinsScripts(await example('Jenkinsfile'))
   expect(scripts.map(({ within }) => within)).toEqual([
-    ...['Announce', 'Test', 'Test', 'success', 'failure', 'aborted'],
+    'Announce',
+    'Test',
+    'Test',
+    'success',
+    'failure',
+    'aborted',
   ])
   const variables = {
     GIT_COMMIT: sha,
@@ -215,7 +220,9 @@ test('GitLab CI: every job posts under its name, and a job that ran again has a 
   expect(await runJob('test', true)).toBe(true)
   expect(await shown()).toEqual(['gitlab/lint success', 'gitlab/test success'])
   expect(await shown('all=true')).toEqual([
-    ...['gitlab/lint success', 'gitlab/test failed', 'gitlab/test success'],
+    'gitlab/lint success',
+    'gitlab/test failed',
+    'gitlab/test success',
   ])
 })
 

@@ -226,8 +226,14 @@ test('a pipeline that is to run again is told to the webhooks for pipelines, and
     expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
       object_kind: 'pipeline',
       object_attributes: {
-        ...{ id, ref: 'retry', sha, stages: ['test', 'check'], finished_at: null },
-        ...{ status: 'pending', detailed_status: 'pending', retry_requested: true },
+        id,
+        ref: 'retry',
+        sha,
+        stages: ['test', 'check'],
+        finished_at: null,
+        status: 'pending',
+        detailed_status: 'pending',
+        retry_requested: true,
       },
       user: { username: 'dora' },
       builds: [

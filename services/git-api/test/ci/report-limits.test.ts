@@ -119,7 +119,9 @@ test('reports take of the quota of their project, and give back what they replac
   const limit = { repository_size_limit: small.storage_size + 2_000 }
   const asRoot = { 'PRIVATE-TOKEN': 'root-token-of-the-tests-0123456789', 'Content-Type': 'application/json' }
   const limited = await fetch(`${harness.baseUrl}/api/v4/projects/${project.id}`, {
-    ...{ method: 'PUT', headers: asRoot, body: JSON.stringify(limit) },
+    method: 'PUT',
+    headers: asRoot,
+    body: JSON.stringify(limit),
   })
   expect(limited.status).toBe(200)
   const refused = await post(large())

@@ -133,8 +133,13 @@ test('a report of an analysis stands beside one of tests, and each ref has its o
   expect(await found('per_page=1&page=2')).toEqual([['main', 'sarif']])
   expect((await get(commits.second, 'report?name=both&format=sarif&ref=main')).body.results).toEqual(
     [3, 4].map((line) => ({
-      ...{ tool: 'scan', rule: `R${line}`, level: 'warning', message: 'Look' },
-      ...{ path: 'src/a.txt', line, end_line: line },
+      tool: 'scan',
+      rule: `R${line}`,
+      level: 'warning',
+      message: 'Look',
+      path: 'src/a.txt',
+      line,
+      end_line: line,
     })),
   )
 })
@@ -223,7 +228,10 @@ test('a pipeline has its reports of tests in the shape of GitLab', async () => {
   expect(report).toMatchObject({ total_time: 1.5, total_count: 3, ...counts })
   expect(report.test_suites).toMatchObject([
     {
-      ...{ name: 'unit', total_time: 1, total_count: 2, suite_error: null },
+      name: 'unit',
+      total_time: 1,
+      total_count: 2,
+      suite_error: null,
       test_cases: [
         { ...shown, name: 'a', status: 'success', system_output: null },
         { ...shown, name: 'b', status: 'failed', system_output: 'no\nstack' },

@@ -47,7 +47,10 @@ test('a release of a tag has the fields of GitLab, and the tag shows it', async 
     _links: { self: `${harness.baseUrl}/${project.pathWithNamespace}/-/releases/v1.0` },
   })
   expect(body.assets.sources.map(({ format }: { format: string }) => format)).toEqual([
-    ...['zip', 'tar.gz', 'tar.bz2', 'tar'],
+    'zip',
+    'tar.gz',
+    'tar.bz2',
+    'tar',
   ])
   const source = await fetch(body.assets.sources[1].url)
   expect([source.status, source.headers.get('content-disposition')]).toEqual([

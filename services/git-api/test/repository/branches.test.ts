@@ -31,8 +31,15 @@ test('a branch is shown with its commit and what the caller may do', async () =>
   const { status, body } = await ask('developer', 'GET', named('main'))
   expect(status).toBe(200)
   expect(Object.keys(body)).toEqual([
-    ...['name', 'commit', 'merged', 'protected', 'developers_can_push', 'developers_can_merge'],
-    ...['can_push', 'default', 'web_url'],
+    'name',
+    'commit',
+    'merged',
+    'protected',
+    'developers_can_push',
+    'developers_can_merge',
+    'can_push',
+    'default',
+    'web_url',
   ])
   expect(body).toMatchObject({ name: 'main', merged: false, protected: false, default: true, can_push: true })
   expect(body.commit.id).toBe(await work.git('rev-parse', 'main'))

@@ -59,8 +59,13 @@ describe('notes', () => {
   it('have the range, the trailer and the configuration that are named', async () => {
     const all = await get({ version: '1.0.0', to: 'side', config_file_ref: 'v1.0.0' })
     expect(all.body.notes.match(/^(?:###|-) \[?[\w ()]+/gm)).toEqual([
-      ...['### other (1 change)', '- [Aside', '### added (2 changes)', '- [Add', '- [Begin'],
-      ...['### fixed (1 change)', '- [Fix'],
+      '### other (1 change)',
+      '- [Aside',
+      '### added (2 changes)',
+      '- [Add',
+      '- [Begin',
+      '### fixed (1 change)',
+      '- [Fix',
     ])
     const one = await get({ version: '1.1.0', from: shas.root, to: shas.fixed, trailer: 'Issue' })
     expect(one.body.notes).toContain(`### 7 (1 change)\n\n${entry('Fix', shas.fixed)}`)

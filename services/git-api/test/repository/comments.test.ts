@@ -62,9 +62,7 @@ test('a comment on a path of any length is stored without a place, and others ar
 
 test('a comment has the keys of list and post, in both', async () => {
   const comment = await posted('talk', { note: 'Nice picture man' })
-  expect(Object.keys(comment)).toEqual([
-    ...['id', 'note', 'path', 'line', 'line_type', 'author', 'created_at'],
-  ])
+  expect(Object.keys(comment)).toEqual(['id', 'note', 'path', 'line', 'line_type', 'author', 'created_at'])
   expect(comment).toMatchObject({ note: 'Nice picture man', author: { username: 'dora', state: 'active' } })
   expect(Object.keys(comment.author)).toEqual(
     expect.arrayContaining(['id', 'email', 'name', 'created_at', 'web_url', 'avatar_url']),

@@ -194,8 +194,17 @@ test('the diff shows renames, binaries and modes', async () => {
   expect(response.status).toBe(200)
   const [binary, renamed] = (await response.json()) as Record<string, unknown>[]
   expect(Object.keys(binary ?? {})).toEqual([
-    ...['diff', 'new_path', 'old_path', 'a_mode', 'b_mode', 'new_file', 'renamed_file', 'deleted_file'],
-    ...['too_large', 'collapsed', 'generated_file'],
+    'diff',
+    'new_path',
+    'old_path',
+    'a_mode',
+    'b_mode',
+    'new_file',
+    'renamed_file',
+    'deleted_file',
+    'too_large',
+    'collapsed',
+    'generated_file',
   ])
   expect(binary).toMatchObject({ diff: 'Binary files a/bin.dat and b/bin.dat differ\n', a_mode: '100644' })
   expect(renamed).toMatchObject({

@@ -85,13 +85,11 @@ test('one commit holds all actions, applied in order', async () => {
   expect((await git('rev-parse', branch)).stdout).toBe(id)
   const { stdout } = await git('ls-tree', '-r', '-z', '--format=%(objectmode) %(path)', id)
   expect(stdout.split('\0').filter(Boolean)).toEqual([
-    ...[
-      '100644 .gitmodules',
-      '100644 README.md',
-      '100644 bytes',
-      '100755 moved/b.txt',
-      '100644 new/deep/file.txt',
-    ],
+    '100644 .gitmodules',
+    '100644 README.md',
+    '100644 bytes',
+    '100755 moved/b.txt',
+    '100644 new/deep/file.txt',
     '100644 src/.gitattributes',
     String.raw`100644 "\303\251 \"odd\"\n.txt"`,
   ])

@@ -63,7 +63,9 @@ describe('the tree', () => {
 
   test('is listed below a folder, with everything below it, at another revision, and in pages with totals', async () => {
     expect(names(await ask('reporter', 'GET', repository('tree?path=src/')))).toEqual([
-      ...['src/deep', 'src/a.txt', 'src/ü ñ.txt'],
+      'src/deep',
+      'src/a.txt',
+      'src/ü ñ.txt',
     ])
     const all = await ask('reporter', 'GET', repository('tree?recursive=true&per_page=100'))
     expect(names(all)).toHaveLength(10)

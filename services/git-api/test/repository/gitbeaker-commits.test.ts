@@ -126,7 +126,10 @@ test('an administrator makes users and tokens; a holder looks at its token, chan
     (await createToken(harness.database, await createUser(harness.database, { admin: true }))).secret,
   )
   const user = await admin.Users.create({
-    ...{ email: 'client@example.com', name: 'Client', username: 'client', password: 'not-used-here' },
+    email: 'client@example.com',
+    name: 'Client',
+    username: 'client',
+    password: 'not-used-here',
   })
   expect(await clientOf('developer').Users.show(user.id)).toMatchObject({
     username: 'client',

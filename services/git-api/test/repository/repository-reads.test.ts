@@ -27,7 +27,9 @@ beforeAll(async () => {
       'src/b c.txt': text,
       '.gitattributes': 'secret.txt export-ignore\n',
       'secret.txt': 'kept out\n',
-      ...{ 'docs/one.md': 'one\n', 'docs/deep/two.md': 'two\n', 'docs/deep/three.md': 'three\n' },
+      'docs/one.md': 'one\n',
+      'docs/deep/two.md': 'two\n',
+      'docs/deep/three.md': 'three\n',
     },
     author: { name: 'Ana', email: 'ANA@example.com' },
     date: '2026-01-05T00:00:00Z',
@@ -41,7 +43,8 @@ beforeAll(async () => {
   const { stdout } = await execa('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
     cwd: work.path,
     input: `${object.replace('\n\n', `\n${signature.join('\n')}\n\n`)}\n`,
-    ...{ env: isolatedGitEnv(), extendEnv: false },
+    env: isolatedGitEnv(),
+    extendEnv: false,
   })
   signed = stdout
   await work.git('branch', 'signed', signed)
@@ -116,7 +119,8 @@ describe('an archive', () => {
     const bytes = await one.arrayBuffer()
     const names = await namesIn(bytes, 'tar')
     expect(names.filter((name) => name.endsWith('.md')).map((name) => name.replace(/^[^/]+\//, ''))).toEqual([
-      ...['docs/deep/three.md', 'docs/deep/two.md'],
+      'docs/deep/three.md',
+      'docs/deep/two.md',
     ])
     const again = await download('archive.tar?ref=refs/heads/lines&path=docs/deep/')
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true)
@@ -157,8 +161,15 @@ describe('blame', () => {
     const expected = [...porcelain.matchAll(/^([0-9a-f]{40}) .*\n(?:.*\n)*?\t(.*)$/gm)]
     expect(listed).toEqual(expected.map(([, id, line]) => `${id} ${line}`))
     expect(Object.keys(body[0].commit)).toEqual([
-      ...['id', 'parent_ids', 'message', 'authored_date', 'author_name', 'author_email'],
-      ...['committed_date', 'committer_name', 'committer_email'],
+      'id',
+      'parent_ids',
+      'message',
+      'authored_date',
+      'author_name',
+      'author_email',
+      'committed_date',
+      'committer_name',
+      'committer_email',
     ])
     const range = await ask(blame('src/b c.txt', 'ref=lines&range[start]=2&range[end]=3'))
     expect(range.body.flatMap(({ lines }: { lines: string[] }) => lines)).toEqual(['TWO', 'three'])
@@ -255,7 +266,8 @@ describe('a commit', () => {
     const { stdout } = await execa('git', ['hash-object', '-t', 'tag', '-w', '--stdin'], {
       cwd: work.path,
       input: `${object}\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n`,
-      ...{ env: isolatedGitEnv(), extendEnv: false },
+      env: isolatedGitEnv(),
+      extendEnv: false,
     })
     await work.git('update-ref', 'refs/tags/rel/signed', stdout)
     await work.git('push', '--quiet', harness.remote('owner', project), '--tags')

@@ -32,7 +32,13 @@ test('a lightweight tag stands on its commit', async () => {
   const { status, body } = await create('developer', 'light/1', 'main')
   expect(status).toBe(201)
   expect(Object.keys(body)).toEqual([
-    ...['name', 'message', 'target', 'commit', 'release', 'protected', 'created_at'],
+    'name',
+    'message',
+    'target',
+    'commit',
+    'release',
+    'protected',
+    'created_at',
   ])
   expect(body).toMatchObject({ name: 'light/1', message: '', release: null, created_at: null })
   expect(body.target).toBe(body.commit.id)

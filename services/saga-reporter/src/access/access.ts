@@ -14,7 +14,7 @@ import { type AuthenticateFrom, callerOf, senderAddress, tokenOf } from '@switch
 import { LRUCache } from 'lru-cache'
 import type { ArrivedCall } from '../grpc/grpc.js'
 import type { Peer, PeerBindings } from '../peer.js'
-import { addressOf, tokenHeaders } from './metadata.js'
+import { tokenHeaders } from './metadata.js'
 
 /** How reporters are identified: only by tokens that they show, by a token of scope `saga_report`, or by the name in their certificate. */
 export type SagaAuth =
@@ -37,7 +37,7 @@ export type AdmitReporter = (call: ArrivedCall) => Promise<Reporter>
 export function createAdmitReporter(options: SagaAuth): AdmitReporter {
   const peerOf = peersBy(options)
   return async (call) => {
-    const address = addressOfCall(call)
+    const address = senderAddress(call.address)
     return { peer: await peerOf(call, address), address }
   }
 }
@@ -60,7 +60,7 @@ export type AdmitReader = (call: ArrivedCall) => Promise<Reader>
 export function createAdmitReader(authenticate: AuthenticateFrom): AdmitReader {
   return async (call) => {
     const headers = tokenHeaders(call.metadata)
-    const address = addressOfCall(call)
+    const address = senderAddress(call.address)
     const readerOf = async () => {
       try {
         const caller = await callerOf(tokenOf(headers), (secret) => authenticate(secret, address))
@@ -72,8 +72,6 @@ export function createAdmitReader(authenticate: AuthenticateFrom): AdmitReader {
     return { caller: await readerOf(), address, recheck: readerOf }
   }
 }
-
-const addressOfCall = ({ metadata }: ArrivedCall): string => senderAddress(addressOf(metadata))
 
 type PeerOf = (call: ArrivedCall, address: string) => Peer | Promise<Peer>
 

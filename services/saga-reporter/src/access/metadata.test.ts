@@ -1,6 +1,6 @@
 import { Metadata } from '@grpc/grpc-js'
 import { describe, expect, it } from 'vitest'
-import { addressOf, checkMetadata, nameAddress } from './metadata.js'
+import { addressOf, checkMetadata } from './metadata.js'
 
 const metadataOf = (...pairs: [key: string, value: string][]) => {
   const metadata = new Metadata()
@@ -74,8 +74,6 @@ describe('the address of a caller', () => {
     ['unknown', '198.51.100.1', 'unknown'],
   ])('of %s with %s is %s', (peer, forwarded, address) => {
     const metadata = forwarded === undefined ? metadataOf() : metadataOf(['x-forwarded-for', forwarded])
-    nameAddress(metadata, peer, trustsProxy)
-    expect(addressOf(metadata)).toBe(address)
-    expect(metadata.get('x-forwarded-for')).toEqual([address])
+    expect(addressOf(metadata, peer, trustsProxy)).toBe(address)
   })
 })

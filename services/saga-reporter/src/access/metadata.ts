@@ -43,37 +43,22 @@ export function checkMetadata({
   if (problems.length > 0) throw invalidParameters(problems)
 }
 
-/** Checks the metadata of every call, and names the address of its caller. */
-export const createCheckArrived =
-  (trustsProxy: TrustsProxy) =>
-  ({ metadata, droppedKeys, peer }: ArrivedCall): void => {
-    checkMetadata({ metadata, droppedKeys })
-    nameAddress(metadata, peer, trustsProxy)
-  }
-
 /** The headers that may carry a token, as HTTP names them. */
 export const tokenHeaders = (metadata: Metadata) => ({
   'private-token': textOf(metadata, 'private-token'),
   authorization: textOf(metadata, 'authorization'),
 })
 
-const forwardedFor = 'x-forwarded-for'
-
 /**
- * Writes the address of a caller into the metadata of its call, whatever the caller has put there: the address that a trusted proxy
- * names, else that of the connection.
+ * The address of a caller: the one that a trusted proxy names, else that of the connection.
  *
  * @param peer `host:port` of the other end of the connection
  */
-export function nameAddress(metadata: Metadata, peer: string, trustsProxy: TrustsProxy): void {
+export function addressOf(metadata: Metadata, peer: string, trustsProxy: TrustsProxy): string {
   const host = peer.replace(/:\d+$/, '')
-  const named = textOf(metadata, forwardedFor)?.split(',').at(-1)?.trim()
-  const isBelieved = named !== undefined && isIP(named) !== 0 && trustsProxy(host)
-  metadata.set(forwardedFor, isBelieved ? named : host)
+  const named = textOf(metadata, 'x-forwarded-for')?.split(',').at(-1)?.trim()
+  return named !== undefined && isIP(named) !== 0 && trustsProxy(host) ? named : host
 }
-
-/** The address of a caller that {@link nameAddress} has named. */
-export const addressOf = (metadata: Metadata): string => textOf(metadata, forwardedFor) ?? ''
 
 function textOf(metadata: Metadata, key: string): string | undefined {
   const [value] = metadata.get(key)

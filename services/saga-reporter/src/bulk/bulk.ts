@@ -4,7 +4,6 @@ import {
   type BulkJob,
   type BulkOperator,
   bulkSagasMax,
-  cancelBulkJob as cancelJob,
   countMatches,
   createBulkJob,
   getBulkJob,
@@ -15,8 +14,15 @@ import {
   startBulkUndo,
   tooManyMatches,
 } from '@switchyard/saga-store'
+import type { BulkRunner } from './run.js'
 
-export { getBulkJob, listBulkJobs } from '@switchyard/saga-store'
+export { cancelBulkJob, getBulkJob, listBulkJobs } from '@switchyard/saga-store'
+
+export interface BulkDependencies {
+  /** Connections with a time limit for each statement. */
+  database: Readable
+  runner: Pick<BulkRunner, 'wake'>
+}
 
 /**
  * What a job with this search would process.
@@ -32,15 +38,9 @@ export async function previewBulkJob(
   return matches
 }
 
-/** The runner of jobs: see `src/bulk/runner.ts`. */
-interface Runner {
-  /** Checks for jobs now. */
-  wake: () => void
-}
-
 /** Stores a job and starts it. @throws as `createBulkJob` */
 export async function startBulkJob(
-  { database, runner }: { database: Readable; runner: Runner },
+  { database, runner }: BulkDependencies,
   job: NewBulkJob,
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -51,7 +51,7 @@ export async function startBulkJob(
 
 /** Starts to undo the resolutions of a job. @throws as `startBulkUndo` */
 export async function undoBulkJob(
-  { database, runner }: { database: Readable; runner: Runner },
+  { database, runner }: BulkDependencies,
   { tenant, id }: { tenant: string; id: number },
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -59,13 +59,6 @@ export async function undoBulkJob(
   runner.wake()
   return job
 }
-
-/** Ends a running job after the step under way. @throws as `cancelBulkJob` of the store */
-export const cancelBulkJob = (
-  database: Readable,
-  { tenant, id }: { tenant: string; id: number },
-  { audit }: BulkOperator,
-): Promise<BulkJob> => cancelJob(database, tenant, id, audit)
 
 /**
  * A page of the sagas of a job, in their order.

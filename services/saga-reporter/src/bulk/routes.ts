@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import type { BulkOperator, Readable } from '@switchyard/saga-store'
+import type { BulkOperator } from '@switchyard/saga-store'
 import {
   accepted,
   administrator,
@@ -36,26 +36,19 @@ import {
   presentBulkPreview,
   presentBulkResult,
 } from './present.js'
-import type { BulkRunner } from './run.js'
-
-export interface BulkDependencies {
-  /** Connections with a time limit for each statement. */
-  database: Readable
-  runner: Pick<BulkRunner, 'wake'>
-}
 
 const base = '/sagas/bulk'
 
 /** The routes of jobs that change every saga of a filter. */
-export function bulkRoutes(dependencies: BulkDependencies): Route[] {
+export function bulkRoutes(dependencies: bulk.BulkDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
-    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
+    tenantRoute('GET', base, reader, listBulk(dependencies)),
     tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
     tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
       refusesUnknown: true,
     }),
-    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
+    tenantRoute('GET', `${base}/:id`, reader, getBulk(dependencies)),
     tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
     tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
     tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
@@ -68,7 +61,7 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
   audit: auditAuthor(caller, call),
 })
 
-const listBulkJobs = ({ database }: BulkDependencies) =>
+const listBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'Bulk jobs, the newest first',
     replies: { 200: z.array(bulkJobShape) },
@@ -79,7 +72,7 @@ const listBulkJobs = ({ database }: BulkDependencies) =>
     },
   })
 
-const getBulkJob = ({ database }: BulkDependencies) =>
+const getBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'One bulk job and its progress',
     replies: { 200: bulkJobShape },
@@ -87,7 +80,7 @@ const getBulkJob = ({ database }: BulkDependencies) =>
     handle: async ({ tenant, id }) => ok(presentBulkJob(await bulk.getBulkJob(database, tenant, id))),
   })
 
-const listBulkResults = ({ database }: BulkDependencies) =>
+const listBulkResults = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'What a bulk job did with each of its sagas',
     replies: { 200: z.array(bulkResultShape) },
@@ -124,7 +117,7 @@ const jobParameters = {
 }
 
 /** `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent as the job itself. */
-const previewBulk = ({ database }: BulkDependencies) =>
+const previewBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'Count the sagas that a bulk job with this filter would process',
     replies: { 200: bulkPreviewShape },
@@ -137,7 +130,7 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkPreview(await bulk.previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
-const startBulk = (dependencies: BulkDependencies) =>
+const startBulk = (dependencies: bulk.BulkDependencies) =>
   endpoint({
     summary: 'Resolve, or write a note about, every saga of a filter',
     replies: { 201: bulkJobShape },
@@ -149,24 +142,27 @@ const startBulk = (dependencies: BulkDependencies) =>
     }),
     async handle({ tenant, action, note, filter, expected_count }, caller: Caller, call) {
       const job = {
-        ...{ action, note, filter, expectedCount: expected_count ?? null },
+        action,
+        note,
+        filter,
+        expectedCount: expected_count ?? null,
         ...searchOf(tenant, filter),
       }
       return created(presentBulkJob(await bulk.startBulkJob(dependencies, job, operatorOf(caller, call))))
     },
   })
 
-const cancelBulk = ({ database }: BulkDependencies) =>
+const cancelBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
     replies: { 200: bulkJobShape },
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
-    handle: async (job, caller: Caller, call) =>
-      ok(presentBulkJob(await bulk.cancelBulkJob(database, job, operatorOf(caller, call)))),
+    handle: async ({ tenant, id }, caller: Caller, call) =>
+      ok(presentBulkJob(await bulk.cancelBulkJob(database, tenant, id, auditAuthor(caller, call)))),
   })
 
-const undoBulk = (dependencies: BulkDependencies) =>
+const undoBulk = (dependencies: bulk.BulkDependencies) =>
   endpoint({
     summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',
     replies: { 202: bulkJobShape },

@@ -16,9 +16,9 @@ import {
   type BatchDecision,
   type BatchKey,
   type CommandKey,
+  changeBatchByDecision,
+  changeByDecision,
   type Decision,
-  decideCommand,
-  decideCommandsOfBatch,
   findBatch,
   getCommand,
   insertCommands,
@@ -170,7 +170,7 @@ export async function requestBatch(
  * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its state does not
  *   allow it
  */
-export async function decide(
+export async function decideCommand(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
   key: CommandKey,
   decision: Decision,
@@ -179,7 +179,7 @@ export async function decide(
 ): Promise<SagaCommand> {
   const command = await getCommand(database, key)
   requireOtherThanAuthor(decision, command, operator)
-  const changed = await decideCommand(database, key, decision, operator, expiresInSeconds).catch(
+  const changed = await changeByDecision(database, key, decision, operator, expiresInSeconds).catch(
     (error: unknown) => {
       throw sqlStateOf(error) === sqlStates.uniqueViolation ? conflict(problems.busy) : error
     },
@@ -204,7 +204,7 @@ export async function decideBatch(
   const batch = await findBatch(database, key)
   if (!batch) throw notFound('Batch')
   requireOtherThanAuthor(decision, batch, operator)
-  const changed = await decideCommandsOfBatch(database, key, decision, operator)
+  const changed = await changeBatchByDecision(database, key, decision, operator)
   if (changed.length === 0) throw conflict(`No command of the batch can be ${participles[decision]} any more`)
   waiting.announce(changed)
   return { batchId: key.batchId, decided: changed.length, leftOut: batch.size - changed.length }

@@ -138,7 +138,13 @@ export const insertCommands = (
         sagas.map(({ sagaId }) => sagaId),
         sagas.map(({ serviceName }) => serviceName),
         sagas.map(({ activityId }) => activityId),
-        ...[kind, reason, state, batchId, operator.id, operator.username, expiresInSeconds],
+        kind,
+        reason,
+        state,
+        batchId,
+        operator.id,
+        operator.username,
+        expiresInSeconds,
       ],
     )
     const counted = await client.query<{ open: number }>(
@@ -231,7 +237,7 @@ const decisions = {
 type DecidedState = Pick<(typeof decisions)[Decision], 'isPossible' | 'assignments'>
 
 /** @param which SQL of the commands, by `$2` */
-const decide = ({ isPossible, assignments }: DecidedState, which: string) =>
+const decisionSql = ({ isPossible, assignments }: DecidedState, which: string) =>
   `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
      decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
      decided_at = CASE WHEN $3 THEN now() ELSE c.decided_at END
@@ -245,7 +251,7 @@ const isApproval = (decision: Decision) => decision === 'approve' || decision ==
  *
  * @param expiresInSeconds from when on the command is not handed out; null: as before
  */
-export const decideCommand = (
+export const changeByDecision = (
   { pool }: Readable,
   { tenant, id }: CommandKey,
   decision: Decision,
@@ -253,8 +259,12 @@ export const decideCommand = (
   expiresInSeconds: number | null = null,
 ): Promise<SagaCommand | null> =>
   inPoolTransaction(pool, async (client) => {
-    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.id = $2'), [
-      ...[tenant, id, isApproval(decision), operator.username, expiresInSeconds],
+    const { rows } = await client.query<SagaCommand>(decisionSql(decisions[decision], 'c.id = $2'), [
+      tenant,
+      id,
+      isApproval(decision),
+      operator.username,
+      expiresInSeconds,
     ])
     await audit(client, operator.audit, decisions[decision].eventName, rows)
     return rows[0] ?? null
@@ -288,15 +298,19 @@ const batchEvents = {
 export type BatchDecision = keyof typeof batchEvents
 
 /** Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one entry for all of them. */
-export const decideCommandsOfBatch = (
+export const changeBatchByDecision = (
   { pool }: Readable,
   { tenant, batchId }: BatchKey,
   decision: BatchDecision,
   operator: Operator,
 ): Promise<SagaCommand[]> =>
   inPoolTransaction(pool, async (client) => {
-    const { rows } = await client.query<SagaCommand>(decide(decisions[decision], 'c.batch_id = $2'), [
-      ...[tenant, batchId, isApproval(decision), operator.username, null],
+    const { rows } = await client.query<SagaCommand>(decisionSql(decisions[decision], 'c.batch_id = $2'), [
+      tenant,
+      batchId,
+      isApproval(decision),
+      operator.username,
+      null,
     ])
     const details = { tenant, kind: rows[0]?.kind ?? '', commands: rows.length }
     if (rows.length > 0)

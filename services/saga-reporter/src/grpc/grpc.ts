@@ -20,8 +20,8 @@ export interface ArrivedCall {
   metadata: Metadata
   /** Keys whose values the library cannot read, and which are missing in the metadata. */
   droppedKeys: readonly string[]
-  /** `host:port` of the other end of the connection. */
-  peer: string
+  /** Of the caller, which may be behind a proxy. */
+  address: string
   getAuthContext: ServerInterceptingCall['getAuthContext']
 }
 

@@ -26,8 +26,10 @@ type Responder = NonNullable<ConstructorParameters<typeof ServerInterceptingCall
 
 export interface InterceptorOptions {
   services: readonly GrpcService[]
-  /** Refuses what no call may have, whatever its method, and prepares its metadata. */
+  /** Refuses what no call may have, whatever its method. */
   checkArrived: (call: ArrivedCall) => void
+  /** The address of a caller; `peer` is `host:port` of the other end of the connection. */
+  addressOf: (metadata: ArrivedCall['metadata'], peer: string) => string
   messageSlots: MessageSlots
   logger: Logger
   metrics: Pick<Metrics, 'registry'>
@@ -45,7 +47,7 @@ export interface Interceptor {
  * gave. Every call is counted and timed by method and status code, and one that does not end with OK is logged, without its payload.
  */
 export function createInterceptor(options: InterceptorOptions): Interceptor {
-  const { checkArrived, messageSlots, logger } = options
+  const { checkArrived, addressOf, messageSlots, logger } = options
   const services = options.services.flatMap(({ definition, admit }) =>
     Object.values(definition).map(({ path }) => [path, admit] as const),
   )
@@ -65,13 +67,14 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
     const admitArrived = async (metadata: ArrivedCall['metadata']) => {
       // The library lets a call through whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
-      const arrived = { metadata, droppedKeys, peer, getAuthContext: () => call.getAuthContext() }
+      const address = addressOf(metadata, peer)
+      const arrived = { metadata, droppedKeys, address, getAuthContext: () => call.getAuthContext() }
       checkArrived(arrived)
       admitted = await admit?.(arrived)
     }
     const refuse = (error: unknown) => {
-      const isNews = !isExpected(error) && !isPastDeadline(call, Date.now())
-      if (isNews) logger.error({ err: error, method: path }, 'a call could not be checked')
+      if (!isExpected(error) && !isPastDeadline(call, Date.now()))
+        logger.error({ err: error, method: path }, 'a call could not be checked')
       ending.end(failureOf(error, call))
     }
     const isClosed = () => call.getPeer() === 'unknown'

@@ -7,13 +7,13 @@ import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { HealthImplementation } from 'grpc-health-check'
 import pTimeout from 'p-timeout'
-import type { ArrivedCall, GrpcService } from './grpc.js'
-import { createInterceptor, followDroppedKeys } from './interceptor.js'
+import type { GrpcService } from './grpc.js'
+import { createInterceptor, followDroppedKeys, type InterceptorOptions } from './interceptor.js'
 import { followTls, listen, readTls, type TlsFiles } from './listen.js'
 import { MessageSlots } from './message-slots.js'
 import { createReflection, type ServiceAlias } from './reflection.js'
 
-export interface GrpcServerOptions {
+export interface GrpcServerOptions extends Pick<InterceptorOptions, 'checkArrived' | 'addressOf'> {
   host: string
   port: number
   services: GrpcService[]
@@ -21,8 +21,6 @@ export interface GrpcServerOptions {
   descriptorSet: Uint8Array
   /** Services of those files that are served under a second name too. */
   aliases: readonly ServiceAlias[]
-  /** Refuses what no call may have, whatever its method, and prepares its metadata. */
-  checkArrived: (call: ArrivedCall) => void
   health: Health
   logger: Logger
   metrics: Metrics

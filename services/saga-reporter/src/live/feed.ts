@@ -35,6 +35,7 @@ export class SagaFeed {
   readonly #waiting = new Set<() => void>()
   #followers = 0
   #starting: Promise<void> | null = null
+  /** No entry up to this position becomes visible any more: one that is missing stays missing. */
   #completeTo = 0
   /** Once these transactions have ended, positions up to `upTo` without an entry stay without one. */
   #gap: { upTo: number; writers: Set<string> } | null = null

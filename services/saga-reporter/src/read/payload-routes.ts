@@ -6,7 +6,7 @@ import { encodingOf } from '../shapes/payload.js'
 import * as read from './read.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
-export const getPayload = (database: Readable) =>
+export const downloadPayload = (database: Readable) =>
   endpoint({
     summary: 'The bytes of a payload as they were reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },

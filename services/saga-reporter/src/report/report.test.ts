@@ -10,8 +10,14 @@ const started = (sagaId: string, serviceName = 'booking'): Report => ({
   raw: { operation: 'SagaStarted', sagaId, serviceName },
   request: new Uint8Array(10),
   metadata: {
-    ...{ tenant: 'default', eventId: null, eventTime: null, eventSeq: null, attempt: null },
-    ...{ traceParent: null, parentSagaId: null, tags: [] },
+    tenant: 'default',
+    eventId: null,
+    eventTime: null,
+    eventSeq: null,
+    attempt: null,
+    traceParent: null,
+    parentSagaId: null,
+    tags: [],
   },
 })
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type Clock, DomainError, invalidParameters } from '@switchyard/domain'
 import {
   type Cut,
@@ -15,7 +14,7 @@ import type { NewSagaEvent } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { requireOwnService, requireOwnTenant } from '../access/access.js'
 import type { Peer } from '../peer.js'
-import { serializeRequest } from '../shapes/operations.js'
+import { cutRequest, type RequestLimits } from './cut-request.js'
 import type { Report } from './decode.js'
 import { type ReportMetrics, type ReportResult, reportResultOf } from './metrics.js'
 import type { RateLimit } from './rate-limit.js'
@@ -188,56 +187,3 @@ function withCut(event: SagaEvent, cut: Cut): SagaEvent {
       return event
   }
 }
-
-export interface RequestLimits {
-  /** Bytes of a payload that are kept whole. */
-  payloadBytesMax: number
-  errorsBytesMax: number
-}
-
-/** A request as it is stored. */
-export interface KeptRequest {
-  raw: RawSagaEvent
-  request: Uint8Array
-  /** Size and digest of the whole payload or errors; null when the request is stored whole. */
-  cut: Cut | null
-}
-
-/** Bytes that are kept of a payload that is too large. */
-const headBytes = 4096
-
-/** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
-export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: RequestLimits): KeptRequest {
-  const { payloadBytesMax, errorsBytesMax } = limits
-  const whole = { raw, request, cut: null }
-  // No part of a message is larger than the message.
-  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return whole
-  if ('parameterData' in raw && raw.parameterData.length > payloadBytesMax)
-    return kept({ ...raw, parameterData: headOf(raw.parameterData) }, raw.parameterData)
-  if ('resultData' in raw && raw.resultData.length > payloadBytesMax)
-    return kept({ ...raw, resultData: headOf(raw.resultData) }, raw.resultData)
-  if ('errors' in raw) {
-    const errors = Buffer.from(raw.errors)
-    if (errors.length > errorsBytesMax)
-      return kept({ ...raw, errors: headOfText(errors, errorsBytesMax) }, errors)
-  }
-  return whole
-}
-
-const kept = (raw: Extract<RawSagaEvent, { activityId: string }>, whole: Uint8Array): KeptRequest => ({
-  raw,
-  request: serializeRequest(raw.operation, raw),
-  cut: cutOf(whole),
-})
-
-const cutOf = (whole: Uint8Array): Cut => ({
-  size: whole.length,
-  sha256: createHash('sha256').update(whole).digest(),
-})
-
-/** A copy, so that the whole need not stay in memory. */
-const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
-
-/** A character that is cut in the middle is left out. */
-const headOfText = (errors: Buffer, bytesMax: number): string =>
-  new TextDecoder().decode(errors.subarray(0, bytesMax), { stream: true })

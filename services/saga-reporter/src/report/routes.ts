@@ -43,8 +43,6 @@ const int32 = () =>
     .max(2 ** 31 - 1)
     .default(0)
 
-const described = (schema: z.ZodType, description: string) => schema.meta({ description })
-
 const line = () => z.string().max(textCharsMax).default('')
 
 const payloadNote = 'the text of a string is stored, any other value as it is written in the body'
@@ -68,13 +66,19 @@ const eventShape = z.object({
   order: int32(),
   time_out_seconds: int32(),
   add_time: line(),
-  parameter: described(z.unknown().optional(), `Of ActivityExecuteStarted: ${payloadNote}`),
+  parameter: z
+    .unknown()
+    .optional()
+    .meta({ description: `Of ActivityExecuteStarted: ${payloadNote}` }),
   parameter_base64: z
     .base64()
     .max(proseCharsMax)
     .optional()
     .meta({ description: 'Bytes, in place of `parameter`' }),
-  result: described(z.unknown().optional(), `Of ActivityEnded: ${payloadNote}`),
+  result: z
+    .unknown()
+    .optional()
+    .meta({ description: `Of ActivityEnded: ${payloadNote}` }),
   result_base64: z
     .base64()
     .max(proseCharsMax)

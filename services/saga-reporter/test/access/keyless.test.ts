@@ -84,7 +84,9 @@ it('over HTTP the token reads sagas', async () => {
 
 it('jobs of one rule and subject share a limit, which stops neither other subjects nor users', async () => {
   const limited = await startService(harness.serviceUrl, {
-    ...{ SAGA_AUTH: 'token', TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' },
+    SAGA_AUTH: 'token',
+    TRUSTED_ISSUER_HOSTS: issuer.url,
+    WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
     RATE_LIMIT_PER_MINUTE: '5',
   })
   const statusOf = async (token: string) => {
@@ -102,8 +104,11 @@ it('jobs of one rule and subject share a limit, which stops neither other subjec
 
 it('events of jobs count by rule and subject, so that a job uses up the limit of no other and of no service', async () => {
   const limited = await startService(harness.serviceUrl, {
-    ...{ SAGA_AUTH: 'token', TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' },
-    ...{ SAGA_RATE_LIMIT_PER_SERVICE: '1', SAGA_RATE_LIMIT_BURST: '3' },
+    SAGA_AUTH: 'token',
+    TRUSTED_ISSUER_HOSTS: issuer.url,
+    WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+    SAGA_RATE_LIMIT_PER_SERVICE: '1',
+    SAGA_RATE_LIMIT_BURST: '3',
   })
   let sagas = 0
   const report = async (token: string, serviceName: string) => {

@@ -37,7 +37,12 @@ describe('a bulk job', () => {
     const job = await api.start({ action: 'resolve', note: 'Refunded.', filter, expected_count: 451 })
     expect(job).toMatchObject({ state: 'running', action: 'resolve', matched: 451, filter })
     expect(await api.ended(job.id, 'finished')).toMatchObject({
-      ...{ matched: 451, done: 450, failed: 1, undone: 0, undo_failed: 0, undone_by: null },
+      matched: 451,
+      done: 450,
+      failed: 1,
+      undone: 0,
+      undo_failed: 0,
+      undone_by: null,
       finished_at: expect.stringMatching(/Z$/),
     })
     expect(await api.json('sagas/all-7')).toMatchObject({
@@ -92,7 +97,10 @@ describe('a bulk job', () => {
     expect(undo.status).toBe(202)
     expect(await undo.json()).toMatchObject({ id: job.id, state: 'undoing' })
     expect(await api.ended(job.id, 'undone')).toMatchObject({
-      ...{ done: 4, undone: 2, undo_failed: 2, undone_by: expect.any(String) },
+      done: 4,
+      undone: 2,
+      undo_failed: 2,
+      undone_by: expect.any(String),
     })
     expect(await api.json('sagas/u-1')).toMatchObject({ status: 'Error', resolution: null })
     expect(await api.json('sagas/u-2')).toMatchObject({ status: 'Error', resolution: { note: 'first' } })
@@ -205,7 +213,10 @@ describe('a bulk job', () => {
     const locking = await harness.database.pool.connect()
     await locking.query("BEGIN; SELECT FROM sagas WHERE tenant = 'long' AND id = 'long-5' FOR UPDATE")
     const { id } = await bulkClient(first, tokens).start({
-      ...{ tenant: 'long', action: 'note', note: 'Seen.', filter: { service_name: 'long' } },
+      tenant: 'long',
+      action: 'note',
+      note: 'Seen.',
+      filter: { service_name: 'long' },
     })
     const path = `sagas/bulk/${id}?tenant=long`
     await expect.poll(async () => (await api.json(path)).done, { timeout: 30_000 }).toBe(800)

@@ -70,11 +70,15 @@ describe('a request for the sagas of a filter', () => {
     )
     const many = (id_prefix: string, expected_count: number) =>
       call('POST', 'commands', tokens.administrator, {
-        ...{ kind: 'cancel', reason: 'x', filter: { id_prefix }, expected_count },
+        kind: 'cancel',
+        reason: 'x',
+        filter: { id_prefix },
+        expected_count,
       })
     expect((await many(service, 501)).status).toBe(400)
     const own = await call('POST', `${service}-0500/commands`, tokens.administrator, {
-      ...{ kind: 'cancel', reason: 'x' },
+      kind: 'cancel',
+      reason: 'x',
     })
     await harness.database.pool.query(
       `INSERT INTO saga_commands (tenant, saga_id, service_name, kind, reason, state, author_id, author_name, expires_at, due_at)

@@ -61,20 +61,36 @@ describe('a command', () => {
       const command = await asked(sagaId, { kind })
       const step = kind === 'retry' || kind === 'skip' ? `${sagaId}-2` : null
       expect(command).toMatchObject({
-        ...{ saga_id: sagaId, tenant: 'default', service_name: service, kind, activity_id: step },
-        ...{ state: 'pending', reason: 'the bank is back', deliveries: 0, decided_by: null, ended_at: null },
+        saga_id: sagaId,
+        tenant: 'default',
+        service_name: service,
+        kind,
+        activity_id: step,
+        state: 'pending',
+        reason: 'the bank is back',
+        deliveries: 0,
+        decided_by: null,
+        ended_at: null,
       })
       const [leased, ...others] = await first().lease(service, { worker: 'w1' })
       expect(others).toEqual([])
       expect(leased).toMatchObject({
-        ...{ id: command.id, tenant: 'default', sagaId, activityId: step ?? '', reason: 'the bank is back' },
-        ...{ kind: CommandKind[`COMMAND_KIND_${kind.toUpperCase()}` as 'COMMAND_KIND_RETRY'], delivery: 1 },
+        id: command.id,
+        tenant: 'default',
+        sagaId,
+        activityId: step ?? '',
+        reason: 'the bank is back',
+        kind: CommandKind[`COMMAND_KIND_${kind.toUpperCase()}` as 'COMMAND_KIND_RETRY'],
+        delivery: 1,
         requestedBy: (command.author as { username: string }).username,
       })
       expect(await shown(command.id)).toMatchObject({ state: 'leased', worker: 'w1' })
       await second().acknowledge(leased?.leaseToken, CommandResult.COMMAND_RESULT_SUCCEEDED, 'done')
       expect(await shown(command.id)).toMatchObject({
-        ...{ state: 'succeeded', message: 'done', deliveries: 1, leased_until: null },
+        state: 'succeeded',
+        message: 'done',
+        deliveries: 1,
+        leased_until: null,
         ended_at: expect.any(String),
       })
       expect(await first().lease(service)).toEqual([])
@@ -312,81 +328,5 @@ describe('an unfit request', () => {
     expect(await first().lease(service, {}, secret)).toEqual([])
     const token = (await first().lease(service))[0]?.leaseToken
     expect(await codeOf(first().acknowledge(token, undefined, '', secret))).toBe(status.FAILED_PRECONDITION)
-  })
-})
-
-describe('with approval by a second person', () => {
-  it('no orchestrator gets a command before another administrator approves it', async () => {
-    const strict = await startService(harness.serviceUrl, {
-      SAGA_AUTH: 'token',
-      SAGA_COMMANDS_APPROVAL: 'true',
-    })
-    try {
-      const operator = openOperator(strict.baseUrl)
-      const admin = await createUser(harness.database, { admin: true })
-      const other = (await createToken(harness.database, admin, {})).secret
-      const [a, b] = [await failedSaga('a'), await failedSaga('b')]
-      const askFor = async (sagaId: string) =>
-        (
-          await operator('POST', `${sagaId}/commands`, tokens.administrator, {
-            kind: 'cancel',
-            reason: 'x',
-          })
-        ).body as Shown
-      const command = await askFor(a)
-      expect(command.state).toBe('waiting_for_approval')
-      expect(await first().lease(service)).toEqual([])
-      expect((await operator('POST', `commands/${command.id}/approve`, tokens.administrator)).status).toBe(
-        403,
-      )
-      expect((await operator('POST', `commands/${command.id}/approve`, other)).body).toMatchObject({
-        ...{ state: 'pending', decided_by: admin.username, decided_at: expect.any(String) },
-      })
-      expect((await operator('POST', `commands/${command.id}/approve`, other)).status).toBe(409)
-      expect(await first().lease(service)).toMatchObject([{ id: command.id }])
-      const denied = await askFor(b)
-      expect((await operator('POST', `commands/${denied.id}/deny`, other)).body).toMatchObject({
-        ...{ state: 'denied', decided_by: admin.username, ended_at: expect.any(String) },
-      })
-      expect(await first().lease(service)).toEqual([])
-
-      const sagas = [await failedSaga('c'), await failedSaga('d'), await failedSaga('e')]
-      const askTogether = async () => {
-        const filter = { service_name: service, id_prefix: sagas[0]?.slice(0, -1) }
-        const wish = { kind: 'cancel', reason: 'x', filter }
-        const { matched } = (await operator('POST', 'commands/preview', other, { kind: 'cancel', filter }))
-          .body
-        return (await operator('POST', 'commands', other, { ...wish, expected_count: matched })).body.batch_id
-      }
-      const batch = await askTogether()
-      const decide = (id: string, decision: string, token: string | null = tokens.administrator) =>
-        operator('POST', `commands/batches/${id}/${decision}`, token)
-      const [one] = (await operator('GET', `commands?batch_id=${batch}`, other)).body as Shown[]
-      await operator('POST', `commands/${one?.id}/withdraw`, other)
-      const refusals = [
-        await decide(batch, 'approve', other),
-        await decide(batch, 'deny', tokens.reader),
-        await decide(batch, 'deny', null),
-        await decide('x', 'deny'),
-        await decide(command.id, 'deny'),
-      ]
-      expect(refusals.map((answer) => answer.status)).toEqual([403, 403, 401, 400, 404])
-      const approved = await decide(batch, 'approve')
-      expect(approved).toMatchObject({ status: 200, body: { batch_id: batch, left_out: 1 } })
-      expect(approved.body.decided).toBeGreaterThanOrEqual(2)
-      expect((await decide(batch, 'approve')).status).toBe(409)
-      expect(await first().lease(service, { max: 10 })).toHaveLength(approved.body.decided)
-      const entries = await harness.database.prisma.auditEvent.findMany({
-        where: { entityType: 'SagaCommandBatch' },
-      })
-      expect(entries).toMatchObject([
-        {
-          ...{ eventName: 'saga_command_batch_approved', entityId: batch },
-          details: { tenant: 'default', kind: 'cancel', commands: approved.body.decided },
-        },
-      ])
-    } finally {
-      await strict.close()
-    }
   })
 })

@@ -35,6 +35,7 @@ export async function startServer(
     services: [{ name: 'test.Test', definition, implementation, admit: () => {} }],
     aliases: [],
     checkArrived: () => {},
+    addressOf: (_metadata, peer) => peer,
     descriptorSet: new Uint8Array(),
     ...context,
     probePeriodMs: 20,

@@ -43,7 +43,12 @@ beforeAll(async () => {
     ],
   })
   const activity = (id: string, sagaId: string, executeErrors: string, lastEventAt = minute(9)) => ({
-    ...{ tenant: 'default', id, sagaId, status: 'ExecuteAborted', executeErrors, lastEventAt },
+    tenant: 'default',
+    id,
+    sagaId,
+    status: 'ExecuteAborted',
+    executeErrors,
+    lastEventAt,
     firstSeenAt: minute(8),
   })
   await prisma.sagaActivity.createMany({

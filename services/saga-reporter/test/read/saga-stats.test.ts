@@ -30,7 +30,11 @@ beforeAll(async () => {
       ['b', 'booking-2', 'connect 10.0.0.8 refused for order 1b7c55d0c8e7d66aa9'],
       ['c', 'shipping-1', 'out of stock'],
     ].map(([id = '', sagaId = '', executeErrors = ''], index) => ({
-      ...{ tenant: 'default', id, sagaId, executeErrors, status: 'ExecuteAborted' },
+      tenant: 'default',
+      id,
+      sagaId,
+      executeErrors,
+      status: 'ExecuteAborted',
       firstSeenAt: minute(21),
       lastEventAt: minute(30 + index),
     })),
@@ -74,12 +78,20 @@ describe('GET /sagas/stats', () => {
     const minutes = 60_000
     expect(stats).toHaveProperty('durations', [
       {
-        ...{ service_name: 'booking', outcome: 'compensated', count: 10 },
-        ...{ p50_ms: 95 * minutes, p90_ms: 99 * minutes, p99_ms: 100 * minutes },
+        service_name: 'booking',
+        outcome: 'compensated',
+        count: 10,
+        p50_ms: 95 * minutes,
+        p90_ms: 99 * minutes,
+        p99_ms: 100 * minutes,
       },
       {
-        ...{ service_name: 'booking', outcome: 'succeeded', count: 90 },
-        ...{ p50_ms: 45 * minutes, p90_ms: 81 * minutes, p99_ms: 90 * minutes },
+        service_name: 'booking',
+        outcome: 'succeeded',
+        count: 90,
+        p50_ms: 45 * minutes,
+        p90_ms: 81 * minutes,
+        p99_ms: 90 * minutes,
       },
     ])
     expect(stats.failures).toEqual([

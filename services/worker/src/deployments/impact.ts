@@ -193,7 +193,9 @@ const datedFindings = ({
 }): DatedFinding[] =>
   findings.map(({ changePoint, ...finding }) => ({
     ...finding,
-    ...{ tenant, serviceName, changePointAt: new Date(changePoint) },
+    tenant,
+    serviceName,
+    changePointAt: new Date(changePoint),
   }))
 
 /** Null while Redis does not answer, too: sagas are compared all the same. */

@@ -253,7 +253,10 @@ it('two workers compare each deployment, until its window is full', async () => 
   await sagas('billing', { failEvery: 4, failSince: 65 })
   const { id: hookId } = await harness.database.prisma.webhook.create({
     data: {
-      ...{ scope: 'project', projectId, url: 'https://ci.example.com/', host: 'ci.example.com' },
+      scope: 'project',
+      projectId,
+      url: 'https://ci.example.com/',
+      host: 'ci.example.com',
       events: ['deployment_impact'],
     },
   })
@@ -313,7 +316,9 @@ const addRule = (fields: object) =>
 
 const banner = {
   message: '{{environment}}: {{services}}, [{{deployment}}]({{url}})',
-  ...{ targetPath: null, theme: 'red', dismissable: false },
+  targetPath: null,
+  theme: 'red',
+  dismissable: false,
 }
 
 const rules = () =>
@@ -327,7 +332,10 @@ it('a rule is applied to a deployment once, and a dry run changes nothing but th
   for (const never of [{ services: ['mail'] }, { tiers: ['staging'] }, { ratioMin: 26 }]) await addRule(never)
   const { id: webhookId } = await prisma.webhook.create({
     data: {
-      ...{ scope: 'project', projectId, url: 'https://ci.example.com/', host: 'ci.example.com' },
+      scope: 'project',
+      projectId,
+      url: 'https://ci.example.com/',
+      host: 'ci.example.com',
       events: ['impact_rule'],
     },
   })
@@ -337,18 +345,18 @@ it('a rule is applied to a deployment once, and a dry run changes nothing but th
   const [act, attempt, ...more] = await rules()
   expect([act?.rule.name, attempt?.rule.name, more]).toEqual(['Act', 'Try', []])
   expect(act).toMatchObject({
-    ...{ deploymentId: id, dryRun: false, endedAt: null },
+    deploymentId: id,
+    dryRun: false,
+    endedAt: null,
     findings: [{ serviceName: 'billing', measure: 'failures', before: 0.01, after: 0.25 }],
   })
   const { pathWithNamespace: path } = await prisma.project.findUniqueOrThrow({ where: { id: projectId } })
   expect(await banners()).toMatchObject([
     {
       message: `production: billing, [${iid}](https://switchyard.example.com/console/projects/${path}/deployments/${id})`,
-      ...{
-        targetPath: `/console/projects/${path}\n/console/projects/${path}/*`,
-        ruleProjectId: projectId,
-        ruleRunId: act?.id,
-      },
+      targetPath: `/console/projects/${path}\n/console/projects/${path}/*`,
+      ruleProjectId: projectId,
+      ruleRunId: act?.id,
     },
   ])
   const deliveries = await prisma.webhookDelivery.findMany({ where: { webhookId } })

@@ -130,14 +130,15 @@ it('goes on after a run that was killed and left its locks', async () => {
 it('removes what died processes were writing, and nothing that is young', async () => {
   const { bare } = await pushedProject(harness)
   const names = [
-    ...[
-      'pack/tmp_pack_AbCd12',
-      'pack/tmp_idx_AbCd12',
-      'pack/tmp_rev_AbCd12',
-      `pack/tmp_pack_${randomUUID()}`,
-    ],
-    ...['pack/.tmp-4711-pack-1234.pack', 'pack/multi-pack-index.lock', `00/tmp_obj_${randomUUID()}`],
-    ...['info/commit-graph.lock', 'info/commit-graphs/tmp_graph_AbCd12'],
+    'pack/tmp_pack_AbCd12',
+    'pack/tmp_idx_AbCd12',
+    'pack/tmp_rev_AbCd12',
+    `pack/tmp_pack_${randomUUID()}`,
+    'pack/.tmp-4711-pack-1234.pack',
+    'pack/multi-pack-index.lock',
+    `00/tmp_obj_${randomUUID()}`,
+    'info/commit-graph.lock',
+    'info/commit-graphs/tmp_graph_AbCd12',
   ]
   for (const folder of ['00', 'info/commit-graphs', 'pack']) {
     await mkdir(join(bare, 'objects', folder), { recursive: true })

@@ -40,10 +40,14 @@ export async function creates({ service, samples }: Context): Promise<void> {
     for (let round = -warmUpRounds; round < rounds; round += 1) {
       const ours = await run(sample, async (branch, worker, index) => {
         const actions = Object.entries(filesOf(worker, index)).map(([file_path, content]) => ({
-          ...{ action: 'create', file_path, content },
+          action: 'create',
+          file_path,
+          content,
         }))
         const { status, text } = await client.post(pathTo(sample, ''), {
-          ...{ branch, commit_message: 'Add files', actions },
+          branch,
+          commit_message: 'Add files',
+          actions,
         })
         if (status !== 201) throw new Error(text)
       })

@@ -175,7 +175,9 @@ function refusals({ path, guard, endpoint }: DocumentedRoute, hasParameters: boo
     ...(path.includes(':') ? [404] : []),
     ...(hasBody ? [408, 413, 415, 507] : []),
     ...(endpoint.refusals ?? []),
-    ...[429, 500, 503],
+    429,
+    500,
+    503,
   ]
   return Object.fromEntries([...new Set(statuses)].sort().map((status) => [status, refusalReference(status)]))
 }

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { SignIn } from '../generated/types.gen'
 import { get } from './client'
 import { endedSession, hasUnsavedWork } from './session-end'
 
@@ -29,6 +30,13 @@ export const sessionQuery = queryOptions({
     endedSession.set(true)
     return before
   },
+  staleTime: 60_000,
+})
+
+/** The ways to begin a session, and whether users make tokens for themselves. */
+export const signInQuery = queryOptions({
+  queryKey: ['sign-in'],
+  queryFn: ({ signal }) => get<SignIn>('/sign_in', {}, signal),
   staleTime: 60_000,
 })
 

@@ -1,6 +1,7 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { type ComponentProps, type FormEvent, useDeferredValue, useEffect, useId, useState } from 'react'
 import { TextField } from './fields'
+import { useTyped } from './use-typed'
 
 /** The names that contain a text, of a list that may be of any length. */
 export type FindNames = (text: string) => UseQueryOptions<string[], Error, string[], string[]>
@@ -47,12 +48,7 @@ export function ChoiceFilter({
   find: FindNames
 }) {
   const id = useId()
-  const [text, setText] = useState(value ?? '')
-  const [seen, setSeen] = useState(value)
-  if (seen !== value) {
-    setSeen(value)
-    setText(value ?? '')
-  }
+  const [text, setText] = useTyped(value ?? '')
   const names = useNames(find, text === value ? '' : text)
   const isChosen = text !== (value ?? '') && (text === '' || names.includes(text))
   useEffect(() => {

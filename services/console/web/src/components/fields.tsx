@@ -41,7 +41,7 @@ export function TextField({
 }: Labelled & ComponentProps<'input'>) {
   const { id, described, invalid } = useParts({ label, hint, problem })
   return (
-    <Frame {...{ label, hint, problem, id }}>
+    <Frame label={label} hint={hint} problem={problem} id={id}>
       <input
         autoComplete="off"
         dir="auto"
@@ -64,7 +64,7 @@ export function TextArea({
 }: Labelled & ComponentProps<'textarea'>) {
   const { id, described, invalid } = useParts({ label, hint, problem })
   return (
-    <Frame {...{ label, hint, problem, id }}>
+    <Frame label={label} hint={hint} problem={problem} id={id}>
       <textarea
         rows={4}
         dir="auto"
@@ -87,7 +87,7 @@ export function SelectField({
 }: Labelled & ComponentProps<'select'>) {
   const { id, described, invalid } = useParts({ label, hint, problem })
   return (
-    <Frame {...{ label, hint, problem, id }}>
+    <Frame label={label} hint={hint} problem={problem} id={id}>
       <select {...props} id={id} aria-describedby={described} aria-invalid={invalid} className={box}>
         {children}
       </select>

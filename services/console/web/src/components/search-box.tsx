@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
+import { useTyped } from './use-typed'
 
 const typingPauseMs = 250
 
@@ -12,12 +13,7 @@ export function SearchBox({
   onChange: (value: string | undefined) => void
   placeholder?: string
 }) {
-  const [text, setText] = useState(value ?? '')
-  const [seen, setSeen] = useState(value)
-  if (seen !== value) {
-    setSeen(value)
-    setText(value ?? '')
-  }
+  const [text, setText] = useTyped(value ?? '')
   useEffect(() => {
     if (text === (value ?? '')) return
     const timer = setTimeout(() => onChange(text || undefined), typingPauseMs)

@@ -6,7 +6,7 @@ import { getPage } from '../api/client'
 import { mayUse, useSession } from '../api/session'
 import { Modal } from '../components/modal'
 import type { BasicProject } from '../generated/types.gen'
-import { navigation } from './navigation'
+import { navigation } from './main-navigation'
 
 interface Entry {
   value: string

@@ -92,7 +92,10 @@ export async function beginAuthorization(
       throw rateLimited('too many programs of this address wait to be allowed', requestSeconds * 1000)
     if (waiting.all >= waitingMax.all) throw unavailable('too many programs wait to be allowed')
     await createDeviceAuthorization(transaction, {
-      ...{ clientId, scopes, address, intervalSeconds },
+      clientId,
+      scopes,
+      address,
+      intervalSeconds,
       deviceCodeHash: hashToken(deviceCode),
       userCodeHash: userCodeHash(userCode),
       expiresAt: new Date(Date.now() + requestSeconds * 1000),
@@ -171,7 +174,9 @@ export async function decideAuthorization(
     if (!(await decide(transaction, userCodeHash(typed), decision))) throw notFound('Code')
     const event = isAllowed ? 'device_allowed' : 'device_denied'
     await recordUserEvent(transaction, auditAuthor(caller, call), caller.user.id, event, {
-      ...{ name: request.clientId, scopes, address: request.address },
+      name: request.clientId,
+      scopes,
+      address: request.address,
     })
   })
 }
@@ -220,7 +225,10 @@ async function issueTo(
   const { token, secret } = await issueToken(transaction, given, null)
   const author = auditAuthor({ user, token: { id, scopes: [] } }, call)
   await recordUserEvent(transaction, author, userId, 'personal_access_token_created', {
-    ...{ name, scopes, device: true, issued_token_id: token.id },
+    name,
+    scopes,
+    device: true,
+    issued_token_id: token.id,
     ...(tenants.length > 0 && { tenants }),
   })
   return { secret, scopes, lastDay }

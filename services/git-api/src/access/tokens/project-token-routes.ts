@@ -74,15 +74,14 @@ export function projectTokenRoutes(deps: TokenDependencies): Route[] {
 }
 
 const filters = [
-  ...[
-    'created_after',
-    'created_before',
-    'expires_after',
-    'expires_before',
-    'last_used_after',
-    'last_used_before',
-  ],
-  ...['search', 'sort'],
+  'created_after',
+  'created_before',
+  'expires_after',
+  'expires_before',
+  'last_used_after',
+  'last_used_before',
+  'search',
+  'sort',
 ]
 
 const listProjectTokensInput = z.object({

@@ -46,7 +46,11 @@ export async function exchangeIdentity(
     if (!isNew) throw invalid('the identity token was exchanged before')
     const { name, createdBy } = rule
     const stored = await createToken(transaction, {
-      ...{ userId: user.id, name, scopes, tenants, tokenHash: hashToken(secret) },
+      userId: user.id,
+      name,
+      scopes,
+      tenants,
+      tokenHash: hashToken(secret),
       expiresAt: startOfDay(endsAt),
       ...(projectId !== null && { project: { projectId, createdBy } }),
       job: { identity, createdBy, endsAt },

@@ -55,8 +55,20 @@ export function packageRoutes(deps: PackageDependencies): Route[] {
 /** GitLab's kinds of packages. There are generic ones only. */
 const packageTypes = [
   'generic',
-  ...['cargo', 'composer', 'conan', 'debian', 'golang', 'helm', 'maven', 'ml_model', 'npm', 'nuget', 'pypi'],
-  ...['rpm', 'rubygems', 'terraform_module'],
+  'cargo',
+  'composer',
+  'conan',
+  'debian',
+  'golang',
+  'helm',
+  'maven',
+  'ml_model',
+  'npm',
+  'nuget',
+  'pypi',
+  'rpm',
+  'rubygems',
+  'terraform_module',
 ]
 
 const orders = { created_at: 'createdAt', name: 'name', version: 'version', type: 'createdAt' } as const

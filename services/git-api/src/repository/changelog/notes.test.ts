@@ -5,7 +5,12 @@ import { addSection, findPreviousTag, formatSection, isVersion, listEntries } fr
 const signature = { name: 'A', email: 'a@example.com', seconds: 0, offsetMinutes: 0 }
 const idOf = (number: number) => String(number).repeat(40)
 const commit = (number: number, message: string): Commit => ({
-  ...{ id: idOf(number), treeId: idOf(0), parentIds: [], author: signature, committer: signature, message },
+  id: idOf(number),
+  treeId: idOf(0),
+  parentIds: [],
+  author: signature,
+  committer: signature,
+  message,
 })
 
 test.each(['1.2.3', 'v1.2.3', '1.0.0-rc.1', '1.0.0+build.7', '99999999999999999999.0.0'])(

@@ -128,7 +128,13 @@ export async function createCommitComment(
           u.created_at AS "authorSince"
         FROM added JOIN users u ON u.id = added.author_id`,
       values: [
-        ...[projectId, sha, note, author.id, path, line, lineType],
+        projectId,
+        sha,
+        note,
+        author.id,
+        path,
+        line,
+        lineType,
         ...(discussion === 'new' ? [null, true] : [discussion, false]),
       ],
     })

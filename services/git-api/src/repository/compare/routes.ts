@@ -91,7 +91,9 @@ const compare = endpoint({
     if (from_project_id !== undefined && from_project_id !== access.project.id)
       throw parameterProblem('from_project_id', 'must be the project itself: there are no forks')
     const comparison = await compareRevisions(access, {
-      ...{ from, to, path },
+      from,
+      to,
+      path,
       isStraight: straight,
       withCounts: stat,
     })

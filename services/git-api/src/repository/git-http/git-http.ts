@@ -83,7 +83,10 @@ export const takePush: ServeExchange = async (
   const session = { ...client, path: repository.path }
   const pushOptions: string[] = []
   const { recordIntent, publish } = beginChange(deps, {
-    ...{ project, user: caller.user, baseUrl, pushOptions },
+    project,
+    user: caller.user,
+    baseUrl,
+    pushOptions,
     job: caller.token.job,
   })
   const changes = await servePush(session, input, output, {

@@ -157,7 +157,8 @@ export async function protectOneBranch(
     const { allowForcePush, codeOwnerApprovalRequired } = branch
     const levels = levelsOfBranch(branch)
     return {
-      ...{ allowForcePush, codeOwnerApprovalRequired },
+      allowForcePush,
+      codeOwnerApprovalRequired,
       levels: {
         ...levels,
         ...(push !== undefined && { push: levelFor(push) }),

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
-import { useSession } from '../../api/session'
-import { waysQuery } from '../../api/sign-in'
+import { signInQuery, useSession } from '../../api/session'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
 import { PagedTable } from '../../components/data-table'
@@ -24,7 +23,7 @@ export const AccountPage = guarded('tokens', Account)
 
 function Account() {
   const { user, scopes, expires_at, provider } = useSession()
-  const ways = useQuery(waysQuery).data
+  const ways = useQuery(signInQuery).data
   const mayChange = scopes.includes('api')
   if (!user) return null
   const label = ways?.providers.find(({ name }) => name === provider)?.label ?? provider

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client'
-import { waysQuery } from '../../api/sign-in'
+import { signInQuery } from '../../api/session'
 import { textOf } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { SelectField, TextField } from '../../components/fields'
@@ -26,7 +26,7 @@ export function IdentitiesDialog({ user, onClose }: { user: User; onClose: () =>
 
 function LinkForm({ address }: { address: string }) {
   const client = useQueryClient()
-  const providers = useQuery(waysQuery).data?.providers ?? []
+  const providers = useQuery(signInQuery).data?.providers ?? []
   const [problem, setProblem] = useState<unknown>()
   const link = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()

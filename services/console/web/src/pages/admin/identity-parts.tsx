@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get, send } from '../../api/client'
-import { waysQuery } from '../../api/sign-in'
+import { signInQuery } from '../../api/session'
 import { ActionDialog } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
@@ -65,7 +65,7 @@ export function Identities({ address, mayChange }: { address: string; mayChange:
 
 /** The label of a provider by its name; the name of one that is not in the settings any more. */
 export function useProviderLabel(): (provider: string) => string {
-  const providers = useQuery(waysQuery).data?.providers ?? []
+  const providers = useQuery(signInQuery).data?.providers ?? []
   return (provider) => providers.find(({ name }) => name === provider)?.label ?? provider
 }
 

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage } from '../../api/client'
-import { mayUse, useSession } from '../../api/session'
-import { waysQuery } from '../../api/sign-in'
+import { mayUse, signInQuery, useSession } from '../../api/session'
 import { Button } from '../../components/button'
 import { ChoiceFilter } from '../../components/choice-field'
 import { PagedTable } from '../../components/data-table'
@@ -29,7 +28,7 @@ function Tokens() {
   const session = useSession()
   const isAdmin = mayUse(session, 'users')
   const mayChange = session.scopes.includes('api')
-  const ownDaysMax = useQuery(waysQuery).data?.own_token_days_max ?? undefined
+  const ownDaysMax = useQuery(signInQuery).data?.own_token_days_max ?? undefined
   const mayMake = mayChange && (isAdmin || ownDaysMax !== undefined)
   const page = pageOf(search.page)
   const [isNew, setIsNew] = useState(false)

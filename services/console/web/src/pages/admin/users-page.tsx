@@ -2,8 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
-import { useSession } from '../../api/session'
-import { waysQuery } from '../../api/sign-in'
+import { signInQuery, useSession } from '../../api/session'
 import { ActionDialog } from '../../components/action-dialog'
 import { Badge, State } from '../../components/badge'
 import { Button } from '../../components/button'
@@ -33,7 +32,7 @@ function Users() {
   const navigate = route.useNavigate()
   const session = useSession()
   const mayChange = session.scopes.includes('api')
-  const hasProviders = (useQuery(waysQuery).data?.providers ?? []).length > 0
+  const hasProviders = (useQuery(signInQuery).data?.providers ?? []).length > 0
   const page = pageOf(search.page)
   const [dialog, setDialog] = useState<Dialog>()
   const users = useQuery({

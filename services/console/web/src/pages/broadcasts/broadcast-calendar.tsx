@@ -2,7 +2,7 @@ import { plainText } from '../../components/message-text'
 import { useNow } from '../../components/time'
 import type { BroadcastMessage } from '../../generated/types.gen'
 import { exactTime } from '../../lib/format'
-import { dayMs } from '../../lib/local-time.js'
+import { dayMs } from '../../lib/local-time'
 import { dayStarts, placeInDays } from './calendar-days'
 
 const days = 14

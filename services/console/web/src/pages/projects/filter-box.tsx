@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
+import { useTyped } from '../../components/use-typed'
 
 /** A filter that is typed: the list follows on Enter, and when the field is left. */
 export function FilterBox({
@@ -10,12 +11,7 @@ export function FilterBox({
   value: string | undefined
   onChange: (value: string | undefined) => void
 }) {
-  const [text, setText] = useState(value ?? '')
-  const [seen, setSeen] = useState(value)
-  if (seen !== value) {
-    setSeen(value)
-    setText(value ?? '')
-  }
+  const [text, setText] = useTyped(value ?? '')
   const apply = () => {
     if (text.trim() !== (value ?? '')) onChange(text.trim() || undefined)
   }

@@ -93,7 +93,13 @@ export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row
       />
       {isAdding && add && <AddDialog address={address} add={add} onClose={() => setIsAdding(false)} />}
       {removed !== undefined && remove && (
-        <RemoveDialog {...{ address, query, remove }} row={removed} onClose={() => setRemoved(undefined)} />
+        <RemoveDialog
+          address={address}
+          query={query}
+          remove={remove}
+          row={removed}
+          onClose={() => setRemoved(undefined)}
+        />
       )}
     </Panel>
   )

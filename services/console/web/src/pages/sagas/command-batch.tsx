@@ -54,7 +54,9 @@ export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batc
       </p>
       {decision && (
         <BatchDialog
-          {...{ tenant, batch, decision }}
+          tenant={tenant}
+          batch={batch}
+          decision={decision}
           run={() => decide(decision)}
           onClose={() => setDecision(undefined)}
         />

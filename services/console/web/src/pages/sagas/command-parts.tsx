@@ -32,7 +32,7 @@ const states: Record<string, { words: string; tone: Tone }> = {
   unknown: { words: 'unknown', tone: 'bad' },
 }
 
-export const commandStates = [...Object.keys(states), ...['refused', 'denied', 'withdrawn', 'expired']].map(
+export const commandStates = [...Object.keys(states), 'refused', 'denied', 'withdrawn', 'expired'].map(
   (value) => ({ value, label: states[value]?.words ?? value }),
 )
 
@@ -114,7 +114,7 @@ export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<
     cell: (command) => (
       <>
         <CommandState command={command} />
-        {onDecide && <Decisions {...{ command, onDecide }} />}
+        {onDecide && <Decisions command={command} onDecide={onDecide} />}
       </>
     ),
   },

@@ -101,7 +101,10 @@ function Failures() {
 
 /** The query of the list of the sagas with this cause. */
 const listOf = ({ service, tenant, from, to }: SagaSearch, { fingerprint }: Cause): SagaSearch => ({
-  ...{ service, tenant, from, to },
+  service,
+  tenant,
+  from,
+  to,
   fingerprint,
 })
 

@@ -44,7 +44,10 @@ export function Payloads({ saga, activity }: { saga: SagaKey; activity: SagaActi
             payload && (
               <PayloadView
                 key={`${activity.activity_id} ${kind}`}
-                {...{ kind, payload, path, tenant: saga.tenant }}
+                kind={kind}
+                payload={payload}
+                path={path}
+                tenant={saga.tenant}
               />
             )
           )

@@ -1,18 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { Panel } from '../../components/page'
 import type { FoundImpact, SagaDetail } from '../../generated/types.gen'
-import { dayMs } from '../../lib/local-time.js'
+import { dayMs } from '../../lib/local-time'
 import { BeganWith, foundImpactsQuery } from '../projects/deployments/began-with'
 import { surestOfEach } from '../projects/deployments/impact-text'
 
 const failed = ['compensated', 'inconsistent']
 
-/** Those about a failure of the saga itself, or where there is none, about failures of its service. */
-function aboutSaga(impacts: readonly FoundImpact[], fingerprints: readonly (string | null)[]): FoundImpact[] {
+type Fingerprints = readonly (string | null)[]
+
+/** The surest one about a failure of the saga itself, or where there is none, about failures of its service. */
+function surestOf(impacts: readonly FoundImpact[], fingerprints: Fingerprints): FoundImpact | undefined {
   const ofCause = impacts.filter(
     ({ fingerprint }) => fingerprint !== null && fingerprints.includes(fingerprint),
   )
-  return ofCause.length > 0 ? ofCause : impacts.filter(({ measure }) => measure === 'failures')
+  const ofService = impacts.filter(({ measure }) => measure === 'failures')
+  return surestOfEach(ofCause.length > 0 ? ofCause : ofService)[0]
 }
 
 /** The deployment with which the service of a failed saga became worse within the day before. */
@@ -28,9 +31,9 @@ export function SagaCause({ saga }: { saga: SagaDetail }) {
   const query = useQuery({ ...foundImpactsQuery(question), enabled: hasFailed && service_name !== null })
   const fingerprints = saga.activities.map(({ error_fingerprint }) => error_fingerprint)
   const impacts = query.data ?? []
-  const [found] = [impacts.filter(({ dismissed }) => !dismissed), impacts].flatMap((each) =>
-    surestOfEach(aboutSaga(each, fingerprints)),
-  )
+  // One that somebody has dismissed is shown only where there is no other.
+  const undismissed = impacts.filter(({ dismissed }) => !dismissed)
+  const found = surestOf(undismissed, fingerprints) ?? surestOf(impacts, fingerprints)
   if (!found) return null
   return (
     <Panel name="Failures of its service">

@@ -72,7 +72,7 @@ export function meaningsOf(text: string): SearchKind[] {
   return /\s/.test(text) ? [...errors, ...ids] : [...ids, ...errors]
 }
 
-/** Milliseconds of a time that the address names; undefined for what is no time. */
+/** A time that the address names, as the API takes it; undefined for what is no time. */
 const timeOf = (text: string | undefined): string | undefined => {
   const ms = Date.parse(text ?? '')
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()

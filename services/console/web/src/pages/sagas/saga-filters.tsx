@@ -13,7 +13,7 @@ import {
   sagaOutcomes,
   sagaSorts,
 } from './saga-filter'
-import type { SearchMeaning } from './use-search-kind'
+import type { SearchMeaning } from './use-search-meaning'
 
 export type ChangeSearch = (change: Partial<SagaSearch>) => void
 

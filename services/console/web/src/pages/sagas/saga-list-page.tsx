@@ -15,7 +15,7 @@ import { LiveStatus, SagaRows, Waiting } from './saga-list-parts'
 import { SavedViews } from './saved-views'
 import { StatusChoice, useStatusCounts } from './status-counts'
 import { type LiveSagas, useLiveSagas } from './use-live-sagas'
-import { useSearchKind } from './use-search-kind'
+import { useSearchMeaning } from './use-search-meaning'
 
 const route = getRouteApi('/sagas')
 const countsPeriodMs = 5000
@@ -49,7 +49,9 @@ function SagaList() {
       title="Sagas"
       actions={
         <Actions
-          {...{ list, isPaused, setIsPaused }}
+          list={list}
+          isPaused={isPaused}
+          setIsPaused={setIsPaused}
           exported={{ tenant: search.tenant, ...filter }}
           tenant={search.tenant}
           may={{
@@ -79,7 +81,7 @@ const isFiltered = (search: SagaSearch) => filterNames.some((name) => search[nam
 
 /** The list and its counts for the address. */
 function useListedSagas(search: SagaSearch, isPaused: boolean, table: RefObject<HTMLTableElement | null>) {
-  const meaning = useSearchKind(search)
+  const meaning = useSearchMeaning(search)
   const { kind, isDeciding } = meaning
   const filter = useStable(filterOf(search, kind))
   const counted = useStable<Query>({ tenant: search.tenant, ...filter })

@@ -68,7 +68,7 @@ function ShownSaga() {
   // Asked together with the saga.
   const events = useInfiniteQuery(sagaEventsQuery(key))
   const stream = useFollowed(key, data)
-  if (data) return <SagaParts {...{ id: key, saga: data, error, events, stream }} />
+  if (data) return <SagaParts id={key} saga={data} error={error} events={events} stream={stream} />
   if (isMissing(error)) return <NotFound />
   return <Page title={sagaId}>{isError ? <Problem error={error} retry={refetch} /> : <Loading />}</Page>
 }

@@ -2,8 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client'
-import { type Session, sessionQuery, useSession } from '../../api/session'
-import { waysQuery } from '../../api/sign-in'
+import { type Session, sessionQuery, signInQuery, useSession } from '../../api/session'
 import { Button } from '../../components/button'
 import { Page } from '../../components/page'
 import { sentenceOf } from '../../components/states'
@@ -21,7 +20,7 @@ function safeNext(next: string | undefined): string {
 
 export function SignInPage() {
   const { next, problem: refusal, by } = route.useSearch()
-  const ways = useQuery(waysQuery).data
+  const ways = useQuery(signInQuery).data
   const router = useRouter()
   const client = useQueryClient()
   const { user } = useSession()

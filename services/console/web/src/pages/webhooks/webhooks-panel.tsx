@@ -68,8 +68,10 @@ export function WebhooksPanel<Shown extends Hook>({
     <>
       {enable.isError && <Problem error={enable.error} />}
       {edit.isError && <Problem error={edit.error} />}
-      {tested && <TestDialog {...{ kind, hook: tested }} onClose={() => setTested(undefined)} />}
-      {edited && <EditDialog {...{ kind, edited }} onSaved={refresh} onClose={() => setEdited(undefined)} />}
+      {tested && <TestDialog kind={kind} hook={tested} onClose={() => setTested(undefined)} />}
+      {edited && (
+        <EditDialog kind={kind} edited={edited} onSaved={refresh} onClose={() => setEdited(undefined)} />
+      )}
       <ResourcePanel<Shown>
         name="Webhooks"
         address={address}

@@ -129,7 +129,9 @@ function Picture({ hours, found }: { hours: Hours; found: ReturnType<typeof useT
       <TimeLineTables
         span={span}
         deployments={tiers.flatMap((tier) => tier.deployments)}
-        {...{ bands, causes, latencies }}
+        bands={bands}
+        causes={causes}
+        latencies={latencies}
       />
     </figure>
   )

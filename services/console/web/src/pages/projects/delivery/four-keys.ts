@@ -1,6 +1,6 @@
 import type { DoraMetric } from '../../../generated/types.gen'
 import { count, duration } from '../../../lib/format'
-import { dayMs } from '../../../lib/local-time.js'
+import { dayMs } from '../../../lib/local-time'
 
 /** One of the four keys: what it is called in the API, and how it is shown. */
 export interface Key {

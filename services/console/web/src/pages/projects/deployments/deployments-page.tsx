@@ -138,7 +138,10 @@ const columnsIn = (project: string, isBlamed: (deployment: Deployment) => boolea
     header: 'Environment',
     cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span>,
   },
-  { header: 'Commit', cell: (deployment: Deployment) => <DeployedCommit {...{ deployment, project }} /> },
+  {
+    header: 'Commit',
+    cell: (deployment: Deployment) => <DeployedCommit deployment={deployment} project={project} />,
+  },
   {
     header: 'By',
     wide: true,

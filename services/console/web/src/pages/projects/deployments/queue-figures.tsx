@@ -43,7 +43,7 @@ export function QueueFigures({ queues, finishedAt }: { queues: Queues; finishedA
           {findings
             .filter((finding) => finding.measure === measure)
             .map((finding) => (
-              <Proof key={finding.measure} {...{ finding, finishedAt }} />
+              <Proof key={finding.measure} finding={finding} finishedAt={finishedAt} />
             ))}
         </>
       ),

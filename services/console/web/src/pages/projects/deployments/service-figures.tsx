@@ -43,7 +43,7 @@ export function ServiceFigures({
         <>
           {show(service.after, listOf('after'))}
           {findings.map((finding) => (
-            <Proof key={finding.measure} {...{ finding, finishedAt }} />
+            <Proof key={finding.measure} finding={finding} finishedAt={finishedAt} />
           ))}
         </>
       ),

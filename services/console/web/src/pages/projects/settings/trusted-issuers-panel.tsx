@@ -168,7 +168,9 @@ function TryDialog({ address, onClose }: { address: string; onClose: () => void 
       />
       <div role="status">
         {claims && (
-          <Shown query={rules}>{({ rows }) => <Verdicts rules={rows} {...{ claims, problem }} />}</Shown>
+          <Shown query={rules}>
+            {({ rows }) => <Verdicts rules={rows} claims={claims} problem={problem} />}
+          </Shown>
         )}
       </div>
       <ModalActions>
