@@ -1,5 +1,6 @@
 export * from './deployment-status.js'
 export * from './environment.js'
+export * from './impact-finding.js'
 export * from './impact-rule.js'
 export * from './protected-environment.js'
 export * from './saga-reference.js'

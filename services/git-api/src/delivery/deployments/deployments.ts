@@ -20,7 +20,7 @@ import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { getCommit } from '../../repository/commits/commits.js'
 import { deploymentHook } from '../../shapes/hooks.js'
-import { type FreezeCalendar, findFreeze, frozenError } from '../freezes/freezes.js'
+import { type FreezeDependencies, findFreeze, frozenError } from '../freezes/freezes.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import {
   changeLockedDeployment,
@@ -36,8 +36,7 @@ import {
 
 export { deleteDeployment } from './store.js'
 
-export interface DeploymentDependencies extends ProjectResourceDependencies {
-  freezeCalendar: FreezeCalendar
+export interface DeploymentDependencies extends ProjectResourceDependencies, FreezeDependencies {
   jobs: Jobs
 }
 
