@@ -12,7 +12,7 @@ const longest = [
   'services/console/test/event-streams',
   'services/admin-broadcast/test/banner',
   'ops/gateway/test/every-parameter',
-  'services/git-api/test/storage-moves',
+  'services/git-api/test/storages/storage-moves',
   'packages/backup/test/copies',
   'services/worker/test/process',
 ]

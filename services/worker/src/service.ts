@@ -1,7 +1,7 @@
 import { findCaller, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticator, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
 import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/redis'
@@ -26,11 +26,12 @@ export async function createService(config: Config, { logger, metrics, health, l
   exposePools(metrics, { main: database.pool })
 
   const { redis, report } = openRedis(config, { logger, health, lifecycle })
+  const { authenticate } = createAuthenticator((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
     metrics,
     health,
-    authenticate: createAuthenticate((hash) => findCaller(database, hash)),
+    authenticate,
     routes: [],
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
-  createAuthenticate,
+  createAuthenticator,
   createHttpApp,
   endpoint,
   limitersOfReplicas,
@@ -36,7 +36,7 @@ function kitApp(redisUrl?: string) {
   const context = createServiceContext('bench', 'info')
   return createHttpApp({
     ...context,
-    authenticate: createAuthenticate(async () => caller),
+    authenticate: createAuthenticator(async () => caller).authenticate,
     routes: [route('GET', '/projects/:id/repository/commits/:sha', signedIn, show)],
     rateLimitPerMinute: 100_000_000,
     createLimiter: redisUrl ? limitersOfReplicas({ ...context, redisUrl, service: 'bench' }) : undefined,

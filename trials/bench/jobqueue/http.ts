@@ -1,6 +1,6 @@
 import { Agent, get as httpGet } from 'node:http'
 import type { Caller } from '@switchyard/domain/access'
-import { createAuthenticate, createHttpApp, createStreamSlots, listen } from '@switchyard/service-kit/http'
+import { createAuthenticator, createHttpApp, createStreamSlots, listen } from '@switchyard/service-kit/http'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createHistory, createReadHistory } from '../../../services/jobqueue-metrics/src/history/history.js'
 import { metricRoutes } from '../../../services/jobqueue-metrics/src/routes.js'
@@ -29,7 +29,7 @@ export async function thousandRequests(source: JobSource) {
   const context = createServiceContext('bench', 'silent')
   const app = createHttpApp({
     ...context,
-    authenticate: createAuthenticate(async () => caller),
+    authenticate: createAuthenticator(async () => caller).authenticate,
     routes: metricRoutes({
       snapshots,
       readHistory: createReadHistory(createHistory(snapshots.names), snapshots.names, () => new Date()),

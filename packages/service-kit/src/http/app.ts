@@ -3,14 +3,14 @@ import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
-import { Slots } from '../slots.js'
+import type { Slots } from '../slots.js'
 import { createAnswerMemory, holdAnswer } from './answer-memory.js'
 import { type Authenticate, askingForPassword, type FindCaller, hashToken } from './authentication.js'
 import type { Pace } from './body/arriving.js'
+import { createBodyMemory, openBodyMemory } from './body/body-memory.js'
 import { readForm } from './body/form.js'
 import { bodyBytesDefault, type ReadOptions, readInput, readOwnBody, readQuery } from './body/read-input.js'
 import { endUnreadBody } from './body/receive-body.js'
-import { openMemory } from './body/sender-memory.js'
 import { crossOrigin } from './cors.js'
 import { boundPath, declaredNames, refuseSudo, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
@@ -57,22 +57,6 @@ export interface HttpAppOptions {
   bodyPace?: Pace
 }
 
-const mebibyte = 1024 * 1024
-
-/** A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small bodies. */
-const bodyMemory = {
-  perSender: 320 * mebibyte,
-  total: 768 * mebibyte,
-  kept: 1 / 6,
-  few: 16 * mebibyte,
-  waitMs: 30_000,
-}
-const bodyRefusals = {
-  sender: 'Too many large requests at once. Try again later.',
-  everybody: 'too many large requests at once',
-  retryAfterMs: bodyMemory.waitMs,
-}
-
 const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
 
 /**
@@ -100,7 +84,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const needs: Needs = {
     ...findingSenders(options),
     rateLimit: createRateLimit(options.rateLimitPerMinute, options.createLimiter ?? limitersOfProcess),
-    memory: new Slots(bodyMemory, bodyRefusals),
+    bodies: createBodyMemory(),
     answers: createAnswerMemory(),
   }
   if (options.forward) app.use(forwardingRouter(options.routes, options.forward))
@@ -162,7 +146,7 @@ interface Needs {
   findSenderAgain: FindSender
   rateLimit: RateLimit
   /** Bytes of the bodies of all requests. */
-  memory: Slots
+  bodies: Slots
   /** Bytes of large answers. */
   answers: Slots
 }
@@ -205,7 +189,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const access = await route.guard(call)
     const refusal = refused && recheckGuard(call, route, needs.findSenderAgain, refused)
     const sender = senderKey(call)
-    const memory = openMemory(needs.memory, sender)
+    const memory = openBodyMemory(needs.bodies, sender)
     const answering = async () => {
       const sent = await readGiven(route, call, { pace: options.bodyPace ?? bodyPace, memory, sender })
       if (!route.outsideApi) refuseSudo(request.headers, sent)
@@ -220,7 +204,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       const hold = (bytes: number) => holdAnswer(needs.answers, sender, response, bytes)
       await send(response, reply, hold, route.answerForm?.mediaType)
     } finally {
-      // The use case holds the parsed body until here.
+      // The endpoint may hold the body until here.
       memory.release()
     }
   }

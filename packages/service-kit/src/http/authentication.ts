@@ -27,7 +27,7 @@ export type AuthenticateFrom = (secret: string, address: string, project?: strin
 export interface Authenticator {
   authenticate: Authenticate
   /**
-   * To be called after a change of these users or of their tokens is committed: this process asks the database anew,
+   * To be called after this process has committed a change of these users or of their tokens: it asks the database anew,
    * and look-ups that began before do not count. Other processes notice within half a second.
    */
   forgetUsers(userIds: readonly number[]): void
@@ -95,10 +95,6 @@ export function createAuthenticator(findCaller: FindCaller, findJob?: FindJob): 
     },
   }
 }
-
-/** {@link createAuthenticator} for services that change neither users nor tokens. */
-export const createAuthenticate = (findCaller: FindCaller, findJob?: FindJob): Authenticate =>
-  createAuthenticator(findCaller, findJob).authenticate
 
 /**
  * The token a request carries: `PRIVATE-TOKEN`, or `Authorization: Bearer`. Never one from the query

@@ -4,7 +4,6 @@ export {
   type AuthenticateFrom,
   type Authenticator,
   callerOf,
-  createAuthenticate,
   createAuthenticator,
   type FindCaller,
   type FindJob,

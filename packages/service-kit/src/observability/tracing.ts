@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Tracing } from './tracing-interface.js'
+import type { Tracing } from './open-telemetry.js'
 
 let running: Tracing | undefined
 

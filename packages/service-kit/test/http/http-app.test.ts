@@ -3,7 +3,7 @@ import { notFound } from '@switchyard/domain'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
-  createAuthenticate,
+  createAuthenticator,
   createHttpApp,
   endpoint,
   type HttpServer,
@@ -100,9 +100,9 @@ beforeAll(async () => {
   const app = createHttpApp({
     ...context,
     routes,
-    authenticate: createAuthenticate(async (hash) =>
+    authenticate: createAuthenticator(async (hash) =>
       Buffer.from(hash).equals(Buffer.from(hashToken('good'))) ? good : null,
-    ),
+    ).authenticate,
     rateLimitPerMinute: 0,
   })
   server = await listen(app, '127.0.0.1', 0, 1000)

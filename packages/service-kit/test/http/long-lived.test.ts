@@ -4,7 +4,7 @@ import type { Caller } from '@switchyard/domain/access'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
-  createAuthenticate,
+  createAuthenticator,
   createHttpApp,
   endpoint,
   type Guard,
@@ -70,7 +70,7 @@ let context: ServiceContext
 let server: HttpServer
 beforeAll(async () => {
   context = createServiceContext('test', 'silent')
-  const authenticate = createAuthenticate(async () => {
+  const { authenticate } = createAuthenticator(async () => {
     if (state.isDatabaseAway) throw new Error('connection refused')
     return state.isTokenGood ? caller : null
   })

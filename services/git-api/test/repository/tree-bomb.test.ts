@@ -2,7 +2,7 @@ import { makeTreeBomb, startTestRedis, type TestRedis, waitFor } from '@switchya
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 import { outcome } from '../harness.js'
-import { startHookReceiver } from '../hook-receiver.js'
+import { startHookReceiver } from '../webhooks/hook-receiver.js'
 import { startWorkerProcess } from '../worker-process.js'
 
 let redis: TestRedis

@@ -4,8 +4,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { RequestHandler } from 'express'
 import { arriving, type Pace } from './arriving.js'
+import type { BodyMemory } from './body-memory.js'
 import { bodyTooLarge } from './bounds.js'
-import type { SenderMemory } from './sender-memory.js'
 
 const decompressors: Record<string, () => Transform> = {
   gzip: createGunzip,
@@ -18,7 +18,7 @@ export interface ReceiveOptions {
   /** Largest body, decompressed. */
   bytesMax: number
   pace: Pace
-  memory: SenderMemory
+  memory: BodyMemory
 }
 
 /**

@@ -1,6 +1,6 @@
 import { addMember, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { form, type Harness, json, outcome, startHarness } from './harness.js'
+import { form, type Harness, json, outcome, startHarness } from '../harness.js'
 
 let harness: Harness
 const ids: Record<string, number> = {}

@@ -6,8 +6,8 @@ import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeStrays } from '../src/projects/stray-repositories.js'
-import { type GitHarness, startGitHarness } from './git-harness.js'
+import { removeStrays } from '../../src/projects/stray-repositories.js'
+import { type GitHarness, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
 let git: Git

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Project } from '@switchyard/db'
 import { createGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { secretHeader } from '../src/storages/storages.js'
+import { secretHeader } from '../../src/storages/storages.js'
 import { type StorageName, type StoragesHarness, secret, startStorages } from './storages-harness.js'
 
 let harness: StoragesHarness

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GitHarness, startGitHarness } from './git-harness.js'
+import { type GitHarness, startGitHarness } from '../git-harness.js'
 
 const kibibyte = 1024
 const projectMax = 400 * kibibyte

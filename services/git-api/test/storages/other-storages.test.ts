@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { otherStorage } from '../src/storages/other-storage.js'
-import { secretHeader } from '../src/storages/storages.js'
+import { otherStorage } from '../../src/storages/other-storage.js'
+import { secretHeader } from '../../src/storages/storages.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import { type TestGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 /** Who makes annotated tags. */
 const tagger = ['-c', 'user.name=Tina Tagger', '-c', 'user.email=tina@example.com']

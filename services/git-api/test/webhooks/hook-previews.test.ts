@@ -1,8 +1,8 @@
 import type { Project } from '@switchyard/db'
 import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
-import { outcome } from './harness.js'
+import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
+import { outcome } from '../harness.js'
 
 let harness: GitHarness
 let project: Project

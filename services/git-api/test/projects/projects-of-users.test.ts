@@ -1,6 +1,6 @@
 import { addMember } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Harness, json, outcome, startHarness } from './harness.js'
+import { type Harness, json, outcome, startHarness } from '../harness.js'
 
 let harness: Harness
 const ids: Record<string, number> = {}

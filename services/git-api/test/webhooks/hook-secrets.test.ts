@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Harness, json, outcome, startHarness } from './harness.js'
+import { type Harness, json, outcome, startHarness } from '../harness.js'
 
 let harness: Harness
 let hooks: string

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { form, type Harness, json, outcome, startHarness } from './harness.js'
+import { form, type Harness, json, outcome, startHarness } from '../harness.js'
 
 let harness: Harness
 beforeAll(async () => {

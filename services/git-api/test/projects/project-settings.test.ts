@@ -1,7 +1,7 @@
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectSettings, type Setting } from '../src/shapes/project-settings.js'
-import { type GitHarness, startGitHarness } from './git-harness.js'
+import { projectSettings, type Setting } from '../../src/shapes/project-settings.js'
+import { type GitHarness, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import * as domain from '@switchyard/domain'
 import { rejectionMessages } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
-import { toHttpError } from './http/errors.js'
-import { refusedWith } from './http/openapi/refusals.js'
+import { toHttpError } from './errors.js'
+import { refusedWith } from './openapi/refusals.js'
 
-const text = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+const text = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8')
 
 const partBelow = (heading: string): string => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 

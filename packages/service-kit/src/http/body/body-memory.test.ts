@@ -1,13 +1,13 @@
 import { DomainError } from '@switchyard/domain'
 import { describe, expect, it } from 'vitest'
 import { Slots } from '../../slots.js'
-import { openMemory } from './sender-memory.js'
+import { openBodyMemory } from './body-memory.js'
 
 const limits = { perSender: 100, total: 200, kept: 0.25, few: 10, waitMs: 50 }
 const refusals = { sender: 'yours', everybody: 'all', retryAfterMs: 50 }
 const memoryOf = (given = limits) => {
   const memory = new Slots(given, refusals)
-  return { open: (sender: string) => openMemory(memory, sender) }
+  return { open: (sender: string) => openBodyMemory(memory, sender) }
 }
 const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
 

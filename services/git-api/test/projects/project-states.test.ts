@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import type { TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
 let project: Project

@@ -3,10 +3,10 @@ import type { Project } from '@switchyard/db'
 import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from '@switchyard/testing'
 import { verify } from '@switchyard/webhooks/signature'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
-import { outcome } from './harness.js'
+import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
+import { outcome } from '../harness.js'
+import { startWorkerProcess } from '../worker-process.js'
 import { type ReceivedHook, startHookReceiver } from './hook-receiver.js'
-import { startWorkerProcess } from './worker-process.js'
 
 let redis: TestRedis
 let harness: GitHarness

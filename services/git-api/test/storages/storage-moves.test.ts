@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Project } from '@switchyard/db'
 import { createGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leftCopies } from '../src/storages/store.js'
+import { leftCopies } from '../../src/storages/store.js'
 import { type StorageName, type StoragesHarness, startStorages, storageNames } from './storages-harness.js'
 
 let harness: StoragesHarness

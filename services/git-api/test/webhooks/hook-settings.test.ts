@@ -10,10 +10,10 @@ import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from 
 import { verify } from '@switchyard/webhooks/signature'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
-import { outcome } from './harness.js'
+import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
+import { outcome } from '../harness.js'
+import { startWorkerProcess } from '../worker-process.js'
 import { startHookReceiver } from './hook-receiver.js'
-import { startWorkerProcess } from './worker-process.js'
 
 let redis: TestRedis
 let harness: GitHarness

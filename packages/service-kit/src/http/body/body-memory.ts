@@ -1,0 +1,47 @@
+import { Slots } from '../../slots.js'
+
+const mebibyte = 1024 * 1024
+
+/** A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small bodies. */
+const limits = {
+  perSender: 320 * mebibyte,
+  total: 768 * mebibyte,
+  kept: 1 / 6,
+  few: 16 * mebibyte,
+  waitMs: 30_000,
+}
+
+/** Bytes of the bodies of all requests. */
+export const createBodyMemory = (): Slots =>
+  new Slots(limits, {
+    sender: 'Too many large requests at once. Try again later.',
+    everybody: 'too many large requests at once',
+    retryAfterMs: limits.waitMs,
+  })
+
+/** What the body of one request takes of the memory for the bodies of all requests. */
+export interface BodyMemory {
+  /**
+   * Waits until there is memory for some more bytes.
+   *
+   * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when everybody does
+   */
+  take(bytes: number): Promise<void>
+  release(): void
+}
+
+/**
+ * @param memory of the bodies of all requests, in bytes
+ * @param sender a user, or an address
+ */
+export function openBodyMemory(memory: Slots, sender: string): BodyMemory {
+  const taken: (() => void)[] = []
+  return {
+    take: async (bytes) => {
+      taken.push(await memory.take({ sender, size: bytes }))
+    },
+    release: () => {
+      for (const giveBack of taken.splice(0)) giveBack()
+    },
+  }
+}
