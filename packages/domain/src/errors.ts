@@ -67,6 +67,11 @@ export const invalidParameters = (problems: string[]) =>
 export const invalid = (detail: ErrorDetail, options?: DomainErrorOptions) =>
   new DomainError('invalid', detail, options)
 
+/** @throws DomainError invalid, when a field has a problem */
+export function refuseProblems(problems: FieldProblems): void {
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
 export const unauthenticated = () => new DomainError('unauthenticated', '')
 
 /** The token is valid and has none of these scopes. */

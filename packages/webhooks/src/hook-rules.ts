@@ -1,4 +1,4 @@
-import { bodyTemplateProblem, type FieldProblems, invalid, messageFormats } from '@switchyard/domain'
+import { bodyTemplateProblem, type FieldProblems, messageFormats, refuseProblems } from '@switchyard/domain'
 import { branchFilterProblem } from './branch-filter.js'
 import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
 import type { SecretBox } from './secret-box.js'
@@ -52,7 +52,7 @@ export async function checkHook(fields: HookFields, rules: HookRules): Promise<v
   note('message_format', formatProblem(fields))
   const { branchFilter = null, branchFilterStrategy = 'wildcard' } = fields
   note('push_events_branch_filter', await branchFilterProblem({ branchFilter, branchFilterStrategy }))
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }
 
 function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields): string | null {
