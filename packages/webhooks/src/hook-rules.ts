@@ -1,4 +1,10 @@
-import { bodyTemplateProblem, type FieldProblems, messageFormats, refuseProblems } from '@switchyard/domain'
+import {
+  bodyTemplateProblem,
+  type FieldProblems,
+  messageFormats,
+  refuseProblems,
+  tooLongText,
+} from '@switchyard/domain'
 import { branchFilterProblem } from './branch-filter.js'
 import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
 import type { SecretBox } from './secret-box.js'
@@ -64,12 +70,12 @@ function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields
 }
 
 const lengthProblem = (text: string | null | undefined, max: number): string | null =>
-  text && text.length > max ? `is too long (maximum is ${max} characters)` : null
+  text && text.length > max ? tooLongText(max) : null
 
 /** The characters are limited because a secret can be the value of a header. */
 function secretProblem(secret: string, lengthMin: number): string | null {
   if (secret.length < lengthMin) return `is too short (minimum is ${lengthMin} characters)`
-  if (secret.length > secretLengthMax) return `is too long (maximum is ${secretLengthMax} characters)`
+  if (secret.length > secretLengthMax) return tooLongText(secretLengthMax)
   return /^[\x21-\x7e]+$/.test(secret) ? null : 'must be printable ASCII characters without spaces'
 }
 

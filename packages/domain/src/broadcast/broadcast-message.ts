@@ -1,4 +1,5 @@
 import { type FieldProblems, refuseProblems } from '../errors.js'
+import { tooLongText } from '../texts.js'
 import { type BroadcastTheme, type BroadcastType, broadcastDefaults } from './appearance.js'
 
 /** The fields of a broadcast message, which every user sees for a period. */
@@ -89,7 +90,7 @@ function checkInput({ message, startsAt, endsAt, color, font, targetPath }: Broa
   if (!isColor(color)) problems.color = ['must be a valid color code']
   if (!isColor(font)) problems.font = ['must be a valid color code']
   if ((targetPath?.trim().length ?? 0) > targetPathLengthMax) {
-    problems.target_path = [`is too long (maximum is ${targetPathLengthMax} characters)`]
+    problems.target_path = [tooLongText(targetPathLengthMax)]
   }
   refuseProblems(problems)
 }
