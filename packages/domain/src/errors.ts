@@ -59,6 +59,10 @@ export const excerpt = (text: string): string =>
     ? text
     : `${text.slice(0, repeatedCharsMax - 1).replace(/\p{Surrogate}/u, '')}…`
 
+/** Whether it is an expected error of one of these kinds. */
+export const isRefusal = (error: unknown, ...kinds: ErrorKind[]): error is DomainError =>
+  error instanceof DomainError && kinds.includes(error.kind)
+
 /** Parameters cannot be parsed. @param problems such as `branch is missing` */
 export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))
