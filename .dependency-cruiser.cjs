@@ -100,7 +100,7 @@ module.exports = {
     below('saga-client', ['contracts']),
     below('cli', ['domain']),
     below('delivery-impact', ['domain']),
-    below('outbound-http', ['config']),
+    below('outbound-http', ['config', 'domain']),
     below('webhooks', ['outbound-http', 'service-kit', 'db', 'domain']),
     below('callers', ['outbound-http', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'local-servers', 'domain']),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, readdir, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
@@ -33,15 +33,18 @@ export async function writeCompressed(
   source: Readable | AsyncIterable<string>,
 ): Promise<string> {
   const hash = createHash('sha256')
-  async function* hashed(chunks: AsyncIterable<Buffer>) {
+  await pipeline(source, createGzip(), hashedBy(hash), createWriteStream(file, { mode: 0o600, flush: true }))
+  return hash.digest('hex')
+}
+
+/** A step of a pipeline that passes bytes on and adds them to a hash. */
+export const hashedBy = (hash: Hash) =>
+  async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       hash.update(chunk)
       yield chunk
     }
   }
-  await pipeline(source, createGzip(), hashed, createWriteStream(file, { mode: 0o600, flush: true }))
-  return hash.digest('hex')
-}
 
 export async function* readCompressedLines(file: string): AsyncGenerator<string> {
   const text = createGunzip()

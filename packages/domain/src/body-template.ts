@@ -1,4 +1,5 @@
 import Mustache from 'mustache'
+import { tooLongText } from './texts.js'
 
 /** Longest template, in characters. */
 export const bodyTemplateLengthMax = 4096
@@ -55,7 +56,7 @@ export function textTemplateProblem(
 
 /** The parts of a template, or what is wrong with it. */
 function checkedParts(template: string, lengthMax: number): Part[] | string {
-  if (template.length > lengthMax) return `is too long (maximum is ${lengthMax} characters)`
+  if (template.length > lengthMax) return tooLongText(lengthMax)
   let parts: Part[]
   try {
     parts = parse(template)

@@ -1,4 +1,4 @@
-import { type FieldProblems, invalid } from './errors.js'
+import { type FieldProblems, refuseProblems } from './errors.js'
 import { isHttpUrl, tooLong } from './texts.js'
 
 export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
@@ -127,7 +127,7 @@ export function validateStatusTexts(texts: CheckedTexts): void {
   Object.assign(problems, tooLong('stage', stage, labelLengthMax))
   Object.assign(problems, tooLong('description', description, descriptionLengthMax))
   Object.assign(problems, tooLong('name', name, labelLengthMax), tooLong('ref', ref, labelLengthMax))
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }
 
 const urlProblem = (field: string, url: string): FieldProblems =>

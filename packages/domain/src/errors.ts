@@ -59,6 +59,10 @@ export const excerpt = (text: string): string =>
     ? text
     : `${text.slice(0, repeatedCharsMax - 1).replace(/\p{Surrogate}/u, '')}…`
 
+/** Whether it is an expected error of one of these kinds. */
+export const isRefusal = (error: unknown, ...kinds: ErrorKind[]): error is DomainError =>
+  error instanceof DomainError && kinds.includes(error.kind)
+
 /** Parameters cannot be parsed. @param problems such as `branch is missing` */
 export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))
@@ -66,6 +70,11 @@ export const invalidParameters = (problems: string[]) =>
 /** A request is well-formed and breaks a rule. */
 export const invalid = (detail: ErrorDetail, options?: DomainErrorOptions) =>
   new DomainError('invalid', detail, options)
+
+/** @throws DomainError invalid, when a field has a problem */
+export function refuseProblems(problems: FieldProblems): void {
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
 
 export const unauthenticated = () => new DomainError('unauthenticated', '')
 

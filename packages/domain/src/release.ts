@@ -1,4 +1,4 @@
-import { type FieldProblems, invalid } from './errors.js'
+import { type FieldProblems, refuseProblems } from './errors.js'
 import { isHttpUrl, tooLong } from './texts.js'
 
 /** GitLab's types of links. */
@@ -32,7 +32,7 @@ export function validateRelease({ name = '', description }: ReleaseTexts): void 
     ...tooLong('name', name, nameLengthMax),
     ...tooLong('description', description ?? '', descriptionLengthMax),
   }
-  refuse(problems)
+  refuseProblems(problems)
 }
 
 /**
@@ -51,7 +51,7 @@ export function validateLink(link: ReleaseLinkFields, others: readonly ReleaseLi
   else if (taken('url')) problems.url = ['has already been taken']
   if (link.filePath !== null && !isFilePath(link.filePath)) problems.filepath = ['is in an invalid format']
   else if (taken('filePath')) problems.filepath = ['has already been taken']
-  refuse(problems)
+  refuseProblems(problems)
 }
 
 const isLinkUrl = (text: string) => isHttpUrl(text.replace(/^ftp:/i, 'http:'))
@@ -63,8 +63,4 @@ function isFilePath(path: string): boolean {
     .slice(1)
     .split('/')
     .every((part) => part !== '' && part !== '.' && part !== '..')
-}
-
-function refuse(problems: FieldProblems): void {
-  if (Object.keys(problems).length > 0) throw invalid(problems)
 }

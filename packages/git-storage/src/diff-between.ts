@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError } from '@switchyard/domain'
+import { isRefusal } from '@switchyard/domain'
 import { bytesOfName, nameOf } from '@switchyard/domain/commit'
 import { GitError, runGitOk, type SpawnOptions } from './git-process.js'
 import { parseChanges } from './parse-changes.js'
@@ -114,7 +114,7 @@ export async function readFileDiff(
     const entries = await parseDiff(stdout, truncated, fileLimits)
     return await flagUncompared(repository, entries.filter(isWanted))
   } catch (error) {
-    if (!(error instanceof DomainError) || error.kind !== 'too-large') throw error
+    if (!isRefusal(error, 'too-large')) throw error
     return found.map(({ lines: _, ...entry }) => ({ ...entry, ...leftOut }))
   }
 }

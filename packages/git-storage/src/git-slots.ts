@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { DomainError } from '@switchyard/domain'
+import { isRefusal } from '@switchyard/domain'
 import { Slots } from '@switchyard/service-kit/slots'
 
 const mebibyte = 1024 ** 2
@@ -141,7 +141,7 @@ export class GitSlots {
       try {
         return await withMemory(Math.min(usualBytes, most))
       } catch (error) {
-        const isOutOfMemory = error instanceof DomainError && error.kind === 'too-large'
+        const isOutOfMemory = isRefusal(error, 'too-large')
         if (!isOutOfMemory || most <= usualBytes) throw error
         return withMemory(most)
       }

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from './blobs.js'
-import { isUntouchedSince } from './housekeeping/list-repositories.js'
+import { isUntouchedSince, namesIn } from './housekeeping/list-repositories.js'
 import type { Repository } from './repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
@@ -100,22 +100,26 @@ export async function storeFile(
     return join(await makeFolders(repository.path, foldersOf(received.oid)), received.oid)
   }
   await writeDurably(join(uploads, randomUUID()), findPath, (handle) =>
-    writeFile(handle, measured(received, chunks, bytesMax)),
+    writeFile(
+      handle,
+      measured(received, chunks, bytesMax, () => tooLarge(largestFile(bytesMax))),
+    ),
   ).catch(whenDeleted)
   await syncFolder(dirname(pathOf(repository, received.oid)))
   return received
 }
 
-/** Passes the bytes on, and notes what they are at their end. */
+/** Passes the bytes on, and notes what they are at their end. @throws what `tooMany` makes, when they are more than so many */
 async function* measured(
   received: LfsObject,
   chunks: AsyncIterable<Buffer>,
   bytesMax: number,
+  tooMany: () => Error,
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   for await (const chunk of chunks) {
     received.size += chunk.length
-    if (received.size > bytesMax) throw tooLarge(largestFile(bytesMax))
+    if (received.size > bytesMax) throw tooMany()
     hash.update(chunk)
     yield chunk
   }
@@ -132,26 +136,16 @@ export const makeUploadFolder = (repository: string): Promise<string> =>
 /** Removes the unfinished uploads of processes that were killed. @param before what was written to later stays */
 export async function removeStaleUploads({ path }: Pick<Repository, 'path'>, before: Date): Promise<void> {
   const folder = join(path, lfsUploads)
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  for (const name of names) {
+  for (const name of await namesIn(folder)) {
     const file = join(folder, name)
     if (await isUntouchedSince(file, before)) await rm(file, { force: true })
   }
 }
 
 async function* checked({ oid, size }: LfsObject, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > size) throw mismatch()
-    hash.update(chunk)
-    yield chunk
-  }
-  if (bytes !== size || hash.digest('hex') !== oid) throw mismatch()
+  const received = { oid: '', size: 0 }
+  yield* measured(received, chunks, size, mismatch)
+  if (received.size !== size || received.oid !== oid) throw mismatch()
 }
 
 const mismatch = () => invalid('SHA256 or size mismatch')
@@ -199,12 +193,8 @@ export async function writeLfsObject(
 /** Every stored object of Git LFS of a repository. */
 export async function listLfsObjects({ path }: { path: string }): Promise<LfsObject[]> {
   const folder = join(path, lfsObjects)
-  const names = await readdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
   const objects: LfsObject[] = []
-  for (const name of names) {
+  for (const name of await namesIn(folder, { recursive: true })) {
     const oid = basename(name)
     if (isLfsOid(oid)) objects.push({ oid, size: (await stat(join(folder, name))).size })
   }

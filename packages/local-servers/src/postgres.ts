@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 import { getPostgresBinaries } from './postgres/binaries.js'
 import { clearOrphan, ensureCluster, findServer, loadPassword } from './postgres/cluster.js'
 import { findServerUser } from './postgres/server-user.js'
 import { getFreePort } from './process/free-port.js'
-import { lastFailure, rotateLog } from './process/log-file.js'
+import { rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
+import { waitForServer } from './process/wait-for-server.js'
 
 export interface PostgresOptions {
   /** Absolute path of the folder for cluster, password and log. It is created when it is missing. */
@@ -28,8 +28,6 @@ export interface RunningPostgres {
   process: SupervisedProcess
   stop(): Promise<void>
 }
-
-const readyTimeoutMs = 60_000
 
 /**
  * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The next start uses the same folder. A server
@@ -62,7 +60,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     notice: options.log,
   })
   try {
-    await waitUntilReady(adminUrl, child)
+    await waitForServer('PostgreSQL', child, () => canConnect(adminUrl))
     await ensureDatabase(adminUrl, databaseName)
   } catch (error) {
     await child.stop()
@@ -100,18 +98,6 @@ function serverArguments(clusterDir: string, port: number, durable: boolean): st
     clusterDir,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]
-}
-
-async function waitUntilReady(adminUrl: string, child: SupervisedProcess): Promise<void> {
-  const deadline = performance.now() + readyTimeoutMs
-  while (!(await canConnect(adminUrl))) {
-    if (child.failures() >= 4 || performance.now() > deadline) {
-      throw new SolvableProblem(
-        `PostgreSQL did not start: ${lastFailure(child.logFile)} (log: ${child.logFile})`,
-      )
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
 }
 
 async function canConnect(connectionString: string): Promise<boolean> {

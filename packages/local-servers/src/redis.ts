@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { SolvableProblem } from '@switchyard/terminal'
 import { Redis } from 'ioredis'
 import { endProcess, findCommandLine } from './process/find-process.js'
-import { lastFailure, rotateLog } from './process/log-file.js'
+import { rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
+import { waitForServer } from './process/wait-for-server.js'
 import { redisUsers } from './redis-users.js'
 import { makeSocketFolder } from './socket-folder.js'
 
@@ -24,8 +25,6 @@ export interface RunningRedis {
   stop(): Promise<void>
 }
 
-const readyTimeoutMs = 30_000
-
 /** Starts a Redis server on a unix socket, without a port. Its data survives restarts. */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   const { dataDir, logFile = join(dataDir, 'redis.log') } = options
@@ -44,13 +43,11 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
     logFile,
     notice: options.log,
   })
-  const deadline = performance.now() + readyTimeoutMs
-  while (!(await answers(socket))) {
-    if (child.failures() >= 4 || performance.now() > deadline) {
-      await child.stop()
-      throw new SolvableProblem(`Redis did not start: ${lastFailure(logFile)} (log: ${logFile})`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  try {
+    await waitForServer('Redis', child, () => answers(socket))
+  } catch (error) {
+    await child.stop()
+    throw error
   }
   return { url: `unix://${socket}`, process: child, stop: () => child.stop() }
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { tooLongText } from '@switchyard/domain'
 import ipaddr from 'ipaddr.js'
 import type { TargetPolicy } from './target-policy.js'
 
@@ -9,7 +10,7 @@ const urlLengthMax = 2048
  * connection.
  */
 export function urlProblem(text: string, policy: TargetPolicy): string | null {
-  if (text.length > urlLengthMax) return `is too long (maximum is ${urlLengthMax} characters)`
+  if (text.length > urlLengthMax) return tooLongText(urlLengthMax)
   const url = parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https URL'
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password'

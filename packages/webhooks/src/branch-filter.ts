@@ -1,4 +1,4 @@
-import { compileWildcard } from '@switchyard/domain'
+import { compileWildcard, tooLongText } from '@switchyard/domain'
 
 /** How the filter of a webhook is read: as a pattern with `*`, as a regular expression, or not at all. */
 export const branchFilterStrategies = ['wildcard', 'regex', 'all_branches'] as const
@@ -18,7 +18,7 @@ export async function branchFilterProblem({
   branchFilterStrategy,
 }: BranchFilter): Promise<string | null> {
   if (branchFilter === null) return null
-  if (branchFilter.length > filterLengthMax) return `is too long (maximum is ${filterLengthMax} characters)`
+  if (branchFilter.length > filterLengthMax) return tooLongText(filterLengthMax)
   if (branchFilterStrategy !== 'regex') return null
   return (await compileExpression(branchFilter)) ? null : 'is not a regular expression of RE2'
 }

@@ -1,4 +1,10 @@
-import { bodyTemplateProblem, type FieldProblems, invalid, messageFormats } from '@switchyard/domain'
+import {
+  bodyTemplateProblem,
+  type FieldProblems,
+  messageFormats,
+  refuseProblems,
+  tooLongText,
+} from '@switchyard/domain'
 import { type TargetPolicy, urlProblem } from '@switchyard/outbound-http'
 import { branchFilterProblem } from './branch-filter.js'
 import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
@@ -51,7 +57,7 @@ export async function checkHook(fields: HookFields, rules: HookRules): Promise<v
   note('message_format', formatProblem(fields))
   const { branchFilter = null, branchFilterStrategy = 'wildcard' } = fields
   note('push_events_branch_filter', await branchFilterProblem({ branchFilter, branchFilterStrategy }))
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }
 
 function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields): string | null {
@@ -63,12 +69,12 @@ function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields
 }
 
 const lengthProblem = (text: string | null | undefined, max: number): string | null =>
-  text && text.length > max ? `is too long (maximum is ${max} characters)` : null
+  text && text.length > max ? tooLongText(max) : null
 
 /** The characters are limited because a secret can be the value of a header. */
 function secretProblem(secret: string, lengthMin: number): string | null {
   if (secret.length < lengthMin) return `is too short (minimum is ${lengthMin} characters)`
-  if (secret.length > secretLengthMax) return `is too long (maximum is ${secretLengthMax} characters)`
+  if (secret.length > secretLengthMax) return tooLongText(secretLengthMax)
   return /^[\x21-\x7e]+$/.test(secret) ? null : 'must be printable ASCII characters without spaces'
 }
 

@@ -1,5 +1,5 @@
 import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
-import { DomainError, forbidden, notFound, unauthenticated } from '@switchyard/domain'
+import { forbidden, isRefusal, notFound, unauthenticated } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -219,7 +219,7 @@ export function createGitGuards(guards: Pick<ProjectGuards, 'getProjectFor'>) {
       try {
         return await guards.getProjectFor(call, right, projectPathOf(call.params))
       } catch (error) {
-        const mightSignIn = caller === null && error instanceof DomainError && error.kind === 'not-found'
+        const mightSignIn = caller === null && isRefusal(error, 'not-found')
         throw mightSignIn ? unauthenticated() : error
       }
     }

@@ -1,3 +1,4 @@
+import { tryLockName } from '@switchyard/db/sql'
 import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
@@ -33,10 +34,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
  */
 export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   return withClient(url, async (client) => {
-    const { rows } = await client.query<{ free: boolean }>(
-      "SELECT pg_try_advisory_lock(hashtextextended('switchyard.backup', 0)) AS free",
-    )
-    if (!rows[0]?.free)
+    if (!(await tryLockName(client, 'switchyard.backup')))
       throw new SolvableProblem('Another backup of this installation runs: start this one when it has ended')
     return await work()
   })

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { readCompressedLines } from '../files.js'
+import { hashedBy, readCompressedLines } from '../files.js'
 import { lfsFileOf } from '../manifest.js'
 
 /** An object of Git LFS in a project's repository. */
@@ -63,14 +63,9 @@ async function copyChecked(from: string, to: string, oid: string): Promise<void>
   await mkdir(dirname(to), { recursive: true })
   const temporary = join(dirname(to), `${randomUUID()}.new`)
   const hash = createHash('sha256')
-  async function* hashed(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      hash.update(chunk)
-      yield chunk
-    }
-  }
   try {
-    await pipeline(createReadStream(from), hashed, createWriteStream(temporary, { mode: 0o444, flush: true }))
+    const copy = createWriteStream(temporary, { mode: 0o444, flush: true })
+    await pipeline(createReadStream(from), hashedBy(hash), copy)
     if (hash.digest('hex') !== oid) throw new Error(`the LFS object ${oid} is damaged: ${from}`)
     await rename(temporary, to)
   } catch (error) {

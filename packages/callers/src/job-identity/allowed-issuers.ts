@@ -1,3 +1,4 @@
+import { tooLongText } from '@switchyard/domain'
 import { outboundTargetFields } from '@switchyard/outbound-http'
 import { z } from 'zod'
 
@@ -40,7 +41,7 @@ const issuerCharsMax = 255
 
 /** The reason why a project cannot trust an issuer; null when it can. */
 export function issuerProblem(issuer: string, allowed: ReadonlySet<string>): string | null {
-  if (issuer.length > issuerCharsMax) return `is too long (maximum is ${issuerCharsMax} characters)`
+  if (issuer.length > issuerCharsMax) return tooLongText(issuerCharsMax)
   const url = URL.canParse(issuer) ? new URL(issuer) : null
   if (
     url === null ||

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { sqlStates } from '../database-failure.js'
+import { tryLockName } from '../sql/locks.js'
 
 /** Waiting to build an index CONCURRENTLY holds up no reader and no writer. */
 const concurrentLockTimeoutMs = 600_000
@@ -23,11 +24,5 @@ const triedAgainMs = 100
  * because an index that is built CONCURRENTLY waits for every statement that goes on, also for one that waits for this lock.
  */
 export async function holdSchemaLock(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ held: boolean }>(
-      "SELECT pg_try_advisory_lock(hashtextextended('switchyard.migrations', 0)) AS held",
-    )
-    if (rows[0]?.held) return
-    await delay(triedAgainMs)
-  }
+  while (!(await tryLockName(client, 'switchyard.migrations'))) await delay(triedAgainMs)
 }

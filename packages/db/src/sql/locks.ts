@@ -41,6 +41,19 @@ export async function lockName(transaction: Transaction, name: string): Promise<
   await rowsOf(transaction, lockByName, [name])
 }
 
+/**
+ * Locks a name until the connection ends, unless another connection has locked it.
+ *
+ * @returns whether it is locked now
+ */
+export async function tryLockName(client: pg.ClientBase, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ isLocked: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isLocked"',
+    [name],
+  )
+  return rows[0]?.isLocked === true
+}
+
 /** The rows that a statement reads in a transaction of either kind. */
 export async function rowsOf<Row extends object>(
   transaction: Transaction,

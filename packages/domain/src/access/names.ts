@@ -1,5 +1,5 @@
 import type { FieldProblems } from '../errors.js'
-import { trimCharacters } from '../texts.js'
+import { tooLongText, trimCharacters } from '../texts.js'
 
 const pathRule =
   "can contain only letters, digits, '_', '-' and '.'. It must not start with '-' or '.', nor end in '-', '.', '.git' or '.atom'"
@@ -16,7 +16,7 @@ const reservedUsernames = new Set(
 const isReserved = (username: string) => reservedUsernames.has(username.toLowerCase())
 
 const lengthMax = 255
-const tooLong = `is too long (maximum is ${lengthMax} characters)`
+const tooLong = tooLongText(lengthMax)
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: names with them break logs and commit headers.
 const control = /[\u0000-\u001f\u007f]/

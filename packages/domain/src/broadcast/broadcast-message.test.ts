@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DomainError } from '../errors.js'
+import { isRefusal } from '../errors.js'
 import { broadcastThemes, broadcastTypes } from './appearance.js'
 import {
   type BroadcastFields,
@@ -16,7 +16,7 @@ function problemsOf(act: () => unknown) {
   try {
     act()
   } catch (error) {
-    if (error instanceof DomainError && error.kind === 'invalid') return error.detail
+    if (isRefusal(error, 'invalid')) return error.detail
     throw error
   }
   throw new Error('was not refused')

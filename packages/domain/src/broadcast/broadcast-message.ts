@@ -1,4 +1,5 @@
-import { type FieldProblems, invalid } from '../errors.js'
+import { type FieldProblems, refuseProblems } from '../errors.js'
+import { tooLongText } from '../texts.js'
 import { type BroadcastTheme, type BroadcastType, broadcastDefaults } from './appearance.js'
 
 /** The fields of a broadcast message, which every user sees for a period. */
@@ -47,7 +48,7 @@ export function newBroadcastMessage(input: BroadcastInput, now: Date): Broadcast
     targetPath: filledOrNull(input.targetPath),
     theme: input.theme ?? broadcastDefaults.theme,
   }
-  refuseProblems(fields)
+  checkInput(fields)
   return fields
 }
 
@@ -57,7 +58,7 @@ export function newBroadcastMessage(input: BroadcastInput, now: Date): Broadcast
  * @throws DomainError invalid, with the problems of every field
  */
 export function changedBroadcastFields(input: BroadcastInput): Partial<BroadcastFields> {
-  refuseProblems(input)
+  checkInput(input)
   const { message, startsAt, endsAt } = input
   const given = {
     message,
@@ -81,7 +82,7 @@ const filledOrNull = (text: string | null | undefined) => (text?.trim() ? text.t
 const colorCode = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
 /** Throws the problems of the given fields, under the names of the API. */
-function refuseProblems({ message, startsAt, endsAt, color, font, targetPath }: BroadcastInput): void {
+function checkInput({ message, startsAt, endsAt, color, font, targetPath }: BroadcastInput): void {
   const problems: FieldProblems = {}
   if (message !== undefined && (message ?? '').trim() === '') problems.message = ["can't be blank"]
   if (startsAt === null) problems.starts_at = ["can't be blank"]
@@ -89,9 +90,9 @@ function refuseProblems({ message, startsAt, endsAt, color, font, targetPath }: 
   if (!isColor(color)) problems.color = ['must be a valid color code']
   if (!isColor(font)) problems.font = ['must be a valid color code']
   if ((targetPath?.trim().length ?? 0) > targetPathLengthMax) {
-    problems.target_path = [`is too long (maximum is ${targetPathLengthMax} characters)`]
+    problems.target_path = [tooLongText(targetPathLengthMax)]
   }
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }
 
 const isColor = (value: string | null | undefined) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FieldProblems } from '../errors.js'
-import { isHttpUrl } from '../texts.js'
+import { isHttpUrl, tooLongText } from '../texts.js'
 
 export const environmentTiers = ['production', 'staging', 'testing', 'development', 'other'] as const
 export type EnvironmentTier = (typeof environmentTiers)[number]
@@ -32,24 +32,22 @@ export function environmentProblems({ name, externalUrl, description }: Environm
   const nameProblem = name === undefined ? null : environmentNameProblem(name)
   if (nameProblem !== null) problems.name = [nameProblem]
   if (externalUrl && externalUrl.length > externalUrlLengthMax) {
-    problems.external_url = [tooLong(externalUrlLengthMax)]
+    problems.external_url = [tooLongText(externalUrlLengthMax)]
   } else if (externalUrl && !isHttpUrl(externalUrl)) {
     problems.external_url = ['is blocked: Only allowed schemes are http, https']
   }
   if (description && description.length > descriptionLengthMax) {
-    problems.description = [tooLong(descriptionLengthMax)]
+    problems.description = [tooLongText(descriptionLengthMax)]
   }
   return problems
 }
 
 /** The problem of the name of an environment; null for a good one. */
 export function environmentNameProblem(name: string): string | null {
-  if (name.length > nameLengthMax) return tooLong(nameLengthMax)
+  if (name.length > nameLengthMax) return tooLongText(nameLengthMax)
   const isGood = /^[A-Za-z0-9 _\-/${}.]+$/.test(name) && !name.startsWith('/') && !name.endsWith('/')
   return isGood ? null : nameRule
 }
-
-const tooLong = (max: number) => `is too long (maximum is ${max} characters)`
 
 /** Parts of names that tell the tier; the first tier with one of its parts in the name is taken. */
 const tierWords: readonly (readonly [EnvironmentTier, readonly string[]])[] = [

@@ -34,8 +34,9 @@ export async function* listRepositories(storageRoot: string): AsyncGenerator<Fou
 
 const shardsOf = async (folder: string) => (await namesIn(folder)).filter((name) => shard.test(name))
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+/** The names in a folder, also those in its folders where it is `recursive`; none when there is no such folder. */
+export async function namesIn(folder: string, { recursive = false } = {}): Promise<string[]> {
+  return readdir(folder, { recursive }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
     throw error
   })

@@ -1,10 +1,11 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { isLfsOid, lfsPointerBytesMax } from '@switchyard/domain/commit'
 import { argumentsOf, ended, spawnGit, stopGit } from '../git-process.js'
 import { lfsObjects } from '../lfs-objects.js'
 import { readLfsPointers } from '../lfs-pointers.js'
+import { namesIn } from './list-repositories.js'
 
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
@@ -80,10 +81,7 @@ async function listOldObjects(
   folder: string,
   graceOf: (oid: string) => number | null,
 ): Promise<Map<string, OldObject>> {
-  const names = await readdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+  const names = await namesIn(folder, { recursive: true })
   const old = new Map<string, OldObject>()
   for (const name of names) {
     const oid = basename(name)

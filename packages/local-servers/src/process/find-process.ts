@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** The command line of a running process; null when there is no process with this id. */
 export function findCommandLine(pid: number): string | null {
@@ -24,7 +25,7 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, timeoutMs:
   const deadline = performance.now() + timeoutMs
   while (performance.now() < deadline) {
     if (findCommandLine(pid) === null) return true
-    await new Promise((resolve) => setTimeout(resolve, 25))
+    await delay(25)
   }
   return false
 }

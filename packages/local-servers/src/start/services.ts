@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SolvableProblem } from '@switchyard/terminal'
 import { getFreePort } from '../process/free-port.js'
 import { lastFailure, rotateLog } from '../process/log-file.js'
@@ -162,7 +163,7 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
         `${service.name} is not ready (${state}): ${lastFailure(logFile)} (log: ${logFile})`,
       )
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await delay(50)
   }
 }
 

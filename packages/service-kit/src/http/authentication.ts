@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { DomainError, unauthenticated } from '@switchyard/domain'
+import { isRefusal, unauthenticated } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { RequestHandler } from 'express'
 import { LRUCache } from 'lru-cache'
@@ -136,7 +136,7 @@ export const askingForPassword =
     try {
       await handler(request, response, next)
     } catch (error) {
-      const isUnauthenticated = error instanceof DomainError && error.kind === 'unauthenticated'
+      const isUnauthenticated = isRefusal(error, 'unauthenticated')
       if (isUnauthenticated && !response.headersSent)
         response.set('WWW-Authenticate', 'Basic realm="Switchyard", charset="UTF-8"')
       throw error

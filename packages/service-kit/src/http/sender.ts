@@ -1,4 +1,4 @@
-import { DomainError } from '@switchyard/domain'
+import { isRefusal } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
@@ -45,7 +45,7 @@ export function createFindSender({
     try {
       return await authenticateSession(secret, address)
     } catch (error) {
-      if (error instanceof DomainError && error.kind === 'rate-limited') return null
+      if (isRefusal(error, 'rate-limited')) return null
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import { DomainError } from '@switchyard/domain'
+import { isRefusal } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AuthenticateFrom } from './authentication.js'
@@ -24,8 +24,7 @@ async function refusedSeconds(authenticate: AuthenticateFrom, secret: string, ad
     await authenticate(secret, address)
     return null
   } catch (error) {
-    if (error instanceof DomainError && error.kind === 'rate-limited')
-      return Math.ceil((error.retryAfterMs ?? 0) / 1000)
+    if (isRefusal(error, 'rate-limited')) return Math.ceil((error.retryAfterMs ?? 0) / 1000)
     throw error
   }
 }

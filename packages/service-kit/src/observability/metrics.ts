@@ -8,7 +8,8 @@ export interface Metrics {
   httpRequest(labels: { method: string; route: string; status: string }, seconds: number): void
 }
 
-const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** The bounds of histograms of how long calls take. */
+export const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** @param service value of the label `service` on every metric */
 export function createMetrics(service: string): Metrics {

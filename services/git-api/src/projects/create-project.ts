@@ -9,7 +9,7 @@ import {
   type SettingChanges,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { forbidden, invalid } from '@switchyard/domain'
+import { forbidden, invalid, refuseProblems } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -107,7 +107,7 @@ async function store(
 function refuseBadNames(name: string, path: string, defaultBranch: string): void {
   const problems = projectProblems({ name, path })
   if (!isNewBranchName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }
 
 async function addReadme({ database, git }: ProjectDependencies, project: ProjectWithOwner): Promise<void> {

@@ -19,7 +19,7 @@ import {
   sumLfsObjects,
   updateProject,
 } from '@switchyard/db'
-import { excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { excerpt, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -216,8 +216,7 @@ export async function changeProject(
   }
   if (changes.repositorySizeLimit !== undefined) requireMayLimitSize(access.caller)
   const { name, path } = project
-  const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problemsOfChanges(projectProblems({ name, path, ...changes }), changes))
   if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
   const changed = await writeChanges(deps, project, changes, author, precondition)
   deps.guards.noteChange(project.id)

@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '@switchyard/domain'
+import { isRefusal, notFound } from '@switchyard/domain'
 import { type ProjectRight, requireScope } from '@switchyard/domain/access'
 import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
 import { findRefs } from '@switchyard/git-storage/find-refs'
@@ -37,8 +37,7 @@ export const visiting =
     try {
       return await guards.getProjectFor(call, right, referenceOf(call.params))
     } catch (error) {
-      const isClosed =
-        error instanceof DomainError && (error.kind === 'not-found' || error.kind === 'unauthenticated')
+      const isClosed = isRefusal(error, 'not-found', 'unauthenticated')
       if (caller === null && isClosed) return null
       throw error
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, isDatabaseUnavailable } from '@switchyard/db'
-import { type Clock, DomainError, dayMs } from '@switchyard/domain'
+import { type Clock, dayMs, isRefusal } from '@switchyard/domain'
 import {
   type BulkLease,
   claimBulkJob,
@@ -100,4 +100,4 @@ async function work(dependencies: Dependencies, lease: BulkLease, stopping: Abor
 }
 
 const isTemporary = (error: unknown): boolean =>
-  isDatabaseUnavailable(error) || (error instanceof DomainError && error.kind === 'unavailable')
+  isDatabaseUnavailable(error) || isRefusal(error, 'unavailable')

@@ -7,7 +7,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { tooLarge, unavailable } from '@switchyard/domain'
-import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { type Logger, type Metrics, secondsBuckets } from '@switchyard/service-kit/observability'
 import { Counter, Histogram } from 'prom-client'
 import {
   type AdmittedMessage,
@@ -163,7 +163,6 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
 const nameOf = ({ code }: Status): string => status[code ?? status.UNKNOWN] ?? 'UNKNOWN'
 
 const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
-const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** Begins to time a call; the result is called with its status code. Only methods that are served come here, so the labels are few. */
 function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 'metrics'>) {

@@ -1,7 +1,7 @@
 import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { type CommonResponse, SagaService } from '@switchyard/contracts/saga'
 import { type ReportEventsResponse, SagaIngestService } from '@switchyard/contracts/saga-ingest'
-import { DomainError } from '@switchyard/domain'
+import { type DomainError, isRefusal } from '@switchyard/domain'
 import { ownTenant } from '@switchyard/domain/access'
 import { SagaRejection } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -79,7 +79,7 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
         return responseOf(outcome)
       } catch (error) {
         const isAwaited = unavailableAsFailure && !isPastDeadline(call, Date.now())
-        if (isAwaited && isUnavailable(error)) return unavailableResponse(error)
+        if (isAwaited && isRefusal(error, 'unavailable')) return unavailableResponse(error)
         throw error
       }
     }, logger)
@@ -100,7 +100,7 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
     try {
       return await admitReport(admitReporter, call)
     } catch (error) {
-      if (unavailableAsFailure && isUnavailable(error)) return { unavailable: error }
+      if (unavailableAsFailure && isRefusal(error, 'unavailable')) return { unavailable: error }
       throw error
     }
   }
@@ -120,9 +120,6 @@ function asBytes(definition: ServiceDefinition, serviceName: string): ServiceDef
     ]),
   )
 }
-
-const isUnavailable = (error: unknown): error is DomainError =>
-  error instanceof DomainError && error.kind === 'unavailable'
 
 /** @throws the failure of the event */
 function responseOf(outcome: ReportOutcome | undefined): CommonResponse {

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '@switchyard/db'
-import { DomainError, unavailable } from '@switchyard/domain'
+import { DomainError, isRefusal, unavailable } from '@switchyard/domain'
 import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/saga-store'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -88,14 +88,11 @@ export async function recordSplitting(
   const first = await recordSplitting(record, events.slice(0, middle), onUnavailable)
   const last = first.at(-1)
   // The second half is not stored either, so that the order is kept when both are sent again.
-  if (last instanceof RecordFailure && isUnavailable(last.error))
+  if (last instanceof RecordFailure && isRefusal(last.error, 'unavailable'))
     return [...first, ...failAll(events.slice(middle), last.error)]
   const second = await recordSplitting(record, events.slice(middle), onUnavailable)
   return [...first, ...second]
 }
-
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof DomainError && error.kind === 'unavailable'
 
 function failAll(events: readonly NewSagaEvent[], error: unknown): RecordFailure[] {
   const failure = new RecordFailure(error)

@@ -1,4 +1,4 @@
-import { type Clock, DomainError, invalidParameters } from '@switchyard/domain'
+import { type Clock, DomainError, invalidParameters, isRefusal } from '@switchyard/domain'
 import {
   type Cut,
   contentHash,
@@ -77,7 +77,8 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
     }
     const outcomes = prepared.map((event) => (event instanceof Error ? event : outcomeOf(stored.get(event))))
     const [first] = outcomes
-    if (first instanceof DomainError && outcomes.every(isUnavailable)) throw first
+    if (first instanceof DomainError && outcomes.every((outcome) => isRefusal(outcome, 'unavailable')))
+      throw first
     return outcomes
   }
 }
@@ -103,7 +104,7 @@ function prepareEvents(
       return prepareEvent(dependencies, report, peer.service)
     } catch (error) {
       const refusal = refusalOf(error)
-      if (refusal instanceof DomainError && refusal.kind === 'rate-limited') overRate = refusal
+      if (isRefusal(refusal, 'rate-limited')) overRate = refusal
       return refusal
     }
   })
@@ -123,9 +124,6 @@ function prepareEvent(
   const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
   return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
 }
-
-const isUnavailable = (outcome: ReportOutcome): boolean =>
-  outcome instanceof DomainError && outcome.kind === 'unavailable'
 
 /** @throws the error itself when it is unexpected */
 function refusalOf(error: unknown): SagaRejection | DomainError {

@@ -12,9 +12,9 @@ import {
 import {
   conflict,
   forbidden,
-  invalid,
   notFound,
   type Precondition,
+  refuseProblems,
   unauthenticated,
 } from '@switchyard/domain'
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
@@ -76,8 +76,7 @@ export async function findUserNamed(
  * @throws DomainError invalid, by field; conflict when the username or the e-mail address is taken
  */
 export async function createUser(database: Database, user: NewUser, author: AuditAuthor) {
-  const problems = userProblems(user)
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(userProblems(user))
   return inTransaction(database, async (transaction) => {
     const added = await insertUser(transaction, user)
     await recordUserEvent(transaction, author, added.id, 'user_created', {
@@ -187,5 +186,5 @@ function refuseBadChanges(user: User, changes: Omit<UserChanges, 'state'>): void
   }
   if (user.bot && changes.admin === true) problems.admin = ['cannot be given to a project token']
   if (user.bot && changes.username !== undefined) problems.username = ['of a project token cannot be changed']
-  if (Object.keys(problems).length > 0) throw invalid(problems)
+  refuseProblems(problems)
 }

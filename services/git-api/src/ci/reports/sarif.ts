@@ -1,4 +1,4 @@
-import { DomainError, excerpt } from '@switchyard/domain'
+import { excerpt, isRefusal } from '@switchyard/domain'
 import { parseJson } from '@switchyard/service-kit/parse-json'
 import { z } from 'zod'
 import { createBudget, cut, type Finding, messageCharsMax, nameCharsMax, unreadable } from './entries.js'
@@ -86,7 +86,7 @@ function parse(json: string): unknown {
   try {
     return parseJson(json, undefined, bounds)
   } catch (error) {
-    if (error instanceof DomainError && error.kind === 'invalid-parameters')
+    if (isRefusal(error, 'invalid-parameters'))
       throw unreadable(String(error.detail).includes('nested') ? 'is nested too deeply' : 'is no valid JSON')
     throw error
   }

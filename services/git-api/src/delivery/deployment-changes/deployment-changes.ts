@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import { DomainError } from '@switchyard/domain'
+import { isRefusal } from '@switchyard/domain'
 import { findMergeBase, listAuthorTimes } from '@switchyard/git-storage/commit-range'
 import type { Git } from '@switchyard/git-storage/git'
 import { isTooHard } from '@switchyard/git-storage/git-process'
@@ -84,7 +84,7 @@ async function measureChange(
     return { commits: authorTimes.length, leadSeconds: leadTimesOf(authorTimes, finishedAt), rollsBackId }
   } catch (error) {
     // Another try would find no more.
-    if (isTooHard(error) || (error instanceof DomainError && error.kind === 'not-found')) return unknown
+    if (isTooHard(error) || isRefusal(error, 'not-found')) return unknown
     throw error
   }
 }

@@ -6,7 +6,7 @@ import {
   type Rows,
   requireUnchanged,
 } from '@switchyard/db'
-import { dayMs, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { dayMs, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import { findUser } from '../../access/users/store.js'
@@ -78,7 +78,7 @@ export async function addEnvironment(
   { project }: ProjectCall,
   command: AddEnvironmentCommand,
 ): Promise<EnvironmentWithProject> {
-  refuseProblems(command)
+  refuseProblems(environmentProblems(command))
   const tier = command.tier ?? guessTier(command.name)
   const environment = await createEnvironment(database, { ...command, tier, projectId: project.id })
   if (!environment) throw invalid(['Name has already been taken'])
@@ -104,7 +104,7 @@ export async function changeEnvironment(
   changes: { [Field in keyof EnvironmentChanges]: EnvironmentChanges[Field] | undefined },
   precondition?: Precondition,
 ): Promise<EnvironmentWithProject> {
-  refuseProblems(changes)
+  refuseProblems(environmentProblems(changes))
   await requireChangeable(database, access, id)
   const { project } = access
   const environment = await inTransaction(database, async (transaction) => {
@@ -148,11 +148,6 @@ export async function removeEnvironment(
   if (await deleteStoppedEnvironment(database, access.project.id, id, precondition)) return
   if (!(await findEnvironment(database, access.project.id, id))) throw notFound()
   throw forbidden('Only a stopped environment can be deleted. Stop it first')
-}
-
-function refuseProblems(texts: Parameters<typeof environmentProblems>[0]): void {
-  const problems = environmentProblems(texts)
-  if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
 async function withOwner(database: Database, project: ProjectCall['project']) {

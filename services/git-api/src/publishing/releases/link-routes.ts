@@ -1,5 +1,5 @@
 import type { Database, ReleaseLink } from '@switchyard/db'
-import { DomainError, notFound } from '@switchyard/domain'
+import { isRefusal, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   type Call,
@@ -174,7 +174,7 @@ async function findDownload(database: Database, access: ProjectCall, parts: stri
     try {
       return await links.getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
     } catch (error) {
-      if (!(error instanceof DomainError && error.kind === 'not-found')) throw error
+      if (!isRefusal(error, 'not-found')) throw error
     }
   }
   throw notFound()

@@ -8,7 +8,15 @@ import {
   type ProtectedBranch,
   type Rows,
 } from '@switchyard/db'
-import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  conflict,
+  excerpt,
+  forbidden,
+  invalid,
+  notFound,
+  type Precondition,
+  tooLongText,
+} from '@switchyard/domain'
 import {
   accessLevels,
   administratorLevel,
@@ -72,7 +80,7 @@ export async function protectBranch(
 /** @throws DomainError invalid */
 function requireName(name: string): void {
   if (name.length > protectionNameLengthMax) {
-    throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
+    throw invalid({ name: [tooLongText(protectionNameLengthMax)] })
   }
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid branch name'] })
 }

@@ -6,7 +6,7 @@ import {
   type ProtectedTag,
   type Rows,
 } from '@switchyard/db'
-import { invalid, notFound, unprocessable } from '@switchyard/domain'
+import { invalid, notFound, tooLongText, unprocessable } from '@switchyard/domain'
 import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../../audit/audit.js'
@@ -54,7 +54,7 @@ export async function protectTag(
 ): Promise<ProtectedTag> {
   const { name, createLevels } = given
   if (name.length > protectionNameLengthMax) {
-    throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
+    throw invalid({ name: [tooLongText(protectionNameLengthMax)] })
   }
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid tag name'] })
   return inTransaction(database, async (transaction) => {
