@@ -1,28 +1,22 @@
+import type { Rows } from '@switchyard/db'
 import {
   type BulkItem,
   type BulkItemState,
   type BulkJob,
   type BulkOperator,
   bulkSagasMax,
+  cancelBulkJob as cancelJob,
   countMatches,
   createBulkJob,
-  getBulkJob,
+  getBulkJob as findJob,
   listBulkItems,
+  listBulkJobs,
   type NewBulkJob,
   type Readable,
   type SagaMatches,
   startBulkUndo,
   tooManyMatches,
 } from '@switchyard/saga-store'
-import type { BulkRunner } from './run.js'
-
-export { cancelBulkJob, getBulkJob, listBulkJobs } from '@switchyard/saga-store'
-
-export interface BulkDependencies {
-  /** Connections with a time limit for each statement. */
-  database: Readable
-  runner: Pick<BulkRunner, 'wake'>
-}
 
 /**
  * What a job with this search would process.
@@ -38,9 +32,15 @@ export async function previewBulkJob(
   return matches
 }
 
+/** The runner of jobs: see `src/bulk/run.ts`. */
+interface Runner {
+  /** Checks for jobs now. */
+  wake: () => void
+}
+
 /** Stores a job and starts it. @throws as `createBulkJob` */
 export async function startBulkJob(
-  { database, runner }: BulkDependencies,
+  { database, runner }: { database: Readable; runner: Runner },
   job: NewBulkJob,
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -51,7 +51,7 @@ export async function startBulkJob(
 
 /** Starts to undo the resolutions of a job. @throws as `startBulkUndo` */
 export async function undoBulkJob(
-  { database, runner }: BulkDependencies,
+  { database, runner }: { database: Readable; runner: Runner },
   { tenant, id }: { tenant: string; id: number },
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -59,6 +59,21 @@ export async function undoBulkJob(
   runner.wake()
   return job
 }
+
+/** Ends a running job after the step under way. @throws as `cancelBulkJob` of the store */
+export const cancelBulkJob = (
+  database: Readable,
+  { tenant, id }: { tenant: string; id: number },
+  { audit }: BulkOperator,
+): Promise<BulkJob> => cancelJob(database, tenant, id, audit)
+
+/** @throws DomainError not-found */
+export const getBulkJob = (database: Readable, tenant: string, id: number): Promise<BulkJob> =>
+  findJob(database, tenant, id)
+
+/** A page of the jobs of a tenant, the newest first, and how many there are. */
+export const pageBulkJobs = (database: Readable, tenant: string, rows: Rows) =>
+  listBulkJobs(database, tenant, rows)
 
 /**
  * A page of the sagas of a job, in their order.
@@ -71,7 +86,7 @@ export async function pageBulkResults(
   job: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<{ items: BulkItem[]; hasMore: boolean }> {
-  await getBulkJob(database, job.tenant, job.id)
+  await findJob(database, job.tenant, job.id)
   const items = await listBulkItems(database, job, { state, after, take: take + 1 })
   return { items: items.slice(0, take), hasMore: items.length > take }
 }

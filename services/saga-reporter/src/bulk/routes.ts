@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import type { BulkOperator } from '@switchyard/saga-store'
+import type { BulkOperator, Readable } from '@switchyard/saga-store'
 import {
   accepted,
   administrator,
@@ -28,10 +28,9 @@ import {
 } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import {
-  type BulkDependencies,
   cancelBulkJob,
-  getBulkJob,
-  listBulkJobs,
+  getBulkJob as findJob,
+  pageBulkJobs,
   pageBulkResults,
   previewBulkJob,
   startBulkJob,
@@ -45,6 +44,13 @@ import {
   presentBulkPreview,
   presentBulkResult,
 } from './present.js'
+import type { BulkRunner } from './run.js'
+
+export interface BulkDependencies {
+  /** Connections with a time limit for each statement. */
+  database: Readable
+  runner: Pick<BulkRunner, 'wake'>
+}
 
 const base = '/sagas/bulk'
 
@@ -52,12 +58,12 @@ const base = '/sagas/bulk'
 export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
-    tenantRoute('GET', base, reader, listBulk(dependencies)),
+    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
     tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
     tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
       refusesUnknown: true,
     }),
-    tenantRoute('GET', `${base}/:id`, reader, getBulk(dependencies)),
+    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
     tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
     tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
     tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
@@ -70,23 +76,23 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
   audit: auditAuthor(caller, call),
 })
 
-const listBulk = ({ database }: BulkDependencies) =>
+const listBulkJobs = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Bulk jobs, the newest first',
     replies: { 200: z.array(bulkJobShape) },
     input: z.object({ ...tenantParameter, ...pageParameters }),
     async handle({ tenant, ...page }, _caller, call) {
-      const { jobs, total } = await listBulkJobs(database, tenant, rowsOf(page))
+      const { jobs, total } = await pageBulkJobs(database, tenant, rowsOf(page))
       return pageReply(jobs.map(presentBulkJob), page, total, call)
     },
   })
 
-const getBulk = ({ database }: BulkDependencies) =>
+const getBulkJob = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'One bulk job and its progress',
     replies: { 200: bulkJobShape },
     input: z.object({ ...tenantParameter, id: rowId() }),
-    handle: async ({ tenant, id }) => ok(presentBulkJob(await getBulkJob(database, tenant, id))),
+    handle: async ({ tenant, id }) => ok(presentBulkJob(await findJob(database, tenant, id))),
   })
 
 const listBulkResults = ({ database }: BulkDependencies) =>
@@ -167,8 +173,8 @@ const cancelBulk = ({ database }: BulkDependencies) =>
     replies: { 200: bulkJobShape },
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
-    handle: async ({ tenant, id }, caller: Caller, call) =>
-      ok(presentBulkJob(await cancelBulkJob(database, tenant, id, auditAuthor(caller, call)))),
+    handle: async (job, caller: Caller, call) =>
+      ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
   })
 
 const undoBulk = (dependencies: BulkDependencies) =>

@@ -170,7 +170,7 @@ export async function requestBatch(
  * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its state does not
  *   allow it
  */
-export async function decideCommand(
+export async function decide(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
   key: CommandKey,
   decision: Decision,

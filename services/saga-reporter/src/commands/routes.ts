@@ -23,8 +23,8 @@ import {
   type BatchDecision,
   type CommandDependencies,
   type Decision,
+  decide,
   decideBatch,
-  decideCommand,
   getCommand,
   listCommands,
   type Operator,
@@ -62,9 +62,9 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
       ),
     ),
     tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
-    tenantRoute('POST', `${base}/:id/approve`, administrator, decideAboutCommand(dependencies, 'approve')),
-    tenantRoute('POST', `${base}/:id/deny`, administrator, decideAboutCommand(dependencies, 'deny')),
-    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideAboutCommand(dependencies, 'withdraw')),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
     tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
     tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
     tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
@@ -195,14 +195,14 @@ const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
   withdraw: 'Take back a command that no orchestrator has',
 }
 
-const decideAboutCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
   endpoint({
     summary: summaries[decision],
     replies: { 200: commandShape },
     refusals: [409],
     input: z.object({ id: commandId(), ...tenantParameter }),
     handle: async (key, caller: Caller, call) =>
-      ok(presentCommand(await decideCommand(dependencies, key, decision, operatorOf(caller, call)))),
+      ok(presentCommand(await decide(dependencies, key, decision, operatorOf(caller, call)))),
   })
 
 const batchSummaries: Record<BatchDecision, string> = {
@@ -233,7 +233,7 @@ const deliverAgain = (dependencies: CommandDependencies) =>
     handle: async ({ expires_in, ...key }, caller: Caller, call) =>
       ok(
         presentCommand(
-          await decideCommand(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
+          await decide(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
         ),
       ),
   })

@@ -3,10 +3,10 @@ import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/htt
 import { z } from 'zod'
 import { payloadKindParameter, tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
-import { getPayload } from './read.js'
+import { getPayload as findPayload } from './read.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
-export const downloadPayload = (database: Readable) =>
+export const getPayload = (database: Readable) =>
   endpoint({
     summary: 'The bytes of a payload as they were reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },
@@ -17,7 +17,7 @@ export const downloadPayload = (database: Readable) =>
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
-      const payload = await getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
+      const payload = await findPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
       return streamed
     },

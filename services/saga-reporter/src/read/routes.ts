@@ -25,7 +25,7 @@ import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../s
 import { tenantRoute } from '../shapes/tenants.js'
 import { listSagaEvents } from './event-routes.js'
 import { exportSagas } from './export-routes.js'
-import { downloadPayload } from './payload-routes.js'
+import { getPayload } from './payload-routes.js'
 import { getSagaDetail, pageParkedActivities, pageSagas, type StatusCounts } from './read.js'
 import { getFailureHistory, getStats } from './stats-routes.js'
 
@@ -52,7 +52,7 @@ export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => 
 export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Route[] => [
   tenantRoute('GET', '/sagas/:id', reader, getSaga(database)),
   tenantRoute('GET', '/sagas/:id/events', reader, listSagaEvents(database, traceUrlTemplate)),
-  tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, downloadPayload(database)),
+  tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(database)),
 ]
 
 const listSagas = (database: Readable) =>
@@ -107,7 +107,7 @@ const getSaga = (database: Readable) =>
     },
   })
 
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
+const order = { by: 'created_at', direction: 'desc' } as const
 
 /** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
 const listParkedActivities = (database: Readable) =>
@@ -117,9 +117,9 @@ const listParkedActivities = (database: Readable) =>
     headers: cursorHeaders,
     input: z.object({ ...tenantParameter, ...cursorParameters }),
     handle: async ({ tenant, cursor, per_page }, _caller, call) => {
-      const after = cursor === undefined ? null : readCursor(newestFirst, cursor)
+      const after = cursor === undefined ? null : readCursor(order, cursor)
       const { activities, next } = await pageParkedActivities(database, tenant, { after, take: per_page })
-      const link = next && { parameter: 'cursor', value: writeCursor(newestFirst, next) }
+      const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
       return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
     },
   })
