@@ -62,7 +62,11 @@ export async function recordAuditEvents(
        event_name, entity_type, entity_id, details)
      SELECT $1, $2, $3, $4, $5, given.* FROM unnest($6::text[], $7::text[], $8::text[], $9::jsonb[]) AS given`,
     [
-      ...[authorId, authorName, tokenId, requestId, ipAddress],
+      authorId,
+      authorName,
+      tokenId,
+      requestId,
+      ipAddress,
       changes.map(({ eventName }) => eventName),
       changes.map(({ entityType }) => entityType),
       changes.map(({ entityId }) => String(entityId)),

@@ -18,7 +18,9 @@ export interface ProtectionOfEnvironment extends EnvironmentProtection {
 }
 
 const read = ({ id, name, updatedAt, ...row }: ProtectedEnvironment): ProtectionOfEnvironment => ({
-  ...{ id, name, updatedAt },
+  id,
+  name,
+  updatedAt,
   deployers: row.deployAccessLevels as unknown as EnvironmentParty[],
   requiredApprovalCount: row.requiredApprovalCount,
   approvalRules: row.approvalRules as unknown as ApprovalRule[],
