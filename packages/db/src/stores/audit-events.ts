@@ -89,7 +89,10 @@ export interface AuditFilter {
   entityId?: string | undefined
   authorId?: number | undefined
   eventName?: string | undefined
-  /** Part of the event's name, the entity's type or id, or the author's name, in any case; at least three characters. */
+  /**
+   * Part of the event's name, the entity's type or id, or the author's name, in any case; at least three
+   * characters.
+   */
   search?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
@@ -112,7 +115,8 @@ export async function listAuditEvents(
 }
 
 /**
- * The newest entries that match, before the entry with an id, so that new entries do not move those of the next page.
+ * The newest entries that match, before the entry with an id, so that new entries do not move those of the
+ * next page.
  *
  * @param before undefined: the newest of all
  */
@@ -161,7 +165,10 @@ export const findAuditEvent = (
   { tenants }: Pick<AuditFilter, 'tenants'>,
 ): Promise<AuditEvent | null> => prisma.auditEvent.findFirst({ where: { id, ...conditionOf({ tenants }) } })
 
-/** An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the author. */
+/**
+ * An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the
+ * author.
+ */
 export const auditEntryOf = (event: AuditEvent) => ({
   id: Number(event.id),
   author_id: event.authorId,
