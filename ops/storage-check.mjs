@@ -1,5 +1,5 @@
-// Says whether two mounts of a shared file system are safe for the repositories of two git-api. Two processes race through git, one
-// over each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not checked.
+// Says whether two mounts of a shared file system are safe for the repositories of two git-api. Two processes
+// race through git, one over each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not checked.
 import { execFileSync, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

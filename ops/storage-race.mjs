@@ -1,5 +1,5 @@
-// One of the two processes of `storage-check.mjs`: works on one mount and sends what it saw. Arguments: the folder of the check as this
-// mount shows it, the name of this process, and the seconds for which it commits.
+// One of the two processes of `storage-check.mjs`: works on one mount and sends what it saw. Arguments: the
+// folder of the check as this mount shows it, the name of this process, and the seconds for which it commits.
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,11 @@ const [folder = '', name = '', seconds = '0'] = process.argv.slice(2)
 const packEvery = 20
 
 const steps = {
-  /** Moves the branch from commit to commit, as every push does. @returns the commits that git acknowledged */
+  /**
+   * Moves the branch from commit to commit, as every push does.
+   *
+   * @returns the commits that git acknowledged
+   */
   commit() {
     const acknowledged = []
     const endMs = Date.now() + Number(seconds) * 1000
@@ -21,7 +25,11 @@ const steps = {
     }
     return acknowledged
   },
-  /** Creates files that the other process creates, too. @returns the numbers of those that this process created */
+  /**
+   * Creates files that the other process creates, too.
+   *
+   * @returns the numbers of those that this process created
+   */
   create({ count }) {
     const made = []
     for (let number = 0; number < count; number += 1) {

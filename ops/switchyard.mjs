@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command of an installed release. Each name here is a script of this folder, which reads the arguments behind the name;
-// every other one belongs to the command that talks to instances.
+// The command of an installed release. Each name here is a script of this folder, which reads the arguments
+// behind the name; every other one belongs to the command that talks to instances.
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { release } from './setup/release.mjs'
@@ -42,7 +42,8 @@ if (command) {
     `${release.version} (commit ${release.revision.slice(0, 11)} of ${release.committed_at.slice(0, 10)})`,
   )
 } else {
-  // What this installation does not do itself, the command for instances does, with one list of both in its help.
+  // What this installation does not do itself, the command for instances does, with one list of both in its
+  // help.
   const { main } = await import('../packages/cli/dist/main.js')
   const own = Object.entries(commands).map(([each, { does }]) => ({ name: each, does }))
   await main(process.argv.slice(2), { version: release.version, commands: own })

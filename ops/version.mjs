@@ -1,4 +1,5 @@
-// Makes the commit before a release: the version that the changesets ask for, and what the changelog says of it.
+// Makes the commit before a release: the version that the changesets ask for, and what the changelog says of
+// it.
 import { takeChangesets } from './release/take-changesets.mjs'
 import { readArguments } from './setup/arguments.mjs'
 import { root } from './setup/bootstrap.mjs'

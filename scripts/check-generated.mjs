@@ -1,4 +1,5 @@
-// Fails when proto/ breaks its lint rules or when the checked-in protobuf output is not what proto/ generates.
+// Fails when proto/ breaks its lint rules or when the checked-in protobuf output is not what proto/
+// generates.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

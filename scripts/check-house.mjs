@@ -1,7 +1,7 @@
-// `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It fails when a file
-// is too long, when the files become small, when a folder is named after a layer, when an endpoint stands outside of a file of
-// routes, whose imports .dependency-cruiser.cjs judges by its name, and when a store stands in packages/db although one package
-// alone uses it.
+// `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It
+// fails when a file is too long, when the files become small, when a folder is named after a layer, when an
+// endpoint stands outside of a file of routes, whose imports .dependency-cruiser.cjs judges by its name, and
+// when a store stands in packages/db although one package alone uses it.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
@@ -53,7 +53,10 @@ const importsOfDb = (file) =>
     .flatMap(({ importClause }) => importClause?.namedBindings?.elements ?? [])
     .map(({ name, propertyName }) => (propertyName ?? name).text)
 
-/** Stores of packages/db whose names one package alone imports. A store that another store uses is shared by that. */
+/**
+ * Stores of packages/db whose names one package alone imports. A store that another store uses is shared by
+ * that.
+ */
 function storesOfOne() {
   const users = new Map()
   for (const file of files) {

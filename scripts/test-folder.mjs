@@ -6,8 +6,8 @@ const inMemory = '/dev/shm'
 const bytesMin = 4 * 1024 ** 3
 
 /**
- * A folder in memory where there is room, else that of temporary files. A database is a thousand files, which can take ten times as
- * long to make and delete on a disk.
+ * A folder in memory where there is room, else that of temporary files. A database is a thousand files, which
+ * can take ten times as long to make and delete on a disk.
  */
 export function testFolder() {
   if (process.env.TMPDIR) return tmpdir()

@@ -8,7 +8,10 @@ import { partsThatRun } from '../ops/setup/setup-parts.mjs'
 import { testFolder } from './test-folder.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
-/** One step after the other; what stands in one step runs at the same time. End-to-end tests keep busy what integration tests leave. */
+/**
+ * One step after the other; what stands in one step runs at the same time. End-to-end tests keep busy what
+ * integration tests leave.
+ */
 const steps = [['unit'], ['integration', 'end-to-end']]
 const node = process.execPath
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
@@ -26,8 +29,8 @@ const envOf = (layer, dataFolder) => ({
 })
 
 /**
- * Runs layers at the same time, and returns their totals. The output of the first one is shown as it comes, that of the others when
- * all have ended.
+ * Runs layers at the same time, and returns their totals. The output of the first one is shown as it comes,
+ * that of the others when all have ended.
  */
 async function runTogether(layers, folders, stop) {
   const held = layers.map(() => [])

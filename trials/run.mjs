@@ -1,6 +1,6 @@
-// `pnpm trial NAME [ARGUMENT…]` runs a trial, `pnpm trial` lists them. A trial is a folder of this one, a benchmark a folder of
-// `bench`: what is to run is its `run.ts` or `run.mjs`, or else its tests, which are a project of vitest.config.ts. The README beside
-// the folders says what each one is for.
+// `pnpm trial NAME [ARGUMENT…]` runs a trial, `pnpm trial` lists them. A trial is a folder of this one, a
+// benchmark a folder of `bench`: what is to run is its `run.ts` or `run.mjs`, or else its tests, which are a
+// project of vitest.config.ts. The README beside the folders says what each one is for.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'

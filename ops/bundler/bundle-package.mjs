@@ -7,9 +7,9 @@ import { keepOwnSourceMaps } from './own-source-maps.mjs'
 import { packagesOf, readManifest } from './packages-of.mjs'
 
 /**
- * Makes dist/bundle of a package from its sources: one file for each of the `programs` that `bundle` in its manifest names, and
- * one for each `*.worker.ts`. Thousands of modules take Node seconds to find and load, and `npm start` starts six services on
- * the same cores; from a few files they load in a third of that.
+ * Makes dist/bundle of a package from its sources: one file for each of the `programs` that `bundle` in its
+ * manifest names, and one for each `*.worker.ts`. Thousands of modules take Node seconds to find and load,
+ * and `npm start` starts six services on the same cores; from a few files they load in a third of that.
  */
 export async function bundlePackage(folder) {
   const { programs, keepNames = false } = readManifest(folder).bundle
@@ -23,8 +23,8 @@ export async function bundlePackage(folder) {
     bundle: true,
     minifyWhitespace: true,
     minifySyntax: true,
-    // Errors are told apart by the names of their classes, in logs too. It costs a call for every closure that is made,
-    // some percent of what is busy with small events.
+    // Errors are told apart by the names of their classes, in logs too. It costs a call for every closure
+    // that is made, some percent of what is busy with small events.
     keepNames,
     splitting: true,
     platform: 'node',
@@ -41,7 +41,8 @@ export async function bundlePackage(folder) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
   })
-  // Files are named by their content, so those of the last build are left. Sources with an error leave it as it is.
+  // Files are named by their content, so those of the last build are left. Sources with an error leave it as
+  // it is.
   const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)))
   for (const file of readdirSync(outdir)) if (!made.has(file)) rmSync(join(outdir, file))
   keepOwnSourceMaps(outdir)
@@ -51,8 +52,8 @@ export async function bundlePackage(folder) {
 }
 
 /**
- * Worker threads start from files of their own, which lie beside the bundle as they lie beside the module that names them:
- * `new URL('./name.worker.js', import.meta.url)`.
+ * Worker threads start from files of their own, which lie beside the bundle as they lie beside the module
+ * that names them: `new URL('./name.worker.js', import.meta.url)`.
  */
 function workersOf(folder, programs) {
   const sources = new Set(Object.values(programs).map((file) => file.split('/')[0]))

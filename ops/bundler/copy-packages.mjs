@@ -2,7 +2,10 @@ import { cpSync, existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readManifest } from './packages-of.mjs'
 
-/** Copies a package without modules: its manifest, the folders that are published, and what `exports` names as files. */
+/**
+ * Copies a package without modules: its manifest, the folders that are published, and what `exports` names as
+ * files.
+ */
 export function copyFiles(folder, to) {
   const { files = [], exports = {} } = readManifest(folder)
   const named = Object.values(exports).filter((path) => typeof path === 'string' && !/\*|\.ts$/.test(path))
@@ -22,8 +25,8 @@ export class CopiedPackages {
   }
 
   /**
-   * Copies a package with all that it depends on; optional packages of other systems are not installed. A second version
-   * of a package lies below the package that needs it.
+   * Copies a package with all that it depends on; optional packages of other systems are not installed. A
+   * second version of a package lies below the package that needs it.
    *
    * @param from the folder from which Node would find the package
    */

@@ -4,8 +4,9 @@ import ts from 'typescript'
 import { readManifest } from './packages-of.mjs'
 
 /**
- * The modules and types of the sources that an entry of a package needs, also those of other packages of this workspace, which
- * nobody can install: their modules lie in a folder beside the package's own, and are imported from there.
+ * The modules and types of the sources that an entry of a package needs, also those of other packages of this
+ * workspace, which nobody can install: their modules lie in a folder beside the package's own, and are
+ * imported from there.
  *
  * @param folder of the package
  * @param source the file of the entry
@@ -61,7 +62,10 @@ const compilerOptions = {
   isolatedModules: true,
 }
 
-/** One file alone as JavaScript, or as its types: exports of packed packages name their types, so that it needs no other file. */
+/**
+ * One file alone as JavaScript, or as its types: exports of packed packages name their types, so that it
+ * needs no other file.
+ */
 function transpile(file, extension) {
   const text = readFileSync(file, 'utf8')
   const { outputText, diagnostics } =

@@ -5,8 +5,9 @@ const resolved = Symbol('resolved')
 const namespace = 'late-module'
 
 /**
- * Packages in CommonJS that are loaded when first needed, `await import('undici')`, have the names there that Node
- * gives them; esbuild alone gives them none but `default`, so that what works from sources fails in a bundle.
+ * Packages in CommonJS that are loaded when first needed, `await import('undici')`, have the names there that
+ * Node gives them; esbuild alone gives them none but `default`, so that what works from sources fails in a
+ * bundle.
  */
 export const lateModules = {
   name: 'late-modules',

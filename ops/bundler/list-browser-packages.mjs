@@ -4,7 +4,8 @@ import { packagesOf } from './packages-of.mjs'
 /**
  * Plugins of Vite, for pages and for their workers, that write which packages both are made of.
  *
- * @param imported files that Vite does not count among the modules, such as a style that another style imports
+ * @param imported files that Vite does not count among the modules, such as a style that another style
+ *   imports
  */
 export function listBrowserPackages(file, imported) {
   const files = new Set(imported)

@@ -1,5 +1,5 @@
-// Adds to app/sbom.cdx.json what an image has besides the service: Node, the npm packages that come with it or lie in packages,
-// and the packages of Debian. The argument names the folder of the image's files.
+// Adds to app/sbom.cdx.json what an image has besides the service: Node, the npm packages that come with it
+// or lie in packages, and the packages of Debian. The argument names the folder of the image's files.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'

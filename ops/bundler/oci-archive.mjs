@@ -15,7 +15,10 @@ export function architectureOf(content) {
   return Object.keys(machines).find((name) => machines[name] === machine) ?? `machine ${machine}`
 }
 
-/** The files that a layer of an image adds. The same files make the same bytes, in whatever order they are added. */
+/**
+ * The files that a layer of an image adds. The same files make the same bytes, in whatever order they are
+ * added.
+ */
 export class Layer {
   entries = new Map()
 
@@ -26,7 +29,11 @@ export class Layer {
     this.entries.set(path, { entry: { type: 'file', mode: 0o644, ...entry }, content })
   }
 
-  /** Adds all files and links below a folder. @param modeOf the mode of a file, by its path below the folder */
+  /**
+   * Adds all files and links below a folder.
+   *
+   * @param modeOf the mode of a file, by its path below the folder
+   */
   addFolder(folder, at, modeOf = () => 0o644) {
     for (const found of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = relative(folder, join(found.parentPath, found.name))
@@ -84,9 +91,11 @@ export class Layer {
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * An archive of an image, as podman, skopeo and containerd load it (OCI image layout). The same layers make the same bytes.
+ * An archive of an image, as podman, skopeo and containerd load it (OCI image layout). The same layers make
+ * the same bytes.
  *
- * @param image `name` with its tag, `architecture`, `created`, the `config` of its containers, and its layers, the lowest first
+ * @param image `name` with its tag, `architecture`, `created`, the `config` of its containers, and its
+ *   layers, the lowest first
  */
 export async function makeOciArchive({ name, architecture, created, config, layers }) {
   const blobs = new Map()

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
 
 /**
- * Takes the code of libraries out of the source maps of a folder. Node keeps the maps of a program in memory from its first error
- * on, where those of the libraries take 50 MB.
+ * Takes the code of libraries out of the source maps of a folder. Node keeps the maps of a program in memory
+ * from its first error on, where those of the libraries take 50 MB.
  */
 export function keepOwnSourceMaps(folder) {
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.map'))) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Makes a tarball of each client that clients.json in the working folder lists, and index.json, which lists the tarballs: in
-// dist/clients, or in the folder of the argument. Package managers install a tarball by its address. The same sources make the
-// same bytes.
+// Makes a tarball of each client that clients.json in the working folder lists, and index.json, which lists
+// the tarballs: in dist/clients, or in the folder of the argument. Package managers install a tarball by its
+// address. The same sources make the same bytes.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,9 @@ import { makeTarball } from './tarball.mjs'
 const target = process.argv[2] ?? 'dist/clients'
 const licence = readFileSync(new URL('../../LICENSE', import.meta.url))
 
-/** The versions of libraries that a client accepts: from the one that its tests use, up to the next major one. */
+/**
+ * The versions of libraries that a client accepts: from the one that its tests use, up to the next major one.
+ */
 function dependenciesOf(folder, names) {
   const { dependencies = {} } = readManifest(folder)
   return Object.fromEntries(

@@ -26,7 +26,10 @@ function licenseOf({ license, licenses = [] }) {
   return licenses.map(({ type }) => type).join(' OR ') || undefined
 }
 
-/** The nearest folder whose package.json has a name and a version: some packages have others inside, with a type only. */
+/**
+ * The nearest folder whose package.json has a name and a version: some packages have others inside, with a
+ * type only.
+ */
 function folderOf(file) {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
     if (!existsSync(join(folder, 'package.json'))) continue

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Copies what runs of the package in the working folder: its bundle, the packages that the bundle leaves outside with
-// their dependencies, and sbom.cdx.json, which lists the libraries of both and of pages. The argument names the new folder.
+// Copies what runs of the package in the working folder: its bundle, the packages that the bundle leaves
+// outside with their dependencies, and sbom.cdx.json, which lists the libraries of both and of pages. The
+// argument names the new folder.
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CopiedPackages, copyFiles } from './copy-packages.mjs'

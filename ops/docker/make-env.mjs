@@ -1,5 +1,6 @@
-// Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret a file. Never
-// replaces a setting or a secret; the URLs, which contain passwords, are written anew from them each time.
+// Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret
+// a file. Never replaces a setting or a secret; the URLs, which contain passwords, are written anew from them
+// each time.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -40,7 +41,8 @@ function writeNew(path, text, mode) {
 
 const settings = parseEnv(read(join(folder, '.env')) ?? '')
 
-// Only the owner can enter the folder. Each file can be read by the user of the container that it is mounted into.
+// Only the owner can enter the folder. Each file can be read by the user of the container that it is mounted
+// into.
 if (!existsSync(secretsFolder)) mkdirSync(secretsFolder, { mode: 0o700 })
 
 /** The secret of a file, or one that is made: with the value that `.env` has for it, else a random one. */
@@ -68,8 +70,8 @@ secret('postgres_password_monitoring', password)
 secret('grafana_password', password)
 
 /**
- * The file of the users of Redis: `default`, with `redis_password`, may do everything; each service has the rights of
- * ops/deploy/redis/users.acl and a password that is derived from `redis_password`.
+ * The file of the users of Redis: `default`, with `redis_password`, may do everything; each service has the
+ * rights of ops/deploy/redis/users.acl and a password that is derived from `redis_password`.
  */
 function redisUsers() {
   const administrator = secret('redis_password', password)
@@ -99,7 +101,8 @@ secret('oidc_providers', () => '[]')
 // Copies of backups: what they are encrypted with, and the key of the bucket, which its owner gave.
 secret('restic_password', password)
 secret('aws_secret_access_key', password)
-// Credentials for the server or collector that the audit log is sent to, used once `.env` has its address: docs/audit-log.md.
+// Credentials for the server or collector that the audit log is sent to, used once `.env` has its address:
+// docs/audit-log.md.
 secret('audit_export_http_token', password)
 secret('audit_export_http_secret', password)
 secret('audit_export_otlp_headers', () => 'x-source=switchyard')

@@ -1,5 +1,6 @@
-// Signs images that were just built. Beside the archive of each image come a signature of the archive, and two signed
-// attestations (in-toto) about it: the list of libraries that is in the image, and its provenance (SLSA).
+// Signs images that were just built. Beside the archive of each image come a signature of the archive, and
+// two signed attestations (in-toto) about it: the list of libraries that is in the image, and its provenance
+// (SLSA).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +40,9 @@ function withArchive(archive, use) {
   }
 }
 
-/** What an archive says of its image: its settings, and the list of libraries in the last layer that has one. */
+/**
+ * What an archive says of its image: its settings, and the list of libraries in the last layer that has one.
+ */
 const inspect = (archive) =>
   withArchive(archive, (unpacked) => {
     const [{ Config, Layers }] = JSON.parse(readFileSync(join(unpacked, 'manifest.json'), 'utf8'))

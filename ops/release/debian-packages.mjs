@@ -14,8 +14,8 @@ export function requireDebian() {
 }
 
 /**
- * Packages of Debian with all that they depend on, for any architecture, by the apt of the system: nothing is installed. What was
- * fetched once is taken again, so that the same packages make the same images.
+ * Packages of Debian with all that they depend on, for any architecture, by the apt of the system: nothing is
+ * installed. What was fetched once is taken again, so that the same packages make the same images.
  *
  * @returns the files, by the order of their names
  */

@@ -7,8 +7,9 @@ import { SetupProblem } from '../setup/setup-step.mjs'
 const changeset = fileURLToPath(import.meta.resolve('@changesets/cli/bin.js'))
 
 /**
- * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for, and CHANGELOG.md a section
- * about it: what the changesets say, and behind it what stood under "Unreleased". The changesets are gone then.
+ * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for, and
+ * CHANGELOG.md a section about it: what the changesets say, and behind it what stood under "Unreleased". The
+ * changesets are gone then.
  *
  * @returns the version
  * @throws SetupProblem without a changeset

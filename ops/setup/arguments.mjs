@@ -2,10 +2,11 @@
 import { parseArgs } from 'node:util'
 
 /**
- * Reads options and operands. `--help` prints the usage and ends the process with 0; an unknown option, or another number of
- * operands, prints what is wrong and ends it with 2, before anything is done.
+ * Reads options and operands. `--help` prints the usage and ends the process with 0; an unknown option, or
+ * another number of operands, prints what is wrong and ends it with 2, before anything is done.
  *
- * @param usage the lines of the help; the first is the command itself, such as `npm run backup -- [--check] FOLDER`
+ * @param usage the lines of the help; the first is the command itself, such as
+ *   `npm run backup -- [--check] FOLDER`
  * @param options names of options without a value
  * @param settings names of options with a value
  * @param operands names of what may stand beside them; all are required unless their name ends with `?`

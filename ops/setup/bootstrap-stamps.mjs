@@ -18,8 +18,8 @@ export function installStamp(root) {
 }
 
 /**
- * Makes fingerprints of parts, from the names and contents of their sources: the same for a copy of the checkout at another
- * path. Each source is read once.
+ * Makes fingerprints of parts, from the names and contents of their sources: the same for a copy of the
+ * checkout at another path. Each source is read once.
  */
 export function partStamps(root) {
   const common = createHash('sha256').update(installStamp(root))

@@ -1,5 +1,5 @@
-// The setup of `npm start` and `npm test`: installs, and makes bundles and pages from the sources. It imports only Node's own
-// modules, because no dependency may be installed yet. It checks no types: `pnpm check` does.
+// The setup of `npm start` and `npm test`: installs, and makes bundles and pages from the sources. It imports
+// only Node's own modules, because no dependency may be installed yet. It checks no types: `pnpm check` does.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -18,9 +18,9 @@ export const root = resolve(import.meta.dirname, '../..')
 export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /**
- * Runs `main` on the Node that Switchyard needs, in this process or one of its own, and makes its result the exit code. `main`
- * gets an AbortSignal that says when to stop. A SetupProblem is shown as one line, any other error is a defect and shows its
- * stack.
+ * Runs `main` on the Node that Switchyard needs, in this process or one of its own, and makes its result the
+ * exit code. `main` gets an AbortSignal that says when to stop. A SetupProblem is shown as one line, any
+ * other error is a defect and shows its stack.
  */
 export async function run(main) {
   const stop = stopSignal()
@@ -39,7 +39,8 @@ export function exitWhenStopped(stop) {
 }
 
 /**
- * Installs what is not installed, and makes the parts whose sources have changed since they were made. A release has all of it.
+ * Installs what is not installed, and makes the parts whose sources have changed since they were made. A
+ * release has all of it.
  *
  * @param stop an AbortSignal; when it is aborted, the installation or a step ends and this rejects
  * @param names of the parts that are needed
@@ -66,7 +67,10 @@ const installFile = join(root, 'node_modules/.switchyard-install')
 const partsFile = join(root, 'node_modules/.switchyard-parts')
 const readIfThere = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-/** Whether what only tests and checks use is installed; pnpm notes it. It stays when an installation for `npm start` follows. */
+/**
+ * Whether what only tests and checks use is installed; pnpm notes it. It stays when an installation for
+ * `npm start` follows.
+ */
 const hasTools = () =>
   /"devDependencies": ?true/.test(readIfThere(join(root, 'node_modules/.modules.yaml')) ?? '')
 
@@ -100,7 +104,10 @@ async function install(stop, withTools) {
   writeFileSync(installFile, stamp)
 }
 
-/** Makes parts at the same time; bundles are made one after the other, once there is the client of the database. */
+/**
+ * Makes parts at the same time; bundles are made one after the other, once there is the client of the
+ * database.
+ */
 async function makeParts(parts, stop) {
   const make = async (label, made, command, options) => {
     await step(label, stop, command, options)

@@ -10,12 +10,14 @@ const restGraceMs = 10_000
 const leader = join(import.meta.dirname, 'group-leader.mjs')
 
 /**
- * Runs a command in its own process group until it ends. When `stop` is aborted, the group gets SIGTERM, and SIGKILL half a
- * minute later. The group also ends when this process is killed. Ctrl-C in a terminal reaches only this process. Processes that
- * are left when the command ends get SIGTERM, and SIGKILL ten seconds later. The command has no standard input.
+ * Runs a command in its own process group until it ends. When `stop` is aborted, the group gets SIGTERM, and
+ * SIGKILL half a minute later. The group also ends when this process is killed. Ctrl-C in a terminal reaches
+ * only this process. Processes that are left when the command ends get SIGTERM, and SIGKILL ten seconds
+ * later. The command has no standard input.
  *
  * @param stop an AbortSignal
- * @param options `cwd` and `env`; `onOutput` gets the output of the command, which otherwise goes to the output of this process
+ * @param options `cwd` and `env`; `onOutput` gets the output of the command, which otherwise goes to the
+ *   output of this process
  * @returns the exit code, or 128 and the number of the signal that ended the command
  */
 export async function runGroup(command, stop, { onOutput, cwd, env } = {}) {

@@ -11,7 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises'
  * @param stop an AbortSignal that ends the waiting; the promise rejects then
  */
 export async function withLock(folder, stop, onWait, work) {
-  // The lock is outside the folder, because an installation may replace node_modules, and git would list a file elsewhere.
+  // The lock is outside the folder, because an installation may replace node_modules, and git would list a
+  // file elsewhere.
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16)
   const file = join(tmpdir(), `switchyard-setup-${process.getuid?.() ?? 'user'}-${hash}.lock`)
   let told = false
@@ -38,8 +39,8 @@ function tryTake(file) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!holderIsGone(file)) return false
-  // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock. The slower one may
-  // rename the lock that the faster one has taken since, and gives it back.
+  // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock.
+  // The slower one may rename the lock that the faster one has taken since, and gives it back.
   const renamed = `${file}.${process.pid}`
   try {
     renameSync(file, renamed)

@@ -1,5 +1,5 @@
-// Runs a script of this folder again on the Node that Switchyard needs, where the machine's own is older. These modules
-// therefore hold only what Node 20.19 can read.
+// Runs a script of this folder again on the Node that Switchyard needs, where the machine's own is older.
+// These modules therefore hold only what Node 20.19 can read.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
@@ -14,8 +14,9 @@ export const isOwnNode = (root) => majorOf(process.versions.node) >= majorOf(ver
 const versionFor = (root) => readFileSync(join(root, '.node-version'), 'utf8').trim()
 
 /**
- * Runs the script of this process again, on a Node that is fetched once from npm's registry and that is first in the PATH of everything the
- * script starts. Signals reach it, and it ends by itself when this process is killed (`stopSignal`).
+ * Runs the script of this process again, on a Node that is fetched once from npm's registry and that is first
+ * in the PATH of everything the script starts. Signals reach it, and it ends by itself when this process is
+ * killed (`stopSignal`).
  *
  * @param stop an AbortSignal that ends the download
  * @returns the exit code
@@ -34,8 +35,8 @@ export async function runOnOwnNode(root, stop) {
 }
 
 /**
- * The folder of the programs that are fetched (Node, Redis, nginx): one for all checkouts and data folders of a user, so that a
- * restore needs no network on a machine where Switchyard has run.
+ * The folder of the programs that are fetched (Node, Redis, nginx): one for all checkouts and data folders of
+ * a user, so that a restore needs no network on a machine where Switchyard has run.
  */
 export function toolsFolder(root) {
   const { SWITCHYARD_TOOLS, XDG_CACHE_HOME } = process.env

@@ -1,4 +1,5 @@
-// What the setup makes from the sources: each part with what it is made of, so that a change makes again what it concerns.
+// What the setup makes from the sources: each part with what it is made of, so that a change makes again what
+// it concerns.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { release } from './release.mjs'
@@ -31,9 +32,9 @@ function closureOf(root, folder, found = new Set()) {
 }
 
 /**
- * All parts by their names. A part has `sources`, files and folders; `output`, a file or folder that is there when it is made;
- * a `command`, which runs in the folder `cwd`; and `after`, the part that must be made before. A bundle has the name of its
- * folder and no command: one process makes all bundles.
+ * All parts by their names. A part has `sources`, files and folders; `output`, a file or folder that is there
+ * when it is made; a `command`, which runs in the folder `cwd`; and `after`, the part that must be made
+ * before. A bundle has the name of its folder and no command: one process makes all bundles.
  */
 export function listParts(root) {
   const parts = new Map()

@@ -9,12 +9,14 @@ const ownScripts = /^(start|test|check|backup|restore|report-saga|with-infra)\.m
 const shells = /^(sh|bash|dash|ash|zsh)$/
 
 /**
- * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, with the name of the signal as the reason. It is also
- * aborted, with the reason SIGHUP, when `npm`, `pnpm` or a parent script has ended without a signal, as after `kill -9`.
+ * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, with the name of the signal as the
+ * reason. It is also aborted, with the reason SIGHUP, when `npm`, `pnpm` or a parent script has ended without
+ * a signal, as after `kill -9`.
  */
 export function stopSignal() {
   const controller = new AbortController()
-  // The listeners are never removed, because a library without other listeners beside its own ends the process at once.
+  // The listeners are never removed, because a library without other listeners beside its own ends the
+  // process at once.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => controller.abort(name))
   const launchers = findLaunchers()
   if (launchers.length > 0) {
@@ -29,9 +31,9 @@ export function stopSignal() {
 }
 
 /**
- * The package managers and scripts of this repository that are ancestors of this process, nearest first, with at most `sh -c`
- * between them. A terminal, a shell script or a service manager does not count: it may end while `npm start` continues in the
- * background.
+ * The package managers and scripts of this repository that are ancestors of this process, nearest first, with
+ * at most `sh -c` between them. A terminal, a shell script or a service manager does not count: it may end
+ * while `npm start` continues in the background.
  */
 function findLaunchers() {
   const launchers = []

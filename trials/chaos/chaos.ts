@@ -32,7 +32,10 @@ export interface Outcome {
   webhooks: { requests: number; deliveries: number }
 }
 
-/** Starts an installation with load on it, lets faults happen, and compares what is there with what was acknowledged. */
+/**
+ * Starts an installation with load on it, lets faults happen, and compares what is there with what was
+ * acknowledged.
+ */
 export async function runChaos({ seed, minutes, log }: ChaosOptions): Promise<Outcome> {
   const chance = chanceOf(seed)
   const installation = await startInstallation(minutes === undefined ? 512 : 2048)
@@ -85,7 +88,10 @@ function* plan(possible: Fault[], chance: () => number, minutes?: number): Gener
   else yield* longPlan(possible, chance, performance.now() + minutes * 60_000)
 }
 
-/** A clock fault waits for an acknowledged write before it begins, so its pair must be a fault during which writes continue. */
+/**
+ * A clock fault waits for an acknowledged write before it begins, so its pair must be a fault during which
+ * writes continue.
+ */
 const fits = (fault: Fault, other: Fault) =>
   fault.hits !== other.hits &&
   (fault.hits !== 'clock' || other.writesContinue === true) &&

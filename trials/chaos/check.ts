@@ -9,7 +9,11 @@ import { findLostEvents, verifyDerivedRows } from './saga-checks.js'
 /** A delivery whose worker was killed, or that failed, is sent again half a minute later. */
 const settledWithinMs = 120_000
 
-/** Ends the load and compares what is stored with what was acknowledged. @returns what is wrong, a line each */
+/**
+ * Ends the load and compares what is stored with what was acknowledged.
+ *
+ * @returns what is wrong, a line each
+ */
 export async function findProblems(scene: Scene): Promise<string[]> {
   const { installation, load } = scene
   await load.finish()

@@ -48,8 +48,9 @@ interface Prepared {
 }
 
 /**
- * Tasks of a library: a program of its language in `programs/` does each of them, with the name of the task as its argument and
- * with URL, TOKEN, ADMIN_TOKEN, USERNAME, PROJECT and PROJECT_PATH in its environment. The project has one commit.
+ * Tasks of a library: a program of its language in `programs/` does each of them, with the name of the task
+ * as its argument and with URL, TOKEN, ADMIN_TOKEN, USERNAME, PROJECT and PROJECT_PATH in its environment.
+ * The project has one commit.
  *
  * @param titles by the names of the tasks
  */

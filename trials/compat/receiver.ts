@@ -14,7 +14,10 @@ export interface Delivery {
 
 export const hookToken = 'token-of-the-hook'
 
-/** A server with a webhook of a project: what it is sent while `work` runs, and until something of this kind has come. */
+/**
+ * A server with a webhook of a project: what it is sent while `work` runs, and until something of this kind
+ * has come.
+ */
 export async function receive(
   work: Work,
   project: LabProject,

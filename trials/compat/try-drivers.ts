@@ -5,7 +5,11 @@ import { describeCall } from './recorder.js'
 import { type Installed, install } from './tools.js'
 import { Work } from './work.js'
 
-/** Makes a test of each task: that it goes as its driver says. @returns the results, which are complete when the tests are over */
+/**
+ * Makes a test of each task: that it goes as its driver says.
+ *
+ * @returns the results, which are complete when the tests are over
+ */
 export function tryDrivers(drivers: Driver[]): Result[] {
   const results: Result[] = []
   let lab: Laboratory

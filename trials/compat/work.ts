@@ -117,7 +117,11 @@ export class Work {
     }
   }
 
-  /** Runs a program as a job of CI would, far from the settings of whoever runs the trial. @returns what it prints */
+  /**
+   * Runs a program as a job of CI would, far from the settings of whoever runs the trial.
+   *
+   * @returns what it prints
+   */
   async run(
     program: string,
     args: string[],

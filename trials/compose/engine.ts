@@ -18,8 +18,9 @@ export interface Engine {
 }
 
 /**
- * podman with the images that buildah has built, and a server of the API of Docker in front of it. Its containers end with the
- * namespace of processes that this runs in. Control groups apply the limits of containers.
+ * podman with the images that buildah has built, and a server of the API of Docker in front of it. Its
+ * containers end with the namespace of processes that this runs in. Control groups apply the limits of
+ * containers.
  */
 export async function startEngine(): Promise<Engine> {
   if (!/ \/run\/containers tmpfs /.test(readFileSync('/proc/self/mounts', 'utf8')))

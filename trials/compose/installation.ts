@@ -38,7 +38,8 @@ const checkout = [
 ]
 
 /**
- * A folder such as docs/operations.md makes, in which nothing runs yet. The images of others are those that stand in for them.
+ * A folder such as docs/operations.md makes, in which nothing runs yet. The images of others are those that
+ * stand in for them.
  *
  * @param added names of the files added to docker-compose.yml: `tls` for docker-compose.tls.yml
  * @param settings what stands in `.env`

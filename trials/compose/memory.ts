@@ -7,7 +7,10 @@ import type { Installation } from './installation.js'
 const page = join(repository, 'docs/operations.md')
 const table = /(?<=<!-- memory at rest -->\n\n)[\s\S]*?(?=\n\n<!-- end -->)/
 
-/** What the kernel counts for a container, in MB, without pages of files that it can give up; what `docker stats` shows. */
+/**
+ * What the kernel counts for a container, in MB, without pages of files that it can give up; what
+ * `docker stats` shows.
+ */
 export async function memoryOf({ exec }: Installation, service: string): Promise<number> {
   const script = `cd /sys/fs/cgroup
     if [ -e memory.current ]; then cat memory.current; grep '^inactive_file ' memory.stat

@@ -121,9 +121,9 @@ const listed: Record<string, [string, string]> = {
 }
 
 /**
- * Every answer that can be read of a project, by the template of its path, but for archives, whose folders have its name, and for
- * impacts, which count the deployments of the copy beside it. Ids are
- * given as their order within an answer, and what names the project in a path is left out.
+ * Every answer that can be read of a project, by the template of its path, but for archives, whose folders
+ * have its name, and for impacts, which count the deployments of the copy beside it. Ids are given as their
+ * order within an answer, and what names the project in a path is left out.
  */
 export async function readWholeProject(instance: Instance, path: string): Promise<Record<string, Answer>> {
   const base = `projects/${encodeURIComponent(path)}`

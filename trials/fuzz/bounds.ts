@@ -1,8 +1,8 @@
 import type { Parameters } from 'fast-check'
 
 /**
- * How long each property is tried and from which seed: `FUZZ_SECONDS` and `FUZZ_SEED`. The seed of `npm test` is always the
- * same, so that a run that fails can be repeated.
+ * How long each property is tried and from which seed: `FUZZ_SECONDS` and `FUZZ_SEED`. The seed of `npm test`
+ * is always the same, so that a run that fails can be repeated.
  */
 export function fuzzBounds(): Pick<
   Parameters<unknown>,

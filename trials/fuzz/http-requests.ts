@@ -11,11 +11,16 @@ export interface FuzzRequest {
   body: string
 }
 
-/** Requests that would end the scene: the token's own end, its user, the project, and streams that never end. */
+/**
+ * Requests that would end the scene: the token's own end, its user, the project, and streams that never end.
+ */
 const left =
   /^(?:delete \/projects\/\{id\}$|(?:delete|post) \/personal_access_tokens\/|put \/users|post \/users\/\{id\}\/block|delete \/session|post \/projects\/\{id\}\/(?:archive|transfer|housekeeping)|get .*\/stream$)/
 
-/** Requests that an OpenAPI document describes, with values that its schemas allow and values that they do not. */
+/**
+ * Requests that an OpenAPI document describes, with values that its schemas allow and values that they do
+ * not.
+ */
 export function httpRequests(
   operations: readonly Operation[],
   values: Record<string, string>,

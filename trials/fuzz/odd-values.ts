@@ -90,7 +90,10 @@ export const oddJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1.5, 1e308, 2 ** 53, [], {}, [[]], [null], { '': 1 }),
 )
 
-/** Bytes that differ from the given ones in a few places: changed, cut off, doubled, taken out, or with more put in. */
+/**
+ * Bytes that differ from the given ones in a few places: changed, cut off, doubled, taken out, or with more
+ * put in.
+ */
 export const mutated = (bytes: Uint8Array): fc.Arbitrary<Uint8Array> =>
   fc.array(change, { minLength: 1, maxLength: 4 }).map((changes) => changes.reduce(apply, bytes))
 

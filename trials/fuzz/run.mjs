@@ -1,4 +1,5 @@
-// Sends mutated requests to every service, for as long and from where `FUZZ_SECONDS` and `FUZZ_SEED` say. Arguments go to vitest.
+// Sends mutated requests to every service, for as long and from where `FUZZ_SECONDS` and `FUZZ_SEED` say.
+// Arguments go to vitest.
 import { join } from 'node:path'
 import { root, run } from '../../ops/setup/bootstrap.mjs'
 import { runGroup } from '../../ops/setup/child-group.mjs'

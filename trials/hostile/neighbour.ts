@@ -22,8 +22,9 @@ export interface Seen {
 }
 
 /**
- * Runs `attack` while a neighbour asks the service a small question, and git about its repository, again and again, and reports
- * how the neighbour was answered. The neighbour is a separate process, so that its times do not include the work of the attacker.
+ * Runs `attack` while a neighbour asks the service a small question, and git about its repository, again and
+ * again, and reports how the neighbour was answered. The neighbour is a separate process, so that its times
+ * do not include the work of the attacker.
  */
 export async function besideNeighbour(
   tree: Tree,

@@ -12,7 +12,8 @@ driver = "overlay"
 runroot = "${cache}/run"
 graphroot = "${cache}/storage"
 `,
-  // Without control groups it works on machines that have the first and the second version of them beside each other.
+  // Without control groups it works on machines that have the first and the second version of them beside
+  // each other.
   'containers.conf': `[containers]
 default_ulimits = []
 cgroups = "disabled"

@@ -18,8 +18,9 @@ export interface Containers {
 }
 
 /**
- * Prometheus and the exporters with commands, variables and files of docker-compose.monitoring.yml, as processes of this machine.
- * Where the file mounts something, the paths of containers are replaced by those of `folder`.
+ * Prometheus and the exporters with commands, variables and files of docker-compose.monitoring.yml, as
+ * processes of this machine. Where the file mounts something, the paths of containers are replaced by those
+ * of `folder`.
  */
 export async function makeContainers(folder: string, externalUrl: string): Promise<Containers> {
   await execa('node', [join(repository, 'ops/docker/make-env.mjs'), folder])

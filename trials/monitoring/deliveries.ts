@@ -2,7 +2,10 @@ import { waitFor } from '@switchyard/testing'
 import { apiOf } from '../support/api.js'
 import type { Tree } from '../support/tree.js'
 
-/** Two deployments to production of a project: the first one failed, and the second one brought a commit and restored it. */
+/**
+ * Two deployments to production of a project: the first one failed, and the second one brought a commit and
+ * restored it.
+ */
 export async function deploy(tree: Tree): Promise<void> {
   const api = apiOf(tree.url, tree.rootToken)
   const project = '/projects/root%2Fdelivered'

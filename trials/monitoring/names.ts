@@ -14,7 +14,10 @@ interface Destination {
   tls?: boolean
 }
 
-/** The names of containers: each is an address of this machine, as the name server of a network of containers says. */
+/**
+ * The names of containers: each is an address of this machine, as the name server of a network of containers
+ * says.
+ */
 export async function serveNames(folder: string, destinations: Map<string, Destination>, others: string[]) {
   const addresses = new Map(others.map((name) => [name, '127.0.0.1']))
   const servers: Server[] = []

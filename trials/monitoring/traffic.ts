@@ -51,7 +51,10 @@ async function abort(tree: Tree, path: string): Promise<void> {
   socket.destroy()
 }
 
-/** Sagas of which one is in error, one is stuck, one has an activity that is overdue, and one contradicts itself. */
+/**
+ * Sagas of which one is in error, one is stuck, one has an activity that is overdue, and one contradicts
+ * itself.
+ */
 const troubledSagas = () => {
   const saga = (saga_id: string, ...events: Record<string, unknown>[]) =>
     [{ operation: 'SagaStarted', service_name: 'orders' }, ...events].map((event, index) => ({
@@ -131,7 +134,10 @@ export async function startTraffic(tree: Tree) {
   }
 }
 
-/** Ends PostgreSQL, again and again, until each service has answered a request and a call with an error for it. */
+/**
+ * Ends PostgreSQL, again and again, until each service has answered a request and a call with an error for
+ * it.
+ */
 export async function breakDatabase(tree: Tree): Promise<void> {
   const asked = ['/projects', '/sagas', '/broadcast_messages?page=1', '/jobqueue/queue_metrics', '/user']
   const broken = new Set<string>()

@@ -6,8 +6,8 @@ export const sagaCount = Number(process.env.SAGAS ?? 5_000_000)
 /** The saga that is read alone: it has twenty activities with payloads. */
 export const detailedSaga = 'saga-with-20-activities'
 
-// Sagas of the last 90 days, the newest last. Numbers are spread by multiplying with primes, so that no property goes
-// with another or with age.
+// Sagas of the last 90 days, the newest last. Numbers are spread by multiplying with primes, so that no
+// property goes with another or with age.
 const sagas = `INSERT INTO sagas
     (tenant, id, service_name, status, outcome, started_at, ended_at, late, first_seen_at, last_event_at)
   SELECT 'default', md5(n::text), 'service-' || least(n * 7919 % 100, n * 104729 % 50), status,
@@ -81,7 +81,10 @@ const detailedActivities = `INSERT INTO saga_activities
     convert_to('{"ok": true, "note": "' || repeat('y', 200) || '"}', 'UTF8')
   FROM generate_series(0, 19) AS n`
 
-/** Fills an empty, migrated database. Indexes are made when the rows are there, which takes a fraction of the time. */
+/**
+ * Fills an empty, migrated database. Indexes are made when the rows are there, which takes a fraction of the
+ * time.
+ */
 export async function fill(
   { pool }: { pool: Pool },
   log: (line: string) => void,
@@ -107,8 +110,8 @@ export async function fill(
 }
 
 /**
- * Reads tables and indexes of sagas once, so that the system has them in memory as it has those of a database in use:
- * questions for random rows otherwise time the disk.
+ * Reads tables and indexes of sagas once, so that the system has them in memory as it has those of a database
+ * in use: questions for random rows otherwise time the disk.
  */
 export async function warm({ pool }: { pool: Pool }): Promise<void> {
   await pool.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm')

@@ -1,7 +1,10 @@
 /** The rule below the heads of a table has at least three hyphens in each column. */
 const ruleWidthMin = 3
 
-/** A table of Markdown with columns of equal width, as the formatter of the repository writes them. The first row has the heads. */
+/**
+ * A table of Markdown with columns of equal width, as the formatter of the repository writes them. The first
+ * row has the heads.
+ */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows
   const widths = head.map((_, column) =>

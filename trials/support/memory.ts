@@ -20,7 +20,11 @@ export function memoryOf(tree: number, service: Service): number {
 
 const lookEveryMs = 200
 
-/** Runs something. @returns how much the memory of a service, as {@link memoryOf} has it, grew at most meanwhile, in bytes */
+/**
+ * Runs something.
+ *
+ * @returns how much the memory of a service, as {@link memoryOf} has it, grew at most meanwhile, in bytes
+ */
 export async function growthWhile(
   tree: number,
   service: Service,
@@ -49,7 +53,10 @@ function memoryField(pid: number, field: string): number {
   }
 }
 
-/** Memory of a process with its share of what it has in common with others, in bytes; 0 when the process has ended. */
+/**
+ * Memory of a process with its share of what it has in common with others, in bytes; 0 when the process has
+ * ended.
+ */
 export function shareOfMemory(pid: number): number {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')

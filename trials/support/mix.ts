@@ -12,7 +12,10 @@ const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue
 
 /** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
 export interface Mix {
-  /** A commit with three statuses and a comment, six reads and a saga of eight events. Rejects when one of them fails. */
+  /**
+   * A commit with three statuses and a comment, six reads and a saga of eight events. Rejects when one of
+   * them fails.
+   */
   once(): Promise<void>
   close(): Promise<void>
 }
@@ -90,7 +93,11 @@ export interface Counts {
   skipped: number
 }
 
-/** As much as `callers` can do one after the other, without what an overloaded service refuses. @returns times a second */
+/**
+ * As much as `callers` can do one after the other, without what an overloaded service refuses.
+ *
+ * @returns times a second
+ */
 export async function measureCapacity(mix: Mix, callers: number, seconds: number): Promise<number> {
   let done = 0
   const startedMs = performance.now()
@@ -106,7 +113,8 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  // Callers finish their last round after the given time is over, so the rate counts the time that has really passed.
+  // Callers finish their last round after the given time is over, so the rate counts the time that has really
+  // passed.
   return done / ((performance.now() - startedMs) / 1000)
 }
 

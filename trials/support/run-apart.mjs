@@ -10,9 +10,9 @@ const vitestOf = (trial) => [process.execPath, vitest, 'run', '--project', trial
 export const namedNetworks = ['mkdir -p /run/netns', 'mount -t tmpfs tmpfs /run/netns']
 
 /**
- * Runs the tests of a trial, as root, in a network of their own, in which every port is free, and with mounts and processes of their
- * own, which end with them. Before that, `prepare.ts` of the trial runs in the network of this machine. Further arguments of this
- * process go to vitest.
+ * Runs the tests of a trial, as root, in a network of their own, in which every port is free, and with mounts
+ * and processes of their own, which end with them. Before that, `prepare.ts` of the trial runs in the network
+ * of this machine. Further arguments of this process go to vitest.
  *
  * @param mounts commands of a shell that mount what the tests need
  * @param tests runs instead of vitest

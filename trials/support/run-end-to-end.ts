@@ -11,7 +11,11 @@ interface Empty {
   ownAddress?: string
 }
 
-/** Runs a file of the end-to-end tests against an installation. @returns whether a test failed, and what was printed */
+/**
+ * Runs a file of the end-to-end tests against an installation.
+ *
+ * @returns whether a test failed, and what was printed
+ */
 export async function runEndToEnd(
   file: string,
   { url, grpcAddress, rootToken, ownAddress }: Empty,

@@ -85,7 +85,10 @@ export const followSagaEvents = (installation: Installation): Follower =>
     }
   })
 
-/** How a stream ends with its server. A release before this one may cut a stream that is sending, which nginx makes INTERNAL. */
+/**
+ * How a stream ends with its server. A release before this one may cut a stream that is sending, which nginx
+ * makes INTERNAL.
+ */
 const endsOfServers = before === root ? [status.UNAVAILABLE] : [status.UNAVAILABLE, status.INTERNAL]
 
 /** Follows the log of sagas over gRPC. */

@@ -1,5 +1,5 @@
-// Builds the release before in a temporary worktree, replaces it under load by this checkout, and runs its own tests on the schema
-// of this checkout.
+// Builds the release before in a temporary worktree, replaces it under load by this checkout, and runs its
+// own tests on the schema of this checkout.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -7,7 +7,9 @@ import { expect, it } from 'vitest'
 
 const shipBundle = fileURLToPath(new URL('../ship-bundle.mjs', import.meta.url))
 
-/** Names and licences of the packages that are shipped with a service which uses piscina, or why nothing is. */
+/**
+ * Names and licences of the packages that are shipped with a service which uses piscina, or why nothing is.
+ */
 async function shipWith(manifest: object) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ship-'))
   const json = (value: object) => JSON.stringify({ version: '1.0.0', ...value })

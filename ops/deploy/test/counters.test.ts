@@ -7,7 +7,10 @@ import { rules } from './support/alert-rules.js'
 import { dashboards } from './support/dashboards.js'
 import { metricOf, selectorsOf } from './support/selectors.js'
 
-/** Exist once there was a request, an event or a delivery to count; the rules ask for a share of what there is. */
+/**
+ * Exist once there was a request, an event or a delivery to count; the rules ask for a share of what there
+ * is.
+ */
 const sharesOfTraffic = [
   'grpc_server_handled_total',
   'http_requests_total',

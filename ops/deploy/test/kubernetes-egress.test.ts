@@ -15,7 +15,9 @@ type Policy = Manifest<{
   egress: { ports: { protocol: string; port: number }[] }[]
 }>
 
-/** The components that let some services reach something outside: their policy, and the ports that it allows. */
+/**
+ * The components that let some services reach something outside: their policy, and the ports that it allows.
+ */
 const components = [
   { component: 'identity-issuers', name: 'keys-of-issuers-are-read', ports: [443] },
   { component: 'audit-export', name: 'audit-log-leaves', ports: [601, 6514, 443, 4318] },

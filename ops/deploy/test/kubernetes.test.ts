@@ -340,7 +340,10 @@ function environmentOf({ env = [], envFrom = [] }: Container, manifests: Manifes
   return Object.assign({}, ...shared, Object.fromEntries(env.map(({ name, value }) => [name, value])))
 }
 
-/** The same, with the paths of secrets where this machine has them: `make-env` makes what the Secret is made of. */
+/**
+ * The same, with the paths of secrets where this machine has them: `make-env` makes what the Secret is made
+ * of.
+ */
 function withMountedSecrets(environment: Record<string, string>, { spec }: Workload): Record<string, string> {
   const made = join(secretsFolder, 'secrets')
   execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), secretsFolder])

@@ -17,7 +17,10 @@ afterAll(async () => {
   await upstream?.close()
 })
 
-/** Sends 3 MB again and again on connections that it closes, and prints the status of each answer, or what went wrong. */
+/**
+ * Sends 3 MB again and again on connections that it closes, and prints the status of each answer, or what
+ * went wrong.
+ */
 const urllib = `
 import sys, urllib.request, urllib.error
 for _ in range(40):

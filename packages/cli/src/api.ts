@@ -11,7 +11,8 @@ export type Api = Client<paths>
 const waitMsMax = 60_000
 
 /**
- * The API by its OpenAPI document: paths, parameters and answers are its types. Whatever is not a success ends in a Failure.
+ * The API by its OpenAPI document: paths, parameters and answers are its types. Whatever is not a success
+ * ends in a Failure.
  *
  * @param say tells a person that the command waits
  */

@@ -23,7 +23,8 @@ const programName = () =>
   }`
 
 /**
- * Gets a token that a person allows on a page of the console, in a browser on this machine or another (RFC 8628).
+ * Gets a token that a person allows on a page of the console, in a browser on this machine or another (RFC
+ * 8628).
  *
  * @returns undefined when the instance does not let users allow programs a token
  */

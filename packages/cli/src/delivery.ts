@@ -129,7 +129,10 @@ async function startDeployment(environment: string, options: DeployOptions, comm
     )
 }
 
-/** The id and the status are checked before they are sent, so what the server refuses is that this status follows, with 400 as GitLab. */
+/**
+ * The id and the status are checked before they are sent, so what the server refuses is that this status
+ * follows, with 400 as GitLab.
+ */
 const aboutState = (error: unknown): unknown =>
   error instanceof Failure && error.exitCode === exitCodes.usage
     ? new Failure(error.message, exitCodes.conflict)

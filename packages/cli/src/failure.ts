@@ -51,7 +51,10 @@ export function refusalOf(status: number, body: unknown, url: string): Failure {
   return new Failure(isAdvised ? `${told}: ${advice}` : told, exitCode)
 }
 
-/** How the text of a refusal begins that says itself why, such as that the environment is frozen: a role would not help. */
+/**
+ * How the text of a refusal begins that says itself why, such as that the environment is frozen: a role would
+ * not help.
+ */
 const refusalWithReason = '403 Forbidden - '
 
 interface Refusal {
@@ -78,7 +81,10 @@ const refusals: Record<number, Refusal> = {
   507: { exitCode: exitCodes.unreachable, advice: 'tell the operator that the server has no room' },
 }
 
-/** The sentence of a refusal: a text, a list, or problems by field. Empty when the body is none of Switchyard's. */
+/**
+ * The sentence of a refusal: a text, a list, or problems by field. Empty when the body is none of
+ * Switchyard's.
+ */
 function sentenceOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
   const { message, error, error_description: description, scope } = body as Record<string, unknown>

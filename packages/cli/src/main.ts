@@ -17,8 +17,8 @@ export interface Installation {
 }
 
 /**
- * Runs the command with the arguments behind its name, and sets the exit code of the process. One sentence tells what went wrong,
- * and no stack.
+ * Runs the command with the arguments behind its name, and sets the exit code of the process. One sentence
+ * tells what went wrong, and no stack.
  */
 export async function main(args: string[], installation: Installation): Promise<void> {
   process.stdout.on('error', endWithReader)

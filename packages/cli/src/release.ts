@@ -115,7 +115,10 @@ async function publish({ api, url }: Session, path: PackagePath, file: string): 
   return published.file.url
 }
 
-/** Sends a file as it is read; `fetch` keeps what the network has not taken yet in memory, which is most of a large file. */
+/**
+ * Sends a file as it is read; `fetch` keeps what the network has not taken yet in memory, which is most of a
+ * large file.
+ */
 async function sendFile({ url, method, headers }: Request, file: string): Promise<Response> {
   await using handle = await open(file)
   const { size } = await handle.stat()

@@ -48,7 +48,9 @@ or needs an operator.\n${examples('saga watch booking-1', 'saga watch --service 
     })
 }
 
-/** Prints the log as it grows, and connects again where the connection is lost, so that no event is missing. */
+/**
+ * Prints the log as it grows, and connects again where the connection is lost, so that no event is missing.
+ */
 async function watch(session: Session, filter: Filter): Promise<void> {
   const position: Position = {}
   for (;;) {
@@ -67,7 +69,10 @@ interface Position {
   isLost?: boolean
 }
 
-/** @returns the saga that is watched, once it has ended; undefined when a connection that has brought something is lost */
+/**
+ * @returns the saga that is watched, once it has ended; undefined when a connection that has brought
+ *   something is lost
+ */
 async function watchOnce(session: Session, filter: Filter, position: Position) {
   try {
     for await (const message of messagesOf(session, filter, position.lastId)) {

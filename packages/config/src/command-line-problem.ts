@@ -1,6 +1,6 @@
 /**
- * What is wrong with a command line, in one sentence: behind it, `parseArgs` of Node explains how to name a file that looks like an
- * option.
+ * What is wrong with a command line, in one sentence: behind it, `parseArgs` of Node explains how to name a
+ * file that looks like an option.
  *
  * @param error what `parseArgs` threw
  */

@@ -29,7 +29,10 @@ export const origins = () =>
       'must be origins such as https://console.example.com, separated by commas, each without a path',
     )
 
-/** An address that paths are added to, of HTTP or HTTPS, with slashes at its end or without; its value has none. */
+/**
+ * An address that paths are added to, of HTTP or HTTPS, with slashes at its end or without; its value has
+ * none.
+ */
 export const baseUrl = (example: string) =>
   z
     .url({ protocol: /^https?$/, error: `must be a URL such as ${example}` })

@@ -2,7 +2,9 @@ import type { z } from 'zod'
 import { isSecretField } from './secret-field.js'
 import { readSecretFiles } from './secret-files.js'
 
-/** The environment does not fit the schema. The message lists every problem, one in each line, and no values. */
+/**
+ * The environment does not fit the schema. The message lists every problem, one in each line, and no values.
+ */
 export class ConfigError extends Error {
   constructor(service: string, problems: string[]) {
     super(
@@ -13,8 +15,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's whole configuration at once. A variable that is set but empty counts as unset. Every secret `NAME` may
- * come from the file that `NAME_FILE` names.
+ * Reads a process's whole configuration at once. A variable that is set but empty counts as unset. Every
+ * secret `NAME` may come from the file that `NAME_FILE` names.
  *
  * @param service name for the error text
  * @param schema one zod object; its keys are the names of environment variables

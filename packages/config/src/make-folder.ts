@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder that a setting names, and the folders above it. One that is there stays as it is. `mkdir` of Node with
- * `recursive` never returns where a file system takes no folders, such as `/proc`.
+ * Makes a folder that a setting names, and the folders above it. One that is there stays as it is. `mkdir` of
+ * Node with `recursive` never returns where a file system takes no folders, such as `/proc`.
  *
  * @throws an error of the operating system, whose `code` says why the folder cannot be made
  */

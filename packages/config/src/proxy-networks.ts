@@ -5,8 +5,8 @@ import { z } from 'zod'
 export type TrustsProxy = (address: string) => boolean
 
 /**
- * Addresses and networks of proxies, such as `10.1.2.3` and `10.1.0.0/16`, or the names `loopback`, `linklocal` and `uniquelocal`,
- * separated by commas.
+ * Addresses and networks of proxies, such as `10.1.2.3` and `10.1.0.0/16`, or the names `loopback`,
+ * `linklocal` and `uniquelocal`, separated by commas.
  */
 export const proxyNetworks = () =>
   z.string().transform((text, context): TrustsProxy => {

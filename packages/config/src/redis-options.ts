@@ -20,9 +20,10 @@ export interface RedisConnectionOptions {
 }
 
 /**
- * Connection options for a URL: `redis://`, `rediss://` (TLS), `unix:///path/to/redis.sock`, which may name a database
- * and a user (`unix:///path?db=3&user=name&password=secret`), or `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`,
- * or the same with `rediss+sentinel://`: TLS to the Sentinels and to Redis.
+ * Connection options for a URL: `redis://`, `rediss://` (TLS), `unix:///path/to/redis.sock`, which may name a
+ * database and a user (`unix:///path?db=3&user=name&password=secret`), or
+ * `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`, or the same with
+ * `rediss+sentinel://`: TLS to the Sentinels and to Redis.
  *
  * @throws TypeError for a text that is none of these
  */
@@ -67,7 +68,8 @@ function sentinelOptions(url: string): RedisConnectionOptions {
     }),
     name: decodeURIComponent(name),
     sentinelPassword: parsed.searchParams.get('sentinel_password') ?? undefined,
-    // Without the failover detector of ioredis: a client that asks a Sentinel when the detector speaks never connects again.
+    // Without the failover detector of ioredis: a client that asks a Sentinel when the detector speaks never
+    // connects again.
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     ...credentialsOf(parsed),
     db: Number(db),

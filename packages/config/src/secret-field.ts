@@ -4,8 +4,8 @@ import { Secret } from './secret.js'
 const secrets = z.registry<{ secret: true }>()
 
 /**
- * Marks the schema of a variable as secret: its value may also come from a file, and the reference says so. Wrap the result
- * in `.optional()` or `.default()`, not the argument.
+ * Marks the schema of a variable as secret: its value may also come from a file, and the reference says so.
+ * Wrap the result in `.optional()` or `.default()`, not the argument.
  */
 export function markSecret<Schema extends z.ZodType>(schema: Schema): Schema {
   secrets.add(schema, { secret: true })

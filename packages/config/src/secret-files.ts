@@ -6,13 +6,15 @@ const fileBytesMax = 1024 * 1024
 export interface SecretsRead {
   /** The environment with the secrets that files hold, without the names of the files. */
   env: NodeJS.ProcessEnv
-  /** Variable of a secret that could not be read → what is wrong, without the path and without any content. */
+  /**
+   * Variable of a secret that could not be read → what is wrong, without the path and without any content.
+   */
   problems: Map<string, string>
 }
 
 /**
- * Reads `NAME` from the file that `NAME_FILE` names. White space at the end of a file does not belong to the secret. A
- * variable that is set but empty counts as unset.
+ * Reads `NAME` from the file that `NAME_FILE` names. White space at the end of a file does not belong to the
+ * secret. A variable that is set but empty counts as unset.
  *
  * @param names variables of secrets
  */

@@ -1,5 +1,5 @@
-// Writes the serialized descriptors of ../../proto as a TypeScript constant, so that a deployed service can answer
-// reflection without the proto folder. Usage: node scripts/generate-descriptors.mjs [FILE]
+// Writes the serialized descriptors of ../../proto as a TypeScript constant, so that a deployed service can
+// answer reflection without the proto folder. Usage: node scripts/generate-descriptors.mjs [FILE]
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

@@ -1,4 +1,5 @@
-// Writes prisma/migrations/<time>_<name>/migration.sql: what is missing between the migrations and the schema.
+// Writes prisma/migrations/<time>_<name>/migration.sql: what is missing between the migrations and the
+// schema.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'

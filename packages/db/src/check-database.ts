@@ -29,8 +29,8 @@ export function openDatabase(
 }
 
 /**
- * Rejects unless the database answers and has every migration of this version. The message names the problem and holds no
- * secret. Later migrations are accepted, because services of two versions run during an update.
+ * Rejects unless the database answers and has every migration of this version. The message names the problem
+ * and holds no secret. Later migrations are accepted, because services of two versions run during an update.
  */
 export async function checkDatabase({ pool }: Pooled): Promise<void> {
   const applied = await readAppliedMigrationNames(pool)

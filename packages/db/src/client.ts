@@ -11,8 +11,8 @@ export interface DatabaseOptions {
   /** The server cancels a statement that takes longer. Unset: no limit. */
   statementTimeoutMs?: number
   /**
-   * A query without an answer for this time fails, and its connection is closed: a network that swallows packets reports nothing,
-   * and the system notices it after a quarter of an hour. Unset: 30 s; 0: no limit.
+   * A query without an answer for this time fails, and its connection is closed: a network that swallows
+   * packets reports nothing, and the system notices it after a quarter of an hour. Unset: 30 s; 0: no limit.
    */
   answerTimeoutMs?: number
 }
@@ -70,7 +70,8 @@ export function createDatabase({
 
   let prisma: PrismaClient | undefined
   return {
-    // Created at the first use: a Prisma client needs memory for the whole schema, and some processes run plain SQL only.
+    // Created at the first use: a Prisma client needs memory for the whole schema, and some processes run
+    // plain SQL only.
     get prisma() {
       // Other formats put lines of source code into error messages.
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
@@ -84,7 +85,10 @@ export function createDatabase({
   }
 }
 
-/** Time for a transaction that deletes a row with everything that belongs to it, which may be millions of rows. */
+/**
+ * Time for a transaction that deletes a row with everything that belongs to it, which may be millions of
+ * rows.
+ */
 export const deletingMsMax = defaultAnswerTimeoutMs
 
 /** Runs `work` in one transaction, which ends after `msMax` at the latest. */

@@ -4,7 +4,9 @@ import type pg from 'pg'
 import { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure.js'
 import { queryOf, type Write } from './sql/write-rows.js'
 
-/** Calls fail when the database does not answer within this time, so that callers can try another instance. */
+/**
+ * Calls fail when the database does not answer within this time, so that callers can try another instance.
+ */
 const answerTimeoutMs = 10_000
 
 /** SQL with a time limit for the answer of the database. With a name it is prepared once per connection. */
@@ -62,8 +64,8 @@ export class WriteConflict extends Error {}
 const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
 
 /**
- * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the transaction itself, and has rolled it
- * back when it rejects.
+ * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the
+ * transaction itself, and has rolled it back when it rejects.
  *
  * @throws DomainError unavailable when every attempt conflicted
  */

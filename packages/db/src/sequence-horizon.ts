@@ -6,8 +6,8 @@ const pollMs = 20
 const waitMsMax = 2_000
 
 /**
- * Reads a table in the order of its ids, which come from a sequence, without missing a row: a transaction that has drawn an id and
- * not committed yet becomes visible later than the ids after it.
+ * Reads a table in the order of its ids, which come from a sequence, without missing a row: a transaction
+ * that has drawn an id and not committed yet becomes visible later than the ids after it.
  *
  * @param name first part of the names of its prepared statements
  */
@@ -16,7 +16,8 @@ export function sequenceHorizon(sequence: string, name: string) {
     `SELECT COALESCE(pg_sequence_last_value('${sequence}'), 0)::double precision AS position`,
     `${name}-last-drawn`,
   )
-  // Drawing an id takes this lock first, and the transaction keeps it until its rows are visible or discarded.
+  // Drawing an id takes this lock first, and the transaction keeps it until its rows are visible or
+  // discarded.
   const writers = statement(
     `SELECT virtualtransaction AS writer FROM pg_locks
       WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
@@ -32,8 +33,8 @@ export function sequenceHorizon(sequence: string, name: string) {
   }
 
   /**
-   * The transactions under way that may have drawn ids. When all transactions that were under way after an id was drawn have ended,
-   * no row at that id becomes visible any more.
+   * The transactions under way that may have drawn ids. When all transactions that were under way after an id
+   * was drawn have ended, no row at that id becomes visible any more.
    */
   async function readWriters({ pool }: Pooled): Promise<Set<string>> {
     const { rows } = await pool.query<{ writer: string }>(writers)

@@ -25,8 +25,8 @@ const allNames = [
 ]
 
 /**
- * A database as the earlier migrations make it: the schema of the baseline, the tables of tenants' cells, and a record of each
- * migration.
+ * A database as the earlier migrations make it: the schema of the baseline, the tables of tenants' cells, and
+ * a record of each migration.
  */
 async function createEarlierDatabase(names: string[]): Promise<void> {
   const [baseline] = await listShippedMigrations()

@@ -1,6 +1,6 @@
 /**
- * What an entry of the audit log is about, and whether each has the tenant in its details. Another kind belongs here, so that the console
- * offers it.
+ * What an entry of the audit log is about, and whether each has the tenant in its details. Another kind
+ * belongs here, so that the console offers it.
  */
 const audited = {
   User: { hasTenant: false },

@@ -13,8 +13,8 @@ export function duration(milliseconds: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-// What reorders text or is not seen in it: code and names with it read otherwise than they are. Blanks, and what joins letters and
-// emoji, stay.
+// What reorders text or is not seen in it: code and names with it read otherwise than they are. Blanks, and
+// what joins letters and emoji, stay.
 const unseen =
   /[^\P{Cc}\t\n\r]|[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\u{1f3f4}?[\u{e0000}-\u{e007f}]+/gu
 /** Flags of regions are written with characters that are hidden anywhere else. */

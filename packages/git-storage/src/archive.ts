@@ -18,10 +18,12 @@ export interface ArchiveRequest {
 }
 
 /**
- * Writes an archive of a commit, in bounded memory. Two archives of the same request have the same bytes. Attributes of the
- * commit apply, such as `export-ignore`. The stream is left for the caller to end.
+ * Writes an archive of a commit, in bounded memory. Two archives of the same request have the same bytes.
+ * Attributes of the commit apply, such as `export-ignore`. The stream is left for the caller to end.
  *
- * @throws DomainError invalid for a path that is not UTF-8, unprocessable when git crashes, unavailable without bzip2 for its format; Error when git fails, also after a part of the archive was written; the reason of the signal when it is aborted
+ * @throws DomainError invalid for a path that is not UTF-8, unprocessable when git crashes, unavailable
+ *   without bzip2 for its format; Error when git fails, also after a part of the archive was written; the
+ *   reason of the signal when it is aborted
  */
 export async function writeArchive(
   repository: Repository,

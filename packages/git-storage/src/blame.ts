@@ -24,7 +24,8 @@ const outputBytesMax = 64 * 1024 * 1024
  * The lines of a file with the commits that wrote them.
  *
  * @param query its range begins at an existing line
- * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git needs more memory than it may use
+ * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git
+ *   needs more memory than it may use
  */
 export async function blameFile(
   repository: Repository,

@@ -27,7 +27,8 @@ export async function findBlob(repository: Repository, id: string): Promise<Stor
 }
 
 /**
- * Writes the bytes of a file, or a part of them, to a stream, in bounded memory. The stream is left for the caller to end.
+ * Writes the bytes of a file, or a part of them, to a stream, in bounded memory. The stream is left for the
+ * caller to end.
  *
  * @param blob its id, and its size in bytes
  * @throws Error when git ends early; the reason of the signal when it is aborted
@@ -71,7 +72,10 @@ export async function hashBlob(repository: Repository, blob: StoredBlob): Promis
   return hash.digest('hex')
 }
 
-/** The small file that a request read last, because a request may need its hash, its start and its bytes one after the other. */
+/**
+ * The small file that a request read last, because a request may need its hash, its start and its bytes one
+ * after the other.
+ */
 const lastRead = new WeakMap<Repository, { id: string; content: Buffer }>()
 
 /** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */

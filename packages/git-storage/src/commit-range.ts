@@ -55,8 +55,8 @@ interface AuthorTimesQuery {
 }
 
 /**
- * The author times, in Unix seconds, of the newest commits in the history of `to`. Merges are left out, because they bring no change of
- * their own.
+ * The author times, in Unix seconds, of the newest commits in the history of `to`. Merges are left out,
+ * because they bring no change of their own.
  */
 export async function listAuthorTimes(
   repository: Repository,
@@ -84,10 +84,11 @@ export interface MentionQuery {
 const mentionTimeoutMs = 10_000
 
 /**
- * The commits in the history of `to`, and not of `from`, whose message has one of the texts, in upper or lower case. A commit
- * comes before its parents.
+ * The commits in the history of `to`, and not of `from`, whose message has one of the texts, in upper or
+ * lower case. A commit comes before its parents.
  *
- * @throws DomainError unavailable after ten seconds, and too-large for messages of more than 64 MB: see isTooHard
+ * @throws DomainError unavailable after ten seconds, and too-large for messages of more than 64 MB: see
+ *   isTooHard
  */
 export async function listMentions(
   repository: Repository,

@@ -13,9 +13,14 @@ const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '-
 export const comparisons = {
   numstat: ['--numstat'],
   patch: ['-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv', '--full-index'],
-  /** The list of changed files with the numbers of lines that were added and removed in each, without patches. */
+  /**
+   * The list of changed files with the numbers of lines that were added and removed in each, without patches.
+   */
   changes: ['-z', '--raw', '--numstat', '--full-index'],
-  /** The list of changed files without patches. It reads no file, so it finds only renames that keep the content. */
+  /**
+   * The list of changed files without patches. It reads no file, so it finds only renames that keep the
+   * content.
+   */
   names: ['-M100%', '-z', '--raw', '--full-index'],
 }
 
@@ -23,7 +28,10 @@ export type Comparison = keyof typeof comparisons
 
 /** git cannot compare a commit with its first parent. */
 export class Incomparable extends DomainError {
-  /** True: the comparison needs more memory than git may use, so it always fails. False: it took too long this time. */
+  /**
+   * True: the comparison needs more memory than git may use, so it always fails. False: it took too long this
+   * time.
+   */
   readonly isPermanent: boolean
 
   constructor(cause: DomainError) {
@@ -37,7 +45,8 @@ export class Incomparable extends DomainError {
 }
 
 /**
- * Compares commits with their first parents, and root commits with the empty tree. The error of a single commit is cached.
+ * Compares commits with their first parents, and root commits with the empty tree. The error of a single
+ * commit is cached.
  *
  * @throws Incomparable when one commit is too large, or the comparison of all commits takes too long
  */

@@ -19,7 +19,8 @@ import type { NewObjects } from './writing/new-objects.js'
  * Loads a stored tree with the entries of the given folders.
  *
  * @param treeId null: the empty tree
- * @param folders paths of folders; what is above them is loaded, too, and folders that do not exist are skipped
+ * @param folders paths of folders; what is above them is loaded, too, and folders that do not exist are
+ *   skipped
  * @throws DomainError invalid for a deep path that is not UTF-8
  */
 export async function loadTree(
@@ -44,7 +45,10 @@ async function loadAlong(repository: Repository, root: TreeFolder, path: readonl
   }
 }
 
-/** In a path with fewer names, folders are read one after the other; in a deeper one, git is asked for all of them at once. */
+/**
+ * In a path with fewer names, folders are read one after the other; in a deeper one, git is asked for all of
+ * them at once.
+ */
 const deepNames = 16
 const readAtOnce = 32
 
@@ -102,7 +106,11 @@ async function loadEntries(repository: Repository, folder: TreeFolder): Promise<
 const entriesOf = ({ content }: StoredObject) =>
   new Map(parseTreeObject(content).map((entry) => [entry.name, treeEntry(entry)]))
 
-/** Adds the new files and changed folders of a tree to `objects`, children first. @returns the id of the root tree */
+/**
+ * Adds the new files and changed folders of a tree to `objects`, children first.
+ *
+ * @returns the id of the root tree
+ */
 export async function addTree(objects: NewObjects, folder: TreeFolder): Promise<string> {
   if (folder.id !== null) return folder.id
   const entries: StoredEntry[] = []

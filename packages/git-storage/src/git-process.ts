@@ -3,7 +3,10 @@ import { DomainError, invalid, notFound, tooLarge, unavailable, unprocessable } 
 import type { GitContext } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
-/** git neither compares files above this size nor stores them as deltas, so it does not load them into memory as a whole. */
+/**
+ * git neither compares files above this size nor stores them as deltas, so it does not load them into memory
+ * as a whole.
+ */
 export const comparedBytesMax = 64 * 1024 * 1024
 
 /** Id of the tree without entries, which git knows without storing it. */
@@ -12,8 +15,8 @@ export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 /** Settings that override the configuration of every repository. */
 const settings: Record<string, string> = {
   'core.hooksPath': '/dev/null',
-  // A stored configuration could name programs for git to run. These settings disable most of them. Flags disable those of
-  // comparisons, and merges run in a repository that has no configuration.
+  // A stored configuration could name programs for git to run. These settings disable most of them. Flags
+  // disable those of comparisons, and merges run in a repository that has no configuration.
   'core.alternateRefsCommand': 'true',
   'core.fsmonitor': 'false',
   'gpg.program': 'false',
@@ -46,8 +49,8 @@ const settings: Record<string, string> = {
 }
 
 /**
- * The whole environment of a git process. It inherits no variable but PATH, and git reads no configuration of the machine or
- * of a user.
+ * The whole environment of a git process. It inherits no variable but PATH, and git reads no configuration of
+ * the machine or of a user.
  */
 function environment({ variables, hooksPath, settings: added }: SpawnOptions): NodeJS.ProcessEnv {
   const configuration = Object.entries({
@@ -84,7 +87,8 @@ function environment({ variables, hooksPath, settings: added }: SpawnOptions): N
 export const skipMax = 2_147_483_647
 
 /**
- * A git command in parts. Text of a caller is never read as an option: revisions follow `--end-of-options`, paths follow `--`.
+ * A git command in parts. Text of a caller is never read as an option: revisions follow `--end-of-options`,
+ * paths follow `--`.
  */
 export interface GitCommand {
   command: string
@@ -116,14 +120,15 @@ export interface SpawnOptions {
 }
 
 /**
- * Memory of a git process. Trees of some kilobytes can name more files than fit into the memory of any machine. This limit
- * suffices for a commit of a million files, and for comparing two files of `comparedBytesMax` bytes with lines of usual length.
+ * Memory of a git process. Trees of some kilobytes can name more files than fit into the memory of any
+ * machine. This limit suffices for a commit of a million files, and for comparing two files of
+ * `comparedBytesMax` bytes with lines of usual length.
  */
 export const processBytesDefault = 1024 ** 3
 
 /**
- * Starts git from this process, which the operating system pauses for that (see `runProgram`). The caller handles the streams, and learns
- * from {@link ended} how git ended.
+ * Starts git from this process, which the operating system pauses for that (see `runProgram`). The caller
+ * handles the streams, and learns from {@link ended} how git ended.
  *
  * @throws DomainError unavailable when this process has too many open files
  */
@@ -142,14 +147,16 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   child.on('error', () => {})
   // Node creates no streams when this process has too many open files.
   if (!child.stdin) throw unavailable('git does not answer', { cause: new Error('too many open files') })
-  // The exit code of a process that stops reading early tells the reason; the error of the broken pipe does not.
+  // The exit code of a process that stops reading early tells the reason; the error of the broken pipe does
+  // not.
   child.stdin.on('error', () => {})
   return child
 }
 
 /**
- * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. `nice`
- * lowers the priority of git, so that small requests are answered while git works for large ones.
+ * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no
+ * argument. `nice` lowers the priority of git, so that small requests are answered while git works for large
+ * ones.
  */
 function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
@@ -167,7 +174,10 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
 
 const crashes: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL']
 
-/** The error for a git process that crashed, as on folders that are nested too deeply; null for every other signal. */
+/**
+ * The error for a git process that crashed, as on folders that are nested too deeply; null for every other
+ * signal.
+ */
 export const crashRefusal = (signal: NodeJS.Signals | null, cause: Error): DomainError | null =>
   crashes.includes(signal)
     ? unprocessable('git cannot process this: the folders may be nested too deeply', { cause })
@@ -220,9 +230,9 @@ const stderrBytesMax = 64 * 1024
  * Runs one git command to its end, when its sender has a slot for it.
  *
  * @param context a path alone: no request waits for this command, and it takes no slot
- * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when
- *   the sender holds its share, too-large when git ran out of its memory, unprocessable when it crashed; the reason of the signal when
- *   the signal is aborted
+ * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is
+ *   no slot, rate-limited when the sender holds its share, too-large when git ran out of its memory,
+ *   unprocessable when it crashed; the reason of the signal when the signal is aborted
  */
 export function runGit(
   context: GitContext | string,
@@ -269,7 +279,11 @@ export const linesOf = (output: Buffer): string[] => output.toString('latin1').s
 
 const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
-/** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
+/**
+ * Runs a command that must succeed.
+ *
+ * @throws DomainError not-found without a repository; GitError for every other failure
+ */
 export async function runGitOk(
   context: GitContext | string,
   command: GitCommand,

@@ -16,7 +16,10 @@ export interface GitSession {
   path: string
   /** The header `Git-Protocol` of the client. */
   protocol: string | undefined
-  /** The session ends when it is the client's turn and the client neither sends nor reads anything for this time. */
+  /**
+   * The session ends when it is the client's turn and the client neither sends nor reads anything for this
+   * time.
+   */
   idleMs: number
   signal: AbortSignal
   /** Whether the client sees hidden references, too. Unset: it does not. */
@@ -38,8 +41,8 @@ const settings = [
   ...['environments', 'pipelines', 'tmp'].map((folder) => `transfer.hideRefs=refs/${folder}/`),
 ]
 /**
- * Most bytes of the report of a push that are kept in memory for its client. The longest report fits, so git ends, and the
- * repository is released, although the client does not read.
+ * Most bytes of the report of a push that are kept in memory for its client. The longest report fits, so git
+ * ends, and the repository is released, although the client does not read.
  */
 const reportBytesMax = 2 * pushLimits.commandBytesMax
 
@@ -84,14 +87,16 @@ export async function converse(
     answered = true
     guard.moved()
   })
-  // git stops reading a fetch request once it knows enough, which breaks this pipe. The exit code tells whether git failed.
+  // git stops reading a fetch request once it knows enough, which breaks this pipe. The exit code tells
+  // whether git failed.
   const received = pipeline(input, child.stdin).catch((error: unknown) => {
     child.stdin.end()
     return error
   })
   input.on('data', () => guard.moved())
   try {
-    // stdout stays open when the client disconnects: git removes the objects of an interrupted push only while it can write.
+    // stdout stays open when the client disconnects: git removes the objects of an interrupted push only
+    // while it can write.
     const printed = child.stdout.iterator({ destroyOnReturn: false })
     if (service === 'git-receive-pack') {
       const report = new PassThrough({ writableHighWaterMark: reportBytesMax })

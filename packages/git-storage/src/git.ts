@@ -41,9 +41,15 @@ export interface CountedRepository {
 export interface GitOptions extends GitLimits {
   /** Memory of the cache of immutable answers; 0: nothing is cached. Unset: 128 MB. */
   cacheBytesMax?: number
-  /** Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are never moved. */
+  /**
+   * Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are
+   * never moved.
+   */
   withoutMove?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
-  /** Counts bytes that are about to be stored, and rejects with a DomainError when there is no room. Unset: there always is. */
+  /**
+   * Counts bytes that are about to be stored, and rejects with a DomainError when there is no room. Unset:
+   * there always is.
+   */
   takeSpace?: (repository: CountedRepository, bytes: number) => Promise<void>
 }
 

@@ -24,7 +24,10 @@ export async function* readLfsPointers(
   }
 }
 
-/** @param output `<id> <type> <size>`, a line break, the content and a line break for each object, or `<id> missing` */
+/**
+ * @param output `<id> <type> <size>`, a line break, the content and a line break for each object, or
+ *   `<id> missing`
+ */
 function* pointersIn(output: Buffer): Generator<LfsObject> {
   let at = 0
   while (at < output.length) {

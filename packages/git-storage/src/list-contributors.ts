@@ -10,8 +10,8 @@ export interface Contributor {
 }
 
 /**
- * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail address, in
- * upper or lower case, count as one, who gets the name of most of these commits.
+ * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail
+ * address, in upper or lower case, count as one, who gets the name of most of these commits.
  *
  * @throws DomainError unavailable after a minute
  */

@@ -16,7 +16,9 @@ export interface Reference {
 
 export interface ReferenceQuery {
   kind: ReferenceKind
-  /** `updated`: by the date of an annotated tag, else of the commit; `version`: `v1.10` comes after `v1.9`. */
+  /**
+   * `updated`: by the date of an annotated tag, else of the commit; `version`: `v1.10` comes after `v1.9`.
+   */
   order: 'name' | 'updated' | 'version'
   descending: boolean
 }
@@ -70,8 +72,8 @@ export async function findTagTarget(repository: Repository, tag: string): Promis
 const mergedBytes = 200
 
 /**
- * Those of the given branches whose newest commit is the given commit or one of its ancestors. Commits never change, so what is known
- * of two of them stays true, and git is asked about the other branches at once.
+ * Those of the given branches whose newest commit is the given commit or one of its ancestors. Commits never
+ * change, so what is known of two of them stays true, and git is asked about the other branches at once.
  */
 export async function findMerged(
   repository: Repository,

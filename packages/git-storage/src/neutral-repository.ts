@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /**
- * Path of an empty repository in which a command runs with the objects of another repository, because the configuration of
- * that repository could name programs that merge or convert files.
+ * Path of an empty repository in which a command runs with the objects of another repository, because the
+ * configuration of that repository could name programs that merge or convert files.
  */
 export const neutralRepository = dirname(
   createRequire(import.meta.url).resolve('@switchyard/git-storage/neutral/HEAD'),

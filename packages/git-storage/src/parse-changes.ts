@@ -7,8 +7,8 @@ const sliceEntriesMax = 5_000
 const notCounted: LineCounts = { additions: null, deletions: null }
 
 /**
- * Parses the output of `diff-tree --raw --numstat -z`: a list of changes, then the line counts of each. Yields to the event
- * loop during a long output.
+ * Parses the output of `diff-tree --raw --numstat -z`: a list of changes, then the line counts of each.
+ * Yields to the event loop during a long output.
  *
  * @returns entries without patches; those whose line counts are missing in the output have null for them
  */

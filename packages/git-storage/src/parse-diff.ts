@@ -14,7 +14,10 @@ export interface DiffEntry {
   newFile: boolean
   renamedFile: boolean
   deletedFile: boolean
-  /** The hunks from the first `@@` on, or git's notice for a binary file; empty when only the name or mode changed. */
+  /**
+   * The hunks from the first `@@` on, or git's notice for a binary file; empty when only the name or mode
+   * changed.
+   */
   patch: string
   /** The lines `---` and `+++`; empty without a text patch. */
   header: string
@@ -55,8 +58,8 @@ export interface RawChange {
 }
 
 /**
- * Parses the output of `diff-tree --raw --patch -z`: a list of changes, then a patch for each. Yields to the event loop
- * during a long output.
+ * Parses the output of `diff-tree --raw --patch -z`: a list of changes, then a patch for each. Yields to the
+ * event loop during a long output.
  *
  * @param truncated the output was cut off: changes without a complete patch are marked `tooLarge`
  */
@@ -137,7 +140,10 @@ export function parseRaw(output: Buffer): { changes: RawChange[]; listEnd: numbe
 
 const colon = ':'.charCodeAt(0)
 
-/** Splits a change of type, such as a file that becomes a link, into two changes, because git prints two patches for it. */
+/**
+ * Splits a change of type, such as a file that becomes a link, into two changes, because git prints two
+ * patches for it.
+ */
 function splitTypeChange(change: RawChange): RawChange[] {
   if (change.status !== 'T') return [change]
   return [
@@ -149,7 +155,8 @@ function splitTypeChange(change: RawChange): RawChange[] {
 const patchStart = Buffer.from('\ndiff --git ')
 
 /**
- * Splits a text into its patches. Every line inside a hunk starts with a mark, so `diff --git` at the start of a line begins a patch.
+ * Splits a text into its patches. Every line inside a hunk starts with a mark, so `diff --git` at the start
+ * of a line begins a patch.
  *
  * @param truncated the last patch is incomplete and left out
  */

@@ -25,8 +25,8 @@ export function isAskable(filePath: string): boolean {
 }
 
 /**
- * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path that is not
- * UTF-8 goes through the standard input.
+ * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path
+ * that is not UTF-8 goes through the standard input.
  *
  * @throws DomainError invalid for a path that is not UTF-8 and contains a line break
  */

@@ -34,7 +34,10 @@ export interface PickRequest {
   recordIntent?: RecordIntent
 }
 
-/** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the pick would change. */
+/**
+ * `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the
+ * pick would change.
+ */
 export type PickResult =
   | { outcome: 'picked'; commit: Commit }
   | { outcome: 'possible'; diffs: DiffEntry[] }
@@ -42,9 +45,9 @@ export type PickResult =
   | { outcome: 'conflict'; paths: string[] }
 
 /**
- * Applies the change of a commit to a branch, or undoes it there: a three-way merge without a work tree. The first parent of
- * the commit is the base; to undo the change, the commit is the base and its first parent the other side. When the branch
- * moves during the merge, the merge is repeated.
+ * Applies the change of a commit to a branch, or undoes it there: a three-way merge without a work tree. The
+ * first parent of the commit is the base; to undo the change, the commit is the base and its first parent the
+ * other side. When the branch moves during the merge, the merge is repeated.
  *
  * @throws DomainError conflict when the branch is deleted or keeps moving
  */
@@ -144,8 +147,8 @@ interface Sides {
 }
 
 /**
- * `git merge-tree` finds the base in the history of both sides. So two temporary commits hold the trees of the sides and have
- * the base as their parent. No reference ever points to the temporary commits.
+ * `git merge-tree` finds the base in the history of both sides. So two temporary commits hold the trees of
+ * the sides and have the base as their parent. No reference ever points to the temporary commits.
  */
 async function mergeByGit(
   repository: Repository,
@@ -170,7 +173,10 @@ async function mergeByGit(
   throw gitFailure(command, result)
 }
 
-/** git appends `~` and the id of a side to the path of a file that conflicts with a folder; this removes the suffix. */
+/**
+ * git appends `~` and the id of a side to the path of a file that conflicts with a folder; this removes the
+ * suffix.
+ */
 function conflictedPaths(paths: string[], sides: string[]): string[] {
   const withoutSide = (path: string) => {
     const found = /~([0-9a-f]{40})(?:_\d+)?$/.exec(path)

@@ -46,8 +46,9 @@ interface Waiting {
 }
 
 /**
- * Runs programs from a small process beside this one. The operating system copies the page tables of a process that starts a program,
- * and pauses it meanwhile: for 10 to 100 ms when it has a gigabyte of memory, for 2 ms when it is small.
+ * Runs programs from a small process beside this one. The operating system copies the page tables of a
+ * process that starts a program, and pauses it meanwhile: for 10 to 100 ms when it has a gigabyte of memory,
+ * for 2 ms when it is small.
  */
 class ProgramStarter {
   readonly #waiting = new Map<number, Waiting>()

@@ -33,7 +33,10 @@ export interface CommitPage {
   total: number | null
 }
 
-/** More commits are only counted with the help of a bitmap: a walk through them takes longer than reading a page of them. */
+/**
+ * More commits are only counted with the help of a bitmap: a walk through them takes longer than reading a
+ * page of them.
+ */
 const countedMax = 10_000
 
 /** The commit that a revision names; null when there is no such commit. */
@@ -92,7 +95,11 @@ async function readPage(repository: Repository, query: CommitQuery, tip: Commit 
   return readCommits(repository, await engine.cache.getOrCompute(path, key, list, bytesOfIds))
 }
 
-/** Commits in the order of their ids. Those that do not exist are left out. @throws DomainError too-large for more than 64 MB */
+/**
+ * Commits in the order of their ids. Those that do not exist are left out.
+ *
+ * @throws DomainError too-large for more than 64 MB
+ */
 export async function readCommits(repository: Repository, ids: readonly string[]): Promise<Commit[]> {
   const known = ids.map((id) => findRead(repository, id))
   const unread = ids.filter((_, index) => !known[index])

@@ -29,7 +29,8 @@ export const readDiff = (repository: Repository, id: string): Promise<DiffEntry[
   })
 
 /**
- * The same changes with the numbers of lines instead of patches, so that the list is complete for a commit of many files, too.
+ * The same changes with the numbers of lines instead of patches, so that the list is complete for a commit of
+ * many files, too.
  *
  * @throws Incomparable when git cannot compare the commit
  */
@@ -55,7 +56,10 @@ export async function cachedEntries(
   return entries
 }
 
-/** git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names only. */
+/**
+ * git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names
+ * only.
+ */
 async function compare(repository: Repository, comparison: Comparison, id: string): Promise<GitResult> {
   try {
     return await compareCommits(repository, comparison, [id], diffAnswerBytesMax)

@@ -6,7 +6,10 @@ import { findCommit } from './read-commits.js'
 import type { Repository } from './repository.js'
 import { type FileEntry, findFile, namesOf } from './trees.js'
 
-/** Commits from which a commit is looked for whose answer is known. A longer way takes more time than a process of git. */
+/**
+ * Commits from which a commit is looked for whose answer is known. A longer way takes more time than a
+ * process of git.
+ */
 const stepsMax = 16
 
 interface LastCommit {
@@ -15,8 +18,9 @@ interface LastCommit {
 }
 
 /**
- * Id of the newest commit that changed a path, among `from` and its ancestors, as `git rev-list --max-count=1 FROM -- PATH` tells;
- * null when none did. No process is started when the answer is known for a commit shortly before.
+ * Id of the newest commit that changed a path, among `from` and its ancestors, as
+ * `git rev-list --max-count=1 FROM -- PATH` tells; null when none did. No process is started when the answer
+ * is known for a commit shortly before.
  *
  * @param from a full hash
  */
@@ -49,8 +53,9 @@ interface Look {
 }
 
 /**
- * Follows first parents up to a commit whose answer is known. git leaves a commit out, and goes on with its first parent alone, when
- * both have the same file at the path; so they have the same answer, whatever a merge has brought.
+ * Follows first parents up to a commit whose answer is known. git leaves a commit out, and goes on with its
+ * first parent alone, when both have the same file at the path; so they have the same answer, whatever a
+ * merge has brought.
  *
  * @returns null when no answer is known near by, and for what git alone can tell
  */

@@ -23,8 +23,8 @@ export interface PathHistory {
 export const bytesOfIds = (ids: readonly string[]) => ids.length * 64
 
 /**
- * Ids of the newest commits that changed a file or a folder: the commits of `git log --follow`, in its order. Renames of
- * files are followed.
+ * Ids of the newest commits that changed a file or a folder: the commits of `git log --follow`, in its order.
+ * Renames of files are followed.
  *
  * @param needed at least so many, unless there are fewer; Infinity: all of them
  */
@@ -38,19 +38,23 @@ export async function pathHistory(
   const key = `path ${tip ?? (await fingerprintOfReferences(repository))} ${firstParent} ${filePath}`
   const known = engine.cache.get<PathHistory>(path, key)
   if (known && (known.isWhole || known.ids.length >= needed)) return known
-  // Who reads on from page to page gets each from twice as long a list, so that the last page costs no more than all others.
+  // Who reads on from page to page gets each from twice as long a list, so that the last page costs no more
+  // than all others.
   const found = await readHistory(repository, query, known ? 2 * needed : needed)
   engine.cache.set(path, key, found, 2 * key.length + bytesOfIds(found.ids))
   return found
 }
 
-/** Commits that are walked through at first. Changed-path filters tell within 20 ms which of them changed a path. */
+/**
+ * Commits that are walked through at first. Changed-path filters tell within 20 ms which of them changed a
+ * path.
+ */
 const firstWalk = 3_000
 const walkMax = 50_000
 
 /**
- * `git log --follow` compares all files of each commit. Here, git walks first, then tells which of the commits changed the path, by
- * its changed-path filters, and looks for a rename only where the path begins.
+ * `git log --follow` compares all files of each commit. Here, git walks first, then tells which of the
+ * commits changed the path, by its changed-path filters, and looks for a rename only where the path begins.
  */
 async function readHistory(
   repository: Repository,
@@ -148,7 +152,10 @@ interface Rename {
   formerPath: string
 }
 
-/** The newest of the commits in which a file came to the path from another one, as a rename or a copy; null when it never did. */
+/**
+ * The newest of the commits in which a file came to the path from another one, as a rename or a copy; null
+ * when it never did.
+ */
 async function findRename(
   repository: Repository,
   query: PathHistoryQuery,
@@ -183,7 +190,9 @@ async function beginningsAmong(
   return changes.filter((_id, index) => !/^[0-9a-f]{40} blob \d+$/.test(answers[index] ?? ''))
 }
 
-/** The path from which a file was renamed or copied in the commit that added it; null when the file is new. */
+/**
+ * The path from which a file was renamed or copied in the commit that added it; null when the file is new.
+ */
 async function findFormerPath(
   repository: Repository,
   query: PathHistoryQuery,
@@ -208,7 +217,8 @@ async function readFormerPath(
   try {
     const { stdout } = await runGitOk(repository, command, { stdin, memoryBytesMax })
     const [status = '', former = ''] = stdout.toString('latin1').split('\0')
-    // A file that comes from the folder whose place it takes has no former path for git: both are below the same path.
+    // A file that comes from the folder whose place it takes has no former path for git: both are below the
+    // same path.
     const isInside = former.startsWith(`${storedPath(query.filePath)}/`)
     return /^[RC]\d+$/.test(status.trim()) && !isInside ? nameOf(Buffer.from(former, 'latin1')) : null
   } catch (error) {

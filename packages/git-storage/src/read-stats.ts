@@ -52,7 +52,9 @@ async function countOneByOne(repository: Repository, ids: readonly string[]): Pr
   return stats
 }
 
-/** Parses lines with the id of a commit, each followed by a line for each file. Binary files have no numbers. */
+/**
+ * Parses lines with the id of a commit, each followed by a line for each file. Binary files have no numbers.
+ */
 function parseNumstat(text: string): Map<string, CommitStats> {
   const stats = new Map<string, CommitStats>()
   let current: CommitStats = { additions: 0, deletions: 0 }

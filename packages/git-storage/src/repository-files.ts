@@ -6,8 +6,8 @@ import { ended, runGitOk, spawnGit } from './git-process.js'
 import type { Repository } from './repository.js'
 
 /**
- * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads folders evenly and
- * stays the same when the project is renamed.
+ * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads
+ * folders evenly and stays the same when the project is renamed.
  */
 export function diskPathOf(projectId: number): string {
   const hash = createHash('sha256').update(String(projectId)).digest('hex')
@@ -56,7 +56,10 @@ export async function countBytes({ path, signal }: Pick<Repository, 'path' | 'si
   return 1024 * kibibytes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Whether git can count commits without walking through them: housekeeping writes a bitmap beside the largest pack. */
+/**
+ * Whether git can count commits without walking through them: housekeeping writes a bitmap beside the largest
+ * pack.
+ */
 export const hasBitmap = (path: string): Promise<boolean> => hasInPacks(path, '.bitmap')
 
 export const hasPack = (path: string): Promise<boolean> => hasInPacks(path, '.pack')
@@ -67,7 +70,10 @@ async function hasInPacks(path: string, ending: string): Promise<boolean> {
   return names.some((name) => name.endsWith(ending) && !name.startsWith('.'))
 }
 
-/** Renames a repository, so that nobody finds it any more, and then deletes its files. Does nothing when it does not exist. */
+/**
+ * Renames a repository, so that nobody finds it any more, and then deletes its files. Does nothing when it
+ * does not exist.
+ */
 export async function deleteRepository(storageRoot: string, diskPath: string): Promise<void> {
   const path = join(storageRoot, diskPath)
   const removed = `${path}.${randomUUID()}.removed`

@@ -7,7 +7,8 @@ import type { GitContext, GitSlots } from './git-slots.js'
 /**
  * Changes a repository in `work`, while the repository cannot be moved to another storage.
  *
- * @throws DomainError unavailable, without running `work`, when the repository has been moved to another storage
+ * @throws DomainError unavailable, without running `work`, when the repository has been moved to another
+ *   storage
  */
 export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Result>
 

@@ -9,10 +9,10 @@ const fullNamePrefixes = ['refs/heads/', 'refs/tags/']
 const abbreviatedHash = /^[0-9a-f]{4,40}$/
 
 /**
- * Resolves a revision to a full hash and the steps after it (`~2`, `^`), which git resolves without searching references.
- * git itself prefers a tag to a branch of the same name and completes partial names. Here a branch comes first, then a tag,
- * then an abbreviated hash; a full name must be that of a branch or tag. So creating a tag or another reference never changes
- * the meaning of a branch name.
+ * Resolves a revision to a full hash and the steps after it (`~2`, `^`), which git resolves without searching
+ * references. git itself prefers a tag to a branch of the same name and completes partial names. Here a
+ * branch comes first, then a tag, then an abbreviated hash; a full name must be that of a branch or tag. So
+ * creating a tag or another reference never changes the meaning of a branch name.
  *
  * @returns null when the revision is malformed or names no object
  */

@@ -15,7 +15,9 @@ export interface FoundLines {
 }
 
 export interface FileQuery {
-  /** Without line breaks; git reads each line as a text of its own. Empty: every file that meets the filters. */
+  /**
+   * Without line breaks; git reads each line as a text of its own. Empty: every file that meets the filters.
+   */
   text: string
   filters: readonly PathFilter[]
 }
@@ -41,8 +43,8 @@ const namedMax = 200
 const namedCharsMax = 100_000
 
 /**
- * Lines of text files that contain a text, and files whose path does, in upper or lower case, in the order of their paths. The search
- * ends where it has found enough for an answer.
+ * Lines of text files that contain a text, and files whose path does, in upper or lower case, in the order of
+ * their paths. The search ends where it has found enough for an answer.
  *
  * @throws DomainError unprocessable when the repository is too large to be searched in ten seconds
  */
@@ -152,7 +154,9 @@ function readOutput(output: Buffer, commitId: string): FoundLines[] {
   return found
 }
 
-/** Each line is `<commit>:<path> NUL <number> NUL <text> LF`; `--` stands between lines that are not adjacent. */
+/**
+ * Each line is `<commit>:<path> NUL <number> NUL <text> LF`; `--` stands between lines that are not adjacent.
+ */
 function* linesOf(output: Buffer, prefix: Buffer) {
   let isFirst = true
   for (let at = 0; at < output.length; ) {

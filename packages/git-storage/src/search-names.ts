@@ -33,7 +33,10 @@ export function compileFilters(filters: readonly PathFilter[]): (path: string) =
   }
 }
 
-/** The files of a commit that meet the filters, by their paths. Of more names than 16 MB, the first ones are looked at. */
+/**
+ * The files of a commit that meet the filters, by their paths. Of more names than 16 MB, the first ones are
+ * looked at.
+ */
 export async function searchNames(
   repository: Repository,
   commitId: string,

@@ -13,7 +13,8 @@ export interface SendOptions {
 /**
  * Sends a stream to a client, in bounded memory. The stream to the client is left for the caller to end.
  *
- * @throws Error when the source ends early, or the client disconnects; the reason of the signal when it is aborted
+ * @throws Error when the source ends early, or the client disconnects; the reason of the signal when it is
+ *   aborted
  */
 export async function sendToClient(
   source: Readable,

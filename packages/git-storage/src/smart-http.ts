@@ -45,8 +45,8 @@ export async function advertiseRefs(
 /**
  * Serves one request of a fetch with git. The caller ends `output` when the promise resolves.
  *
- * @throws DomainError invalid when git cannot read the request, too-large for a longer request; Error when git failed. In each
- *   case, nothing was written to `output`
+ * @throws DomainError invalid when git cannot read the request, too-large for a longer request; Error when
+ *   git failed. In each case, nothing was written to `output`
  */
 export async function serveFetch(session: GitSession, input: Readable, output: Writable): Promise<void> {
   let isEmpty = true

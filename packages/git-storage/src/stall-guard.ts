@@ -1,6 +1,6 @@
 /**
- * Ends a session whose client stalls: it is the client's turn, and no byte was sent or received for a while. Time in which
- * git works does not count.
+ * Ends a session whose client stalls: it is the client's turn, and no byte was sent or received for a while.
+ * Time in which git works does not count.
  */
 export class StallGuard {
   #movedAtMs = performance.now()

@@ -22,11 +22,11 @@ export interface StreamOptions
 }
 
 /**
- * Writes what a git command prints to a stream, in bounded memory, when its sender has a slot for it. The stream is left for the
- * caller to end.
+ * Writes what a git command prints to a stream, in bounded memory, when its sender has a slot for it. The
+ * stream is left for the caller to end.
  *
- * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot, unprocessable when git crashes;
- *   Error when git fails; the reason of the signal when it is aborted
+ * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot,
+ *   unprocessable when git crashes; Error when git fails; the reason of the signal when it is aborted
  */
 export const streamOutput = (
   context: GitContext,
@@ -38,7 +38,8 @@ export const streamOutput = (
 /**
  * Does work in which git sends its output to the client, such as a fetch, when the client has a slot for it.
  *
- * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot; what `work` throws
+ * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot; what
+ *   `work` throws
  */
 export const runInStream = <Result>(context: GitContext, work: () => Promise<Result>): Promise<Result> =>
   context.engine.slots.runStream(context, work)
@@ -71,8 +72,8 @@ async function streamNow(
 const startBytes = 1024
 
 /**
- * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error instead of an archive with nothing
- * in it.
+ * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error instead of an
+ * archive with nothing in it.
  */
 async function* withCheckedStart(
   source: AsyncIterable<Buffer>,

@@ -3,7 +3,11 @@ import { readObject } from './object-reader.js'
 import type { Repository } from './repository.js'
 import { NewObjects } from './writing/new-objects.js'
 
-/** The text of an annotated tag, without blank space at its end; null for another object. @param id of an object */
+/**
+ * The text of an annotated tag, without blank space at its end; null for another object.
+ *
+ * @param id of an object
+ */
 export async function readTagMessage(repository: Repository, id: string): Promise<string | null> {
   const object = await readObject(repository, id)
   if (object?.type !== 'tag') return null

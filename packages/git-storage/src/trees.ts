@@ -91,7 +91,10 @@ function fileOf(entry: TreeEntry | null): FileEntry | null {
 
 const partsOf = (path: string) => namesOf(path).filter(Boolean)
 
-/** Longest text of a path that is looked up. No path of a body may be long enough to be worth more than a look. */
+/**
+ * Longest text of a path that is looked up. No path of a body may be long enough to be worth more than a
+ * look.
+ */
 const pathLengthMax = 65_536
 
 /**

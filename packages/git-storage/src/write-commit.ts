@@ -30,7 +30,9 @@ export interface CommitRequest {
   branch: string
   /** The commit that the branch points to; null: the branch is created. */
   tip: string | null
-  /** First parent; null: a root commit. It differs from `tip` only when the branch is created or force-moved. */
+  /**
+   * First parent; null: a root commit. It differs from `tip` only when the branch is created or force-moved.
+   */
   parent: string | null
   edits: TreeEdit[]
   author: Signature
@@ -40,10 +42,12 @@ export interface CommitRequest {
 }
 
 /**
- * Creates a commit and moves the branch to it. Every object is durable before the branch moves. When the branch has moved in
- * the meantime, the edits are applied to its new tip, unless a path that they touch has changed.
+ * Creates a commit and moves the branch to it. Every object is durable before the branch moves. When the
+ * branch has moved in the meantime, the edits are applied to its new tip, unless a path that they touch has
+ * changed.
  *
- * @throws DomainError invalid for an edit that does not fit the tree; conflict when the branch or a path has changed
+ * @throws DomainError invalid for an edit that does not fit the tree; conflict when the branch or a path has
+ *   changed
  */
 export async function writeCommit(repository: Repository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
@@ -64,7 +68,8 @@ export async function writeCommit(repository: Repository, request: CommitRequest
 /**
  * What a commit would change, compared with its first parent. No object is kept, and no reference moves.
  *
- * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the trees
+ * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the
+ *   trees
  */
 export const previewCommit = (
   repository: Repository,
@@ -80,7 +85,10 @@ export const previewCommit = (
     return diffBetween(repository, before, after, { runsIn: neutralRepository, variables })
   })
 
-/** @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is unchanged */
+/**
+ * @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is
+ *   unchanged
+ */
 async function tryWrite(
   repository: Repository,
   request: CommitRequest,

@@ -1,4 +1,5 @@
-// Starts programs for a process with much memory, see program-starter.ts. It has no dependencies, so that it stays small.
+// Starts programs for a process with much memory, see program-starter.ts. It has no dependencies, so that it
+// stays small.
 import { spawn } from 'node:child_process'
 
 const killAfterMs = 2000
@@ -45,7 +46,8 @@ function run({ id, command, args, env, stdin, timeoutMs, stdoutBytesMax, stderrB
     const outputs = { stdout: stdout.bytes(), stderr: stderr.bytes(), truncated: stdout.overflown() }
     finish({ result: { code, signal, ...outputs, tookMs: performance.now() - startedAt } })
   })
-  // The exit code of a program that stops reading early tells the reason; the error of the broken pipe does not.
+  // The exit code of a program that stops reading early tells the reason; the error of the broken pipe does
+  // not.
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
 }

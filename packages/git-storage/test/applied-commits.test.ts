@@ -64,7 +64,9 @@ const base = names.map((name) => write(name, text(name)))
 
 const name = fc.constantFrom(...names)
 const aNewName = fc.constantFrom('new', 'd/new', 'd/e/new', 'f/new', 'g/new', 'd', 'a/x')
-/** Edits overlap, lie apart, or are the same; what is renamed may be a folder, onto what stands there, too. */
+/**
+ * Edits overlap, lie apart, or are the same; what is renamed may be a folder, onto what stands there, too.
+ */
 const anyChange: fc.Arbitrary<Change> = fc.oneof(
   {
     weight: 5,
@@ -119,8 +121,8 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
 })
 
 /**
- * What git's own cherry-pick or revert comes to, in a work tree. That git prints CONFLICT says little: git also prints it for a
- * file in the way of a folder when the result has neither.
+ * What git's own cherry-pick or revert comes to, in a work tree. That git prints CONFLICT says little: git
+ * also prints it for a file in the way of a folder when the result has neither.
  */
 async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scenario) {
   const script = `

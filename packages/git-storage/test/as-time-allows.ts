@@ -1,6 +1,6 @@
 /**
- * A check of a property that passes unmade once the time is over, so that slow machines try fewer cases instead of
- * failing.
+ * A check of a property that passes unmade once the time is over, so that slow machines try fewer cases
+ * instead of failing.
  *
  * @param always how many are made however long they take
  */

@@ -124,7 +124,10 @@ test('the number of commits is right after the tip that was counted before is go
   expect(await total(parent)).toBe(linesOf(await bare.git('rev-list', parent)).length)
 })
 
-/** Makes a history of this many commits without merges. Every 400th commit changes a file, which is renamed once. */
+/**
+ * Makes a history of this many commits without merges. Every 400th commit changes a file, which is renamed
+ * once.
+ */
 async function longHistory(commits: number) {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path), { cacheBytesMax: 0 })
@@ -299,8 +302,8 @@ const treeOf = async (bare: BareRepository, id: string) =>
   (await bytesOf(bare, ['rev-parse', `${id}^{tree}`])).trim()
 
 /**
- * The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are. Null where git refuses
- * its own patch, which makes a folder where a symbolic link was renamed.
+ * The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are.
+ * Null where git refuses its own patch, which makes a folder where a symbolic link was renamed.
  */
 async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[]): Promise<string | null> {
   const env = { GIT_INDEX_FILE: `${bare.path}/index-${id}` }

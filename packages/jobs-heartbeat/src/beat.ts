@@ -58,7 +58,10 @@ export async function sendFarewell(
   await execute(multi)
 }
 
-/** Never the clock of this process alone: a beat of a clock that is behind would look like that of a process that is gone. */
+/**
+ * Never the clock of this process alone: a beat of a clock that is behind would look like that of a process
+ * that is gone.
+ */
 const timeMs = async (redis: RedisConnection): Promise<number> =>
   redisTimeMs(await redis.info('server').catch(() => '')) ?? Date.now()
 
@@ -84,7 +87,10 @@ function addCounts(multi: Transaction, keys: RegistryKeys, counts: Map<string, Q
   return multi
 }
 
-/** Runs a transaction and throws the error of its first failed command, because the transaction itself succeeds then. */
+/**
+ * Runs a transaction and throws the error of its first failed command, because the transaction itself
+ * succeeds then.
+ */
 async function execute(multi: Transaction): Promise<void> {
   const results = await multi.exec()
   const failure = results?.find(([error]) => error)?.[0]

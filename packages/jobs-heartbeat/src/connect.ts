@@ -13,7 +13,10 @@ export interface BullmqWorker {
   getBackend?(): { client?: Promise<unknown> }
 }
 
-/** The used part of ioredis. This package does not import ioredis, so that it works with the version of BullMQ. */
+/**
+ * The used part of ioredis. This package does not import ioredis, so that it works with the version of
+ * BullMQ.
+ */
 export interface RedisConnection {
   status: string
   info(section: string): Promise<string>
@@ -38,8 +41,8 @@ export interface Transaction {
 }
 
 /**
- * Opens a connection with the settings of the worker's connection. The worker closes its own one before the last counts are
- * sent.
+ * Opens a connection with the settings of the worker's connection. The worker closes its own one before the
+ * last counts are sent.
  *
  * @throws Error when the worker does not use ioredis
  */

@@ -13,8 +13,8 @@ export type Processor<Job extends BullmqJob, Result> = (
 ) => Promise<Result>
 
 /**
- * Wraps a processor to count its attempts. The events of a worker are not sufficient: an attempt that returns its job to the
- * queue ends without an event.
+ * Wraps a processor to count its attempts. The events of a worker are not sufficient: an attempt that returns
+ * its job to the queue ends without an event.
  */
 export const countJobs =
   <Job extends BullmqJob, Result>(
@@ -37,7 +37,9 @@ export const countJobs =
     }
   }
 
-/** Bundlers may add a number to class names or shorten them, so the messages of BullMQ are compared as well. */
+/**
+ * Bundlers may add a number to class names or shorten them, so the messages of BullMQ are compared as well.
+ */
 const returnedName = /^(Delayed|Waiting|WaitingChildren)Error\d*$/
 const returnedText = /^bullmq:(movedTo(Delayed|Wait|WaitingChildren)|rateLimitExceeded)$/
 

@@ -11,7 +11,10 @@ export interface HeartbeatOptions {
   tag?: string
   /** Labels of the process in the metrics. */
   labels?: string[]
-  /** An ioredis connection, which stays open. Unset: a connection like that of the first worker, closed at the end. */
+  /**
+   * An ioredis connection, which stays open. Unset: a connection like that of the first worker, closed at the
+   * end.
+   */
   redis?: object
   /** Called for every failed beat. The next beat sends its counts. */
   onError?: (error: unknown) => void
@@ -21,19 +24,21 @@ export interface Heartbeat {
   /** Wraps the processor of a worker so that its attempts are counted. */
   count<Job extends BullmqJob, Result>(processor: Processor<Job, Result>): Processor<Job, Result>
   /**
-   * Starts to send beats for the workers of this process, which must share a prefix: now, every five seconds, and after each
-   * reconnection. Call it once.
+   * Starts to send beats for the workers of this process, which must share a prefix: now, every five seconds,
+   * and after each reconnection. Call it once.
    *
    * @throws Error for workers of several prefixes, and for a second call
    */
   start(workers: BullmqWorker | readonly BullmqWorker[]): void
   /** Number of running jobs of this process. */
   busy(): number
-  /** Sends at once that this process takes no more jobs. Called automatically when a worker begins to close. */
+  /**
+   * Sends at once that this process takes no more jobs. Called automatically when a worker begins to close.
+   */
   quiet(): void
   /**
-   * Adds the last counts and removes this process from the registry. Called automatically when every worker has closed; wait for
-   * it before the process ends. It takes a second at most.
+   * Adds the last counts and removes this process from the registry. Called automatically when every worker
+   * has closed; wait for it before the process ends. It takes a second at most.
    */
   stop(): Promise<void>
 }
@@ -87,7 +92,10 @@ function sharedPrefix(workers: readonly BullmqWorker[]): string {
   return prefix
 }
 
-/** The random part of the identity distinguishes this process from an earlier one, because containers reuse process ids. */
+/**
+ * The random part of the identity distinguishes this process from an earlier one, because containers reuse
+ * process ids.
+ */
 function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: HeartbeatOptions): ProcessInfo {
   const host = hostname()
   return {

@@ -4,8 +4,9 @@ export const processTtlSeconds = 60
 export const bullmqPrefixDefault = 'bull'
 
 /**
- * Keys of the registry of the workers of one BullMQ prefix: a hash for each process, as Sidekiq's, sets of processes and
- * queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one transaction on a Redis Cluster, too.
+ * Keys of the registry of the workers of one BullMQ prefix: a hash for each process, as Sidekiq's, sets of
+ * processes and queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one transaction on a
+ * Redis Cluster, too.
  *
  * @param prefix the prefix of the queues' own keys
  */
@@ -36,8 +37,9 @@ export function registryKeys(prefix: string) {
 export type RegistryKeys = ReturnType<typeof registryKeys>
 
 /**
- * The time of a Redis, ms, which all workers and readers of the registry share, whatever their own clocks say. INFO needs no right
- * that BullMQ and ioredis do not need. Null where an old Redis does not show its time.
+ * The time of a Redis, ms, which all workers and readers of the registry share, whatever their own clocks
+ * say. INFO needs no right that BullMQ and ioredis do not need. Null where an old Redis does not show its
+ * time.
  *
  * @param info answer of INFO
  */

@@ -341,8 +341,12 @@ curl -sS -o - -w ' %{http_code}\\n' --data-binary @"$2" -H "$3" "$1" 2>&1; done`
       response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers }))
     }
     const headers = [
-      ...['Keep-Alive: timeout=5', 'Proxy-Connection: x', 'TE: trailers', 'Upgrade: h2c'],
-      ...['X-Own: 1', 'X-Other: 2'],
+      'Keep-Alive: timeout=5',
+      'Proxy-Connection: x',
+      'TE: trailers',
+      'Upgrade: h2c',
+      'X-Own: 1',
+      'X-Other: 2',
     ]
     const text = await sendBytes(
       `POST / HTTP/1.1\r\nHost: x\r\nConnection: close, X-Own, Host, Content-Length, X-Forwarded-For\r\n${headers.join('\r\n')}\r\nContent-Length: 2\r\n\r\nab`,

@@ -17,8 +17,8 @@ interface Chain<Item> {
 }
 
 /**
- * A bounded queue that works on batches of items. The items of one key are worked on in the order in which they came,
- * and while a batch with items of a key is under way, no other batch has items of that key.
+ * A bounded queue that works on batches of items. The items of one key are worked on in the order in which
+ * they came, and while a batch with items of a key is under way, no other batch has items of that key.
  */
 export class BatchQueue<Item extends { bytes: number }> {
   readonly #limits: BatchLimits

@@ -43,8 +43,8 @@ const required: Record<keyof typeof encoders, readonly string[]> = {
 }
 
 /**
- * Checks what callers without a type checker get wrong, such as an id that is undefined. The rules of the reporter are left to
- * it, except those about tags: it leaves tags out that do not fit, and takes the event.
+ * Checks what callers without a type checker get wrong, such as an id that is undefined. The rules of the
+ * reporter are left to it, except those about tags: it leaves tags out that do not fit, and takes the event.
  *
  * @throws TypeError with the name of the field
  */

@@ -21,21 +21,23 @@ type Encoders = typeof encoders
 type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]) => Promise<ReportResult> }
 
 /**
- * Reports sagas, many events in one call. Each method takes an event, returns at once, and resolves with the result
- * of the event. A caller need not wait for the result. No method rejects, unless the client was asked to throw.
+ * Reports sagas, many events in one call. Each method takes an event, returns at once, and resolves with the
+ * result of the event. A caller need not wait for the result. No method rejects, unless the client was asked
+ * to throw.
  */
 export interface SagaClient extends Methods {
   /** Sends waiting events at once; true when the results of all events are known within the time. */
   flush: (timeoutMs?: number) => Promise<boolean>
   /**
-   * Has handlers do what operators ask of the sagas of the client's service. A kind without a handler is refused.
+   * Has handlers do what operators ask of the sagas of the client's service. A kind without a handler is
+   * refused.
    *
    * @returns ends it
    */
   onCommand: (handlers: CommandHandlers, options?: CommandOptions) => StopCommands
   /**
-   * Accepts no more events and commands, waits for the commands under way and for events, reports the remaining events as lost, and
-   * disconnects.
+   * Accepts no more events and commands, waits for the commands under way and for events, reports the
+   * remaining events as lost, and disconnects.
    */
   close: (timeoutMs?: number) => Promise<void>
   stats: () => Stats
@@ -231,7 +233,9 @@ async function deliver(
   for (const { settle } of left) settle(lost('the client was closed'))
 }
 
-/** Sagas whose last sequence number is remembered. The numbers of a saga that was forgotten begin at 1 again. */
+/**
+ * Sagas whose last sequence number is remembered. The numbers of a saga that was forgotten begin at 1 again.
+ */
 const sequencesMax = 100_000
 
 function nextSequence(sequences: Map<string, number>, sagaId: string): number {

@@ -23,15 +23,18 @@ export interface SagaCommand {
   reason: string
   /** User name of the operator. */
   requestedBy: string
-  /** 1; more when an operator had it delivered again, although nobody knows what became of the delivery before. */
+  /**
+   * 1; more when an operator had it delivered again, although nobody knows what became of the delivery
+   * before.
+   */
   delivery: number
   /** Aborts when the lease ends: nothing should be begun any more. */
   signal: AbortSignal
 }
 
 /**
- * Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that nothing was done, a
- * {@link CommandReturned} that another process may do it.
+ * Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that
+ * nothing was done, a {@link CommandReturned} that another process may do it.
  */
 export type CommandHandler = (command: SagaCommand) => unknown
 
@@ -42,7 +45,9 @@ export class CommandRefused extends Error {
   override readonly name = 'CommandRefused'
 }
 
-/** Thrown by a handler that has done nothing, because another process has the saga: that one gets the command. */
+/**
+ * Thrown by a handler that has done nothing, because another process has the saga: that one gets the command.
+ */
 export class CommandReturned extends Error {
   override readonly name = 'CommandReturned'
 }
@@ -68,7 +73,10 @@ const pauseMs = { unwaited: 1000, unimplemented: 60_000 }
 const messageCharsMax = 1000
 /** Commands whose answers are remembered. */
 const answersMax = 10_000
-/** A command that a handler has returned is not asked for again so soon; then this process may have got the saga. */
+/**
+ * A command that a handler has returned is not asked for again so soon; then this process may have got the
+ * saga.
+ */
 const returnedMs = 30_000
 /** Returned commands that a reporter is told of. */
 const returnedMax = 1000

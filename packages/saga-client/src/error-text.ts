@@ -13,9 +13,9 @@ const inspection = {
 }
 
 /**
- * What an operator can read of anything that was thrown: a text as it is, an Error with its stack, its code and the errors
- * inside it, any other value as `util.inspect` shows it. Further fields of an Error are left out, because those of HTTP clients
- * hold headers and tokens.
+ * What an operator can read of anything that was thrown: a text as it is, an Error with its stack, its code
+ * and the errors inside it, any other value as `util.inspect` shows it. Further fields of an Error are left
+ * out, because those of HTTP clients hold headers and tokens.
  */
 export function errorText(error: unknown): string {
   if (error === undefined) return ''
@@ -45,7 +45,9 @@ function headOf(error: Error): string {
   return isNews ? `${head}\n    code: ${code}` : head
 }
 
-/** Of its cause, and of the errors of an AggregateError, which a refused connection to several addresses is. */
+/**
+ * Of its cause, and of the errors of an AggregateError, which a refused connection to several addresses is.
+ */
 function innerTexts(error: Error, depth: number, seen: Set<unknown>): string[] {
   const { cause, errors } = error as Error & { errors?: unknown }
   const listed: unknown[] = Array.isArray(errors) ? errors : []

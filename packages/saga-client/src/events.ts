@@ -78,7 +78,10 @@ const encode = <Name extends keyof Methods>(operation: Name, request: Request<Na
   request,
 })
 
-/** The ten operations. They throw where a payload cannot be written as JSON, and without the name of a service. */
+/**
+ * The ten operations. They throw where a payload cannot be written as JSON, and without the name of a
+ * service.
+ */
 export const encoders = {
   sagaStarted: (event: SagaStarted, serviceName: string): EncodedEvent =>
     encode('sagaStarted', { sagaId: event.sagaId, serviceName: nameOf(event.serviceName ?? serviceName) }),

@@ -82,7 +82,10 @@ export function metadataOf(message: ReportedEvent): Metadata {
   return metadata
 }
 
-/** The metadata of a batch: its tenant, for a gateway that routes by it, unless metadata would change the name. */
+/**
+ * The metadata of a batch: its tenant, for a gateway that routes by it, unless metadata would change the
+ * name.
+ */
 export function tenantMetadata(tenant = ''): Metadata {
   const metadata = new Metadata()
   const isSame = plainText.test(tenant) && !endOfValue.tenant.test(tenant)

@@ -1,11 +1,17 @@
 import { messageBytesMax } from './identified-event.js'
 
 export type ReportResult =
-  /** The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict recorded`. */
+  /**
+   * The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or
+   * `conflict recorded`.
+   */
   | { outcome: 'stored'; message: string }
   /** It can never be valid; `reason` begins with the reporter's code, e.g. `SAGA_ID_REQUIRED`. */
   | { outcome: 'refused'; reason: string }
-  /** It was not stored: the queue was full, retries took too long, the token is wrong, or the client was closed. */
+  /**
+   * It was not stored: the queue was full, retries took too long, the token is wrong, or the client was
+   * closed.
+   */
   | { outcome: 'lost'; reason: string }
 
 export interface SagaClientOptions {
@@ -13,11 +19,14 @@ export interface SagaClientOptions {
   address: string
   /** The service of the sagas; SagaStarted may name another service. */
   serviceName: string
-  /** TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for them. */
+  /**
+   * TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for
+   * them.
+   */
   tls?: true | { ca?: Buffer; cert?: Buffer; key?: Buffer }
   /**
-   * Token of scope `saga_report`, or a function that returns the current token or a promise of it. When the function fails, the
-   * events are sent again as after any other failure that may pass.
+   * Token of scope `saga_report`, or a function that returns the current token or a promise of it. When the
+   * function fails, the events are sent again as after any other failure that may pass.
    */
   token?: string | (() => string | Promise<string>)
   /** Unset: the default tenant of the reporter, or the tenant of the certificate. */

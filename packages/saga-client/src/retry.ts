@@ -4,8 +4,8 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
 
 /**
- * Whether the same events may be sent again after this failure: they were not stored, or it is unknown whether they
- * were. Events keep their ids, so an event that was stored is a `duplicate`.
+ * Whether the same events may be sent again after this failure: they were not stored, or it is unknown
+ * whether they were. Events keep their ids, so an event that was stored is a `duplicate`.
  */
 export function isRetryable(error: ServiceError): boolean {
   if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) return true

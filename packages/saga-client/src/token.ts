@@ -8,7 +8,8 @@ const reasonCharsMax = 200
 /**
  * Adds the token to the metadata of a call.
  *
- * @throws ServiceError UNAVAILABLE when a function gives no usable token now, UNAUTHENTICATED when a text can never be one
+ * @throws ServiceError UNAVAILABLE when a function gives no usable token now, UNAUTHENTICATED when a text can
+ *   never be one
  */
 export async function addToken(metadata: Metadata, { token, deadlineMs }: Settings): Promise<void> {
   if (token === undefined || token === null) return

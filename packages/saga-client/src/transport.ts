@@ -7,7 +7,9 @@ import { isRetryable } from './retry.js'
 import { messageOf, serviceError } from './service-error.js'
 import { addToken } from './token.js'
 
-/** What is known of an event after an attempt: its result, or the failure after which it may be sent again. */
+/**
+ * What is known of an event after an attempt: its result, or the failure after which it may be sent again.
+ */
 export type Verdict = ReportResult | ServiceError
 
 export interface Transport {
@@ -32,7 +34,10 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** Time for which events are sent one by one to a reporter without batches. Then batches are tried again: it may be upgraded. */
+/**
+ * Time for which events are sent one by one to a reporter without batches. Then batches are tried again: it
+ * may be upgraded.
+ */
 const oneByOneMs = 60_000
 
 export function createTransport(settings: Settings): Transport {

@@ -14,14 +14,17 @@ export interface FlagPage {
 }
 
 /**
- * A query for candidates: rows in the order of an index, page by page. The rules of the domain decide which candidates
- * get a flag. A source may return too many candidates, and candidates that it misses are found by another source later.
+ * A query for candidates: rows in the order of an index, page by page. The rules of the domain decide which
+ * candidates get a flag. A source may return too many candidates, and candidates that it misses are found by
+ * another source later.
  */
 export interface FlagSource {
   name: string
   /** The cutoff that limits the rows: see {@link FlagCutoffs}. */
   cutoff: keyof FlagCutoffs
-  /** Whether a new round may begin where the last one ended: rows are ordered by a time that never changes. */
+  /**
+   * Whether a new round may begin where the last one ended: rows are ordered by a time that never changes.
+   */
   chronological: boolean
   /** Whether a run reads all pages, as far as its time allows; otherwise it reads one page. */
   everyRound: boolean
@@ -116,8 +119,8 @@ const idle: FlagSource = {
 }
 
 /**
- * Every unfinished saga, in endless rounds: finds candidates that the other sources miss, such as an activity that is tried again
- * after its deadline has passed.
+ * Every unfinished saga, in endless rounds: finds candidates that the other sources miss, such as an activity
+ * that is tried again after its deadline has passed.
  */
 const unfinished: FlagSource = {
   name: 'unfinished',
@@ -136,7 +139,10 @@ const unfinished: FlagSource = {
     ORDER BY page.last_event_at, page.tenant, page.id`,
 }
 
-/** Every unfinished saga without recent events, in endless rounds: also finds sagas whose times a clock set wrong. */
+/**
+ * Every unfinished saga without recent events, in endless rounds: also finds sagas whose times a clock set
+ * wrong.
+ */
 const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
 
 /** Sagas whose start was not reported. */

@@ -2,14 +2,20 @@ import type { Pooled } from '@switchyard/db'
 import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
 import type { FlagCandidate } from './flag-sources.js'
 
-/** The facts from which the flags of a saga, or of an activity without a saga, follow, and the flags it has now. */
+/**
+ * The facts from which the flags of a saga, or of an activity without a saga, follow, and the flags it has
+ * now.
+ */
 export interface FlagState {
   tenant: string
   /** '' for an activity without a saga. */
   sagaId: string
   /** Null when there is no such saga. */
   saga: FlaggableSaga | null
-  /** All activities of the saga; or the one activity without a saga, unless it was removed or has a saga by now. */
+  /**
+   * All activities of the saga; or the one activity without a saga, unless it was removed or has a saga by
+   * now.
+   */
   activities: FlaggableActivity[]
   flags: SagaFlag[]
 }

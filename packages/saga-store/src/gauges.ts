@@ -21,7 +21,10 @@ const openSagas = `SELECT service_name AS "serviceName", status, count(*)::int A
     EXTRACT(epoch FROM clock_timestamp() - min(first_seen_at))::double precision AS "oldestSeconds"
   FROM sagas WHERE ended_at IS NULL GROUP BY service_name, status`
 
-/** An ended saga may be in error too. There are few tenants, and each takes one look-up in the index by status. */
+/**
+ * An ended saga may be in error too. There are few tenants, and each takes one look-up in the index by
+ * status.
+ */
 const sagasInError = `WITH RECURSIVE tenants AS (
     (SELECT tenant FROM sagas ORDER BY tenant LIMIT 1)
     UNION ALL

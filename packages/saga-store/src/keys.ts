@@ -15,8 +15,8 @@ export const uniqueKeys = (keys: readonly TenantKey[]): TenantKey[] => [
 ]
 
 /**
- * The order in which every transaction locks and inserts rows of one table. Two transactions that need the same rows then
- * never wait for each other in a circle.
+ * The order in which every transaction locks and inserts rows of one table. Two transactions that need the
+ * same rows then never wait for each other in a circle.
  */
 export function byKey(a: TenantKey, b: TenantKey): number {
   if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1
@@ -31,8 +31,9 @@ export const tenantKeyArrays = (keys: readonly TenantKey[]): [string[], string[]
 ]
 
 /**
- * SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a look-up of its own: a
- * join would be planned once, often while the table is small, and then read the whole table for every batch.
+ * SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a look-up of
+ * its own: a join would be planned once, often while the table is small, and then read the whole table for
+ * every batch.
  */
 export const lockByKey = (table: string, list: string): string =>
   `SELECT key.tenant, locked.* FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
@@ -49,8 +50,8 @@ export interface LockedKeys {
 }
 
 /**
- * Locks these rows until the transaction ends: activities first and then sagas, each in the order of
- * their keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
+ * Locks these rows until the transaction ends: activities first and then sagas, each in the order of their
+ * keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
  */
 export async function lockRows(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
   for (const [query, keys] of [

@@ -1,6 +1,9 @@
 import { type Pooled, sequenceHorizon, statement } from '@switchyard/db'
 
-/** An entry of the log. The properties below `eventTime` are read from the rows as they are when the entry is read. */
+/**
+ * An entry of the log. The properties below `eventTime` are read from the rows as they are when the entry is
+ * read.
+ */
 export interface LogEntry {
   /** Position in the log, over all sagas and tenants. */
   sequence: number
@@ -112,14 +115,14 @@ const horizon = sequenceHorizon('saga_events_id_seq', 'saga-log')
 export const readLastPosition = horizon.readLast
 
 /**
- * The transactions under way that may have drawn positions. When all transactions that were under way after a position
- * was drawn have ended, no entry at that position becomes visible any more.
+ * The transactions under way that may have drawn positions. When all transactions that were under way after a
+ * position was drawn have ended, no entry at that position becomes visible any more.
  */
 export const readLogWriters = horizon.readWriters
 
 /**
- * The last position that was drawn, once no further entry up to it becomes visible: who read on after it at once would miss the entries
- * of transactions that have drawn an id and not committed yet.
+ * The last position that was drawn, once no further entry up to it becomes visible: who read on after it at
+ * once would miss the entries of transactions that have drawn an id and not committed yet.
  *
  * @returns null when such a transaction is still under way after two seconds
  */

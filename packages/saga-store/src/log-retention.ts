@@ -3,8 +3,8 @@ import pg from 'pg'
 
 const defaultPartition = 'saga_events_default'
 /**
- * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default partition,
- * which holds events of days without a partition.
+ * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default
+ * partition, which holds events of days without a partition.
  */
 export async function listOldLogPartitions({ pool }: Pooled, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
@@ -40,9 +40,9 @@ const idsGone = `ids_gone AS (
   )`
 
 /**
- * Reads the next events of a partition that were received before an instant, and counts those whose saga or activity
- * still exists. The other events will be deleted with their partition or by {@link thinLog}; their callers' ids are
- * deleted now.
+ * Reads the next events of a partition that were received before an instant, and counts those whose saga or
+ * activity still exists. The other events will be deleted with their partition or by {@link thinLog}; their
+ * callers' ids are deleted now.
  */
 export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
@@ -92,8 +92,8 @@ async function query(
 }
 
 /**
- * Drops the partition of a day. Recording waits for that, so the attempt is given up when it does not get its lock at
- * once.
+ * Drops the partition of a day. Recording waits for that, so the attempt is given up when it does not get its
+ * lock at once.
  *
  * @returns false when another transaction is using the log; the caller tries again later
  */
@@ -113,8 +113,8 @@ export async function dropLogPartition({ pool }: Pooled, partition: string): Pro
 }
 
 /**
- * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several processes at once and
- * during writes.
+ * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several
+ * processes at once and during writes.
  *
  * @param days number of days, today included
  * @returns names of the new partitions

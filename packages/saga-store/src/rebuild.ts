@@ -24,7 +24,10 @@ export interface StoredEvent {
   payloadSha256: Uint8Array | null
 }
 
-/** A row as it is stored, by the domain's names of its columns. Content keys are left out: older rows have none. */
+/**
+ * A row as it is stored, by the domain's names of its columns. Content keys are left out: older rows have
+ * none.
+ */
 export type StoredRow = Record<string, unknown> & TenantKey
 
 export interface StoredRows {
@@ -85,7 +88,8 @@ export class RebuildSession {
   /** @param tenant null: every tenant */
   static async open({ pool }: Pooled, tenant: string | null): Promise<RebuildSession> {
     const client = await pool.connect()
-    // Activities whose saga a later event named. The other activities without a saga in their events are parked.
+    // Activities whose saga a later event named. The other activities without a saga in their events are
+    // parked.
     await client.query(
       'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
     )
@@ -102,7 +106,9 @@ export class RebuildSession {
     return this.#listKeys(sagaKeys, after, rowsMax)
   }
 
-  /** The next activities whose saga no event has named. Call it after the events of all sagas have been read. */
+  /**
+   * The next activities whose saga no event has named. Call it after the events of all sagas have been read.
+   */
   nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
     return this.#listKeys(parkedKeys, after, rowsMax)
   }
@@ -202,8 +208,8 @@ export class RebuildSession {
   }
 
   /**
-   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written. When a reporter has
-   * changed one of the rows before, `work` runs again on the newer state.
+   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written. When a
+   * reporter has changed one of the rows before, `work` runs again on the newer state.
    */
   atOnce<T>(locked: LockedKeys | null, work: () => Promise<T>): Promise<T> {
     const client = this.#client

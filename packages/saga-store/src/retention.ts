@@ -103,8 +103,8 @@ export const readSettled: ReadCandidates = (database, after, settledBefore, rows
   )
 
 /**
- * Deletes tombstones from before an instant. A tombstone stays while the log has events of its saga or activity, so
- * that a rebuild from the log does not bring the saga back.
+ * Deletes tombstones from before an instant. A tombstone stays while the log has events of its saga or
+ * activity, so that a rebuild from the log does not bring the saga back.
  *
  * @param after the position at which to continue; null: from the oldest tombstone on
  */
@@ -153,8 +153,8 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics are not waited for when no
- * process has begun to count.
+ * Sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics are not waited for
+ * when no process has begun to count.
  */
 const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
@@ -164,7 +164,10 @@ const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
     OR EXISTS (SELECT FROM saga_flags f
       WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > told.flags_set_at)`
 
-/** Deletes sagas with all that belongs to them, except events, which stay until their day of the log is dropped. */
+/**
+ * Deletes sagas with all that belongs to them, except events, which stay until their day of the log is
+ * dropped.
+ */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
     DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id
@@ -184,9 +187,9 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   ON CONFLICT (tenant, kind, id) DO UPDATE SET purged_at = EXCLUDED.purged_at`
 
 /**
- * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like recording: an
- * event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga stays until webhooks and
- * metrics have processed its last event, because they need its rows.
+ * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like
+ * recording: an event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga
+ * stays until webhooks and metrics have processed its last event, because they need its rows.
  *
  * @param isDue asked about the locked rows of a saga
  * @returns the sagas that were deleted
@@ -203,7 +206,8 @@ export async function purgeSagas(
     client.release()
     return purged
   } catch (error) {
-    // Closing the connection rolls the transaction back and frees its locks, whatever state the connection is in.
+    // Closing the connection rolls the transaction back and frees its locks, whatever state the connection is
+    // in.
     client.release(true)
     throw error
   }

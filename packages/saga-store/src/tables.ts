@@ -46,7 +46,10 @@ export function rowTable<Row extends object>(name: string, columns: readonly Row
       )
       .join(', ')
   return {
-    /** The columns of the row `stored` by the domain's names, without content keys, which older rows do not have. */
+    /**
+     * The columns of the row `stored` by the domain's names, without content keys, which older rows do not
+     * have.
+     */
     comparedList: selectList(
       'stored',
       columns.filter(({ key }) => key !== 'contentKeys'),
@@ -186,7 +189,10 @@ export const upsertErrors = insertInto(
 export const hasErrors = ({ executeErrors, compensateErrors }: Activity): boolean =>
   executeErrors !== null || compensateErrors !== null
 
-/** Whether the errors of an activity with a saga have to be written: it failed, or its saga has just been named. */
+/**
+ * Whether the errors of an activity with a saga have to be written: it failed, or its saga has just been
+ * named.
+ */
 export function hasNewErrors(before: Activity | null, after: Activity): boolean {
   if (after.sagaId === null || !hasErrors(after)) return false
   if (before === null || before.sagaId === null) return true
@@ -205,7 +211,10 @@ const column = (
   get: (received: NewSagaEvent) => unknown,
 ): Column<LoggedEvent> => ({ name, type, get: ({ received }) => get(received) })
 
-/** The one list of the columns of `saga_events`, without the id, which the database draws in the order of the events. */
+/**
+ * The one list of the columns of `saga_events`, without the id, which the database draws in the order of the
+ * events.
+ */
 const eventColumns: readonly Column<LoggedEvent>[] = [
   column('tenant', 'text', ({ tenant }) => tenant),
   column('received_at', 'timestamptz', ({ receivedAt }) => timeOf(receivedAt)),

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createGroupCommit, type GroupCommitOptions } from './group-commit.js'
 
-/** Writes words at once, and keeps what it was given. Words of `broken` make the batch fail that they are in. */
+/**
+ * Writes words at once, and keeps what it was given. Words of `broken` make the batch fail that they are in.
+ */
 function start(options: Partial<GroupCommitOptions<string, string>> = {}, broken: readonly string[] = []) {
   const batches: string[][] = []
   const group = createGroupCommit<string, string>({

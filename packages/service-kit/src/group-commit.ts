@@ -7,7 +7,8 @@ export interface GroupCommit<Item, Outcome> {
    *
    * @param givenUp called right before the items are written; when it returns true, they are not written
    * @returns one outcome for each item, in their order, once the transaction is committed
-   * @throws DomainError unavailable when the queue is full, the call was given up, or the process stops; every error of `write`
+   * @throws DomainError unavailable when the queue is full, the call was given up, or the process stops;
+   *   every error of `write`
    */
   commit(items: readonly Item[], givenUp?: () => boolean): Promise<readonly Outcome[]>
   /** Takes no more items; resolves when everything that was taken is answered. */
@@ -25,14 +26,18 @@ export interface GroupCommitOptions<Item, Outcome> {
    * Stores a batch in one transaction.
    *
    * @returns one outcome for each item, in their order
-   * @throws Error when nothing is stored; then the calls of the batch are written one by one, so that one of them does not fail the others
+   * @throws Error when nothing is stored; then the calls of the batch are written one by one, so that one of
+   *   them does not fail the others
    */
   write: (items: readonly Item[]) => Promise<readonly Outcome[]>
   /** Whether an error of `write` would meet each call alone, too. Unset: no error does. */
   failsEveryCall?: (error: unknown) => boolean
   /** Transactions that are under way at the same time, at most. */
   transactionsMax: number
-  /** With fewer waiting items, a further transaction costs more than it gains; they wait for the next one. Unset: 1. */
+  /**
+   * With fewer waiting items, a further transaction costs more than it gains; they wait for the next one.
+   * Unset: 1.
+   */
   furtherTransactionItemsMin?: number
   /** The largest transaction. A single call may be larger. */
   batch: GroupLimits
@@ -57,9 +62,9 @@ interface Call<Item, Outcome> {
 const never = () => false
 
 /**
- * Group commit: items that arrive while a transaction is under way share the next one, so the busier the process gets, the
- * less each item costs. Calls that the same turn of the event loop reads share the first. The queue is bounded: what does not
- * fit is refused at once and may be sent again.
+ * Group commit: items that arrive while a transaction is under way share the next one, so the busier the
+ * process gets, the less each item costs. Calls that the same turn of the event loop reads share the first.
+ * The queue is bounded: what does not fit is refused at once and may be sent again.
  */
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,

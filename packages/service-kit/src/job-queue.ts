@@ -17,7 +17,10 @@ export interface JobQueueOptions {
   onError: (error: Error) => void
 }
 
-/** A queue that workers serve. It connects with its first job, so that a service starts while Redis is unavailable. */
+/**
+ * A queue that workers serve. It connects with its first job, so that a service starts while Redis is
+ * unavailable.
+ */
 export function createJobQueue({ name: queueName, prefix, connection, onError }: JobQueueOptions): JobQueue {
   let queue: Queue | undefined
   const open = () => {

@@ -1,6 +1,6 @@
 /**
- * Does the work of each key one after the other, in the order given; work of different keys runs at the same time. The order
- * holds within this process only.
+ * Does the work of each key one after the other, in the order given; work of different keys runs at the same
+ * time. The order holds within this process only.
  */
 export class KeyedMutex {
   /** Key → the end of the work that was given last. */

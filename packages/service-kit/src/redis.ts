@@ -10,10 +10,16 @@ export interface RedisClientOptions extends RedisOptions {
   onError: (error: Error) => void
 }
 
-/** A network that swallows packets reports nothing: a connection on which an answer does not come is closed after this time. */
+/**
+ * A network that swallows packets reports nothing: a connection on which an answer does not come is closed
+ * after this time.
+ */
 const answerTimeoutMs = 10_000
 
-/** A client that reconnects for ever. While Redis is unavailable, a command fails at once instead of waiting in a buffer. */
+/**
+ * A client that reconnects for ever. While Redis is unavailable, a command fails at once instead of waiting
+ * in a buffer.
+ */
 export function createRedis({ url, onError, ...options }: RedisClientOptions): Redis {
   const redis = new Redis({
     ...redisOptions(url),
@@ -27,7 +33,10 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
   return redis
 }
 
-/** A readiness check. Its errors are for operators: none has a text of the client's, which speaks of sockets and queues. */
+/**
+ * A readiness check. Its errors are for operators: none has a text of the client's, which speaks of sockets
+ * and queues.
+ */
 export async function checkRedis(redis: Redis): Promise<void> {
   if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
   try {
@@ -38,12 +47,15 @@ export async function checkRedis(redis: Redis): Promise<void> {
   }
 }
 
-/** A command that is refused is refused again and again, such as every write while the memory of Redis is full. */
+/**
+ * A command that is refused is refused again and again, such as every write while the memory of Redis is
+ * full.
+ */
 const failedCommandEveryMs = 60_000
 
 /**
- * Logs the start and the end of an outage of Redis, not every attempt to reconnect; and commands that fail, with at most one line
- * a minute.
+ * Logs the start and the end of an outage of Redis, not every attempt to reconnect; and commands that fail,
+ * with at most one line a minute.
  *
  * @param message logged when an outage starts
  */
@@ -62,8 +74,9 @@ export function reportRedis(logger: Logger, message: string) {
       isConnected = true
     },
     /**
-     * For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a right. A command that
-     * fails with its connection is no refusal, and `disconnected` reports the connection.
+     * For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a
+     * right. A command that fails with its connection is no refusal, and `disconnected` reports the
+     * connection.
      */
     commandFailed(error: unknown) {
       if (!(error instanceof ReplyError)) return

@@ -8,7 +8,10 @@ export interface SlotLimits {
   perSender: number
   /** Most slots of one group, whoever holds them. Unset: without limit. */
   perGroup?: number
-  /** The part of all slots, and of those of a group, that is kept for senders that hold few: 0.25 is a quarter. Unset: none. */
+  /**
+   * The part of all slots, and of those of a group, that is kept for senders that hold few: 0.25 is a
+   * quarter. Unset: none.
+   */
   kept?: number
   /** The most that a sender may hold, with its claim, to be given a kept slot. Unset: 1. */
   few?: number
@@ -49,9 +52,10 @@ interface Waiting {
 type Obstacle = 'sender' | 'group' | 'total'
 
 /**
- * Shares what there is a limited number of: processes, bytes of memory, open streams. While nobody else waits, a sender may
- * hold its whole share. As soon as several wait, each slot that becomes free goes to the sender that holds the fewest, and of
- * those that hold the same number to the one that was served least recently.
+ * Shares what there is a limited number of: processes, bytes of memory, open streams. While nobody else
+ * waits, a sender may hold its whole share. As soon as several wait, each slot that becomes free goes to the
+ * sender that holds the fewest, and of those that hold the same number to the one that was served least
+ * recently.
  */
 export class Slots {
   readonly #limits: Required<SlotLimits>
@@ -98,8 +102,8 @@ export class Slots {
    * Waits for slots.
    *
    * @returns gives them back
-   * @throws DomainError rate-limited when the sender holds its share for too long, unavailable when nobody could get a slot;
-   *   the reason of the signal when it is aborted
+   * @throws DomainError rate-limited when the sender holds its share for too long, unavailable when nobody
+   *   could get a slot; the reason of the signal when it is aborted
    */
   async take(claim: Claim, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
@@ -109,7 +113,11 @@ export class Slots {
     return this.#giverOf(claim)
   }
 
-  /** Takes slots that are free while nobody waits for any. @returns gives them back; null when there are none */
+  /**
+   * Takes slots that are free while nobody waits for any.
+   *
+   * @returns gives them back; null when there are none
+   */
   tryTake(claim: Claim): (() => void) | null {
     if (this.#waitingCount > 0 || this.#obstacle(claim)) return null
     this.#add(claim, 1)
@@ -221,7 +229,8 @@ export class Slots {
   #next(): Waiting | null {
     let isOneTooLarge = false
     for (const [sender, claims] of this.#sendersInOrder()) {
-      // A claim that needs more than is free would wait for ever if senders with more than its own went first.
+      // A claim that needs more than is free would wait for ever if senders with more than its own went
+      // first.
       if (isOneTooLarge && this.#ofSender.of(sender) > 0) return null
       for (const waiting of claims) {
         const obstacle = this.#obstacle(waiting.claim)
@@ -233,11 +242,14 @@ export class Slots {
     return null
   }
 
-  /** Who waits: first the sender that holds the fewest slots, of several the one that was served least recently. */
+  /**
+   * Who waits: first the sender that holds the fewest slots, of several the one that was served least
+   * recently.
+   */
   *#sendersInOrder(): Generator<[string, Set<Waiting>]> {
     const held = (sender: string) => this.#ofSender.of(sender)
-    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too long. Only senders that
-    // hold a slot are passed over, and there are no more of them than slots.
+    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too
+    // long. Only senders that hold a slot are passed over, and there are no more of them than slots.
     let first: [string, Set<Waiting>] | undefined
     let fewest = Number.POSITIVE_INFINITY
     for (const entry of this.#waiting) {
@@ -284,7 +296,9 @@ class Tally {
   }
 }
 
-/** Exposes how many slots are held, and how many claims wait, as a gauge with the labels `work` and `state`. */
+/**
+ * Exposes how many slots are held, and how many claims wait, as a gauge with the labels `work` and `state`.
+ */
 export function exposeSlots(
   registry: Registry,
   { name, help }: { name: string; help: string },

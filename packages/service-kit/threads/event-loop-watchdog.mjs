@@ -1,5 +1,5 @@
-// The thread that watches the event loop of the main thread; src/lifecycle/event-loop-watchdog.ts starts it. It is
-// JavaScript so that it runs as it is, from sources and beside a bundle.
+// The thread that watches the event loop of the main thread; src/lifecycle/event-loop-watchdog.ts starts it.
+// It is JavaScript so that it runs as it is, from sources and beside a bundle.
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 

@@ -7,7 +7,10 @@ import { type Browser, chromium } from 'playwright-core'
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 const packages = ['chromium', 'fonts-liberation']
 
-/** Chromium runs without a sandbox (which root cannot use), without a GPU, and without background network access. */
+/**
+ * Chromium runs without a sandbox (which root cannot use), without a GPU, and without background network
+ * access.
+ */
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -20,8 +23,9 @@ const flags = [
 ]
 
 /**
- * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else one that is installed with apt when this
- * process is root. Returns null, after a warning with the command to install it, when there is none; tests must be skipped then.
+ * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else one that is installed
+ * with apt when this process is root. Returns null, after a warning with the command to install it, when
+ * there is none; tests must be skipped then.
  *
  * @param further switches of Chromium
  */

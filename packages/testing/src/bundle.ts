@@ -5,8 +5,9 @@ const root = resolve(import.meta.dirname, '../../..')
 const fresh = new Map<string, Promise<void>>()
 
 /**
- * The file of a program of a package, such as `services/worker`, in its bundle. That is what `npm start` and images run, and it
- * starts in a third of the time that its sources take. It is made here when the sources have changed since.
+ * The file of a program of a package, such as `services/worker`, in its bundle. That is what `npm start` and
+ * images run, and it starts in a third of the time that its sources take. It is made here when the sources
+ * have changed since.
  */
 export async function bundled(folder: string, program = 'main'): Promise<string> {
   const made = fresh.get(folder) ?? makeBundle(folder)
@@ -24,7 +25,10 @@ interface Setup {
   bootstrap(stop: AbortSignal, wanted: { names: string[]; withTools: boolean }): Promise<void>
 }
 
-/** The variables that a program of a test inherits where it does not inherit all: PATH, and where Node keeps compiled code. */
+/**
+ * The variables that a program of a test inherits where it does not inherit all: PATH, and where Node keeps
+ * compiled code.
+ */
 export const programEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

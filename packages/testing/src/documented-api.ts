@@ -38,7 +38,10 @@ export interface DocumentedCall {
 export interface DocumentedAnswer {
   status: number
   headers: Headers
-  /** The parsed JSON, or the text of another media type; undefined for an event stream, which is closed at once. */
+  /**
+   * The parsed JSON, or the text of another media type; undefined for an event stream, which is closed at
+   * once.
+   */
   body: unknown
 }
 
@@ -50,8 +53,8 @@ const formats = {
 } as const
 
 /**
- * A client that calls operations of a service's OpenAPI document, and throws when the status, media type, headers or body of an
- * answer differ from the document.
+ * A client that calls operations of a service's OpenAPI document, and throws when the status, media type,
+ * headers or body of an answer differ from the document.
  *
  * @param baseUrl base URL of the service
  * @param token default token
@@ -125,7 +128,10 @@ async function readAnswer(response: Response): Promise<DocumentedAnswer> {
   return { status, headers, body: type === 'application/json' ? JSON.parse(text) : text }
 }
 
-/** The media type without parameters. JSON must have no parameters, because clients such as python-gitlab compare the header. */
+/**
+ * The media type without parameters. JSON must have no parameters, because clients such as python-gitlab
+ * compare the header.
+ */
 function mediaTypeOf(headers: Headers): string {
   const type = headers.get('Content-Type') ?? ''
   return type.startsWith('application/json') ? type : (type.split(';', 1)[0] ?? '')

@@ -36,7 +36,10 @@ export interface GivenToken {
   projectId?: number
 }
 
-/** Creates a personal access token of `user`, by default with the scope `api`. Only the result contains the secret. */
+/**
+ * Creates a personal access token of `user`, by default with the scope `api`. Only the result contains the
+ * secret.
+ */
 export async function createToken(
   { prisma }: DatabaseOrTransaction,
   user: Pick<User, 'id'>,

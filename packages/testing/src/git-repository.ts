@@ -15,7 +15,10 @@ export interface TestCommit {
   /** Author and committer date, ISO 8601 with an offset. Default: a minute after the previous commit. */
   date?: string
   author?: Identity
-  /** Branch of the commit. It is created at the current commit when it does not exist. Default: the current branch. */
+  /**
+   * Branch of the commit. It is created at the current commit when it does not exist. Default: the current
+   * branch.
+   */
   branch?: string
 }
 
@@ -33,8 +36,8 @@ const committer: Identity = { name: 'Test Committer', email: 'committer@example.
 const firstCommitTime = Date.parse('2026-01-01T00:00:00Z')
 
 /**
- * The whole environment for git, independent of the settings of the user and the machine, and of a git command that may have
- * started this process.
+ * The whole environment for git, independent of the settings of the user and the machine, and of a git
+ * command that may have started this process.
  */
 export function isolatedGitEnv(): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
@@ -80,7 +83,8 @@ export async function createGitRepository({ defaultBranch = 'main' } = {}): Prom
     return readHead()
   }
 
-  // Git writes the branch of a commit as a file. To read it takes a thousandth of what a process of git takes.
+  // Git writes the branch of a commit as a file. To read it takes a thousandth of what a process of git
+  // takes.
   const readGitFile = async (name: string) => (await readFile(join(path, '.git', name), 'utf8')).trim()
 
   /** The commit that is checked out. */

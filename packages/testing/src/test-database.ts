@@ -19,8 +19,8 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database with every migration applied, for one test file. It is a copy of a template database, which is created once
- * for each version of the migrations and rights. A copy takes milliseconds.
+ * Creates a database with every migration applied, for one test file. It is a copy of a template database,
+ * which is created once for each version of the migrations and rights. A copy takes milliseconds.
  *
  * @throws Error when SWITCHYARD_TEST_DATABASE_URL is not set
  */

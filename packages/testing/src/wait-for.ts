@@ -8,8 +8,8 @@ export interface WaitForOptions {
 }
 
 /**
- * Asks until something holds, which it must for every question that is asked more than a second after `sinceMs`. How long an answer
- * takes does not matter: a busy machine makes answers late.
+ * Asks until something holds, which it must for every question that is asked more than a second after
+ * `sinceMs`. How long an answer takes does not matter: a busy machine makes answers late.
  *
  * @param sinceMs as `performance.now()` gives it
  */
@@ -25,15 +25,18 @@ export async function holdsWithinASecond(
   }
 }
 
-/** @returns by how many milliseconds this process is late for an instant: a few, and more the busier the machine is */
+/**
+ * @returns by how many milliseconds this process is late for an instant: a few, and more the busier the
+ *   machine is
+ */
 export async function latenessAt(instant: Date): Promise<number> {
   await delay(Math.max(0, instant.getTime() - Date.now()))
   return Date.now() - instant.getTime()
 }
 
 /**
- * Evaluates a condition repeatedly until it returns a truthy value, and returns that value. A condition that throws is not met;
- * its last error becomes the cause of the time-out error.
+ * Evaluates a condition repeatedly until it returns a truthy value, and returns that value. A condition that
+ * throws is not met; its last error becomes the cause of the time-out error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,

@@ -45,8 +45,8 @@ const failuresMin = 20
 const gone = 410
 
 /**
- * Sends the due deliveries of a host until none is left or the host does not answer. In that case the remaining ones wait, so that
- * an unreachable host causes one time-out instead of one for each delivery.
+ * Sends the due deliveries of a host until none is left or the host does not answer. In that case the
+ * remaining ones wait, so that an unreachable host causes one time-out instead of one for each delivery.
  *
  * A delivery is sent at least once: it is sent again when the process dies before it has recorded the result.
  */

@@ -5,8 +5,8 @@ const firstDelayMs = 30_000
 const delayMsMax = 6 * 3_600_000
 
 /**
- * The delay after a failed attempt: 30 s, tripled with each further failure up to six hours, and varied by up to 20 % at random,
- * so that deliveries that failed together are not repeated together.
+ * The delay after a failed attempt: 30 s, tripled with each further failure up to six hours, and varied by up
+ * to 20 % at random, so that deliveries that failed together are not repeated together.
  *
  * @param attempts number of attempts so far, at least 1
  * @param random returns a number from 0 to 1
@@ -19,8 +19,8 @@ export function retryDelayMs(attempts: number, random: () => number = Math.rando
 }
 
 /**
- * The pause that a receiver asks for by `Retry-After`, in seconds or as a date, up to six hours. A date is compared with the
- * receiver's own clock where it sends its `Date`.
+ * The pause that a receiver asks for by `Retry-After`, in seconds or as a date, up to six hours. A date is
+ * compared with the receiver's own clock where it sends its `Date`.
  *
  * @returns milliseconds; null without a pause, and for a text that says none
  */

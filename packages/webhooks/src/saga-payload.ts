@@ -28,7 +28,10 @@ export interface SagaOccurrence {
   tenant: string
   /** Null: an activity without a saga. */
   saga: SagaNews | null
-  /** The flag that was set, whose `activityId` is empty when it is of the saga itself. Null: the event is about no flag. */
+  /**
+   * The flag that was set, whose `activityId` is empty when it is of the saga itself. Null: the event is
+   * about no flag.
+   */
   flag: { kind: string; sagaId: string; activityId: string; since: Date } | null
   /** Activities with errors. */
   activities: readonly FailedActivity[]

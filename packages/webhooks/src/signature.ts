@@ -7,8 +7,8 @@ export const signatureHeader = 'X-Switchyard-Signature'
 const toleranceSecondsDefault = 300
 
 /**
- * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>` with each secret. A receiver
- * that checks the time detects replayed requests.
+ * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>` with
+ * each secret. A receiver that checks the time detects replayed requests.
  */
 export const sign = (secrets: string | readonly string[], body: string, now: Date): string => {
   const seconds = String(Math.floor(now.getTime() / 1000))
@@ -28,8 +28,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Whether a request was recently signed with this secret. For receivers of webhooks. Any text may come in the header, and none makes
- * it throw.
+ * Whether a request was recently signed with this secret. For receivers of webhooks. Any text may come in the
+ * header, and none makes it throw.
  */
 export function verify({
   secret,

@@ -15,7 +15,10 @@ import { type SecretBox, UnreadableSecret } from './secret-box.js'
 
 const rowsAtOnce = 100
 
-/** Numbers of encrypted secrets, and of secrets that could not be read because the key is missing or they are damaged. */
+/**
+ * Numbers of encrypted secrets, and of secrets that could not be read because the key is missing or they are
+ * damaged.
+ */
 export interface EncryptionResult {
   encrypted: number
   unreadable: number
@@ -47,8 +50,9 @@ export function readSigningSecrets(
 }
 
 /**
- * Encrypts with the first key every secret that is plain or encrypted with another key. A secret that changes during the run is
- * left to the next run. Previous secrets are forgotten once they sign no more. The run may be interrupted.
+ * Encrypts with the first key every secret that is plain or encrypted with another key. A secret that changes
+ * during the run is left to the next run. Previous secrets are forgotten once they sign no more. The run may
+ * be interrupted.
  */
 export async function encryptStoredSecrets(
   database: Database,

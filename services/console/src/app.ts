@@ -37,8 +37,8 @@ const pageHeaders = {
 }
 
 /**
- * `/console/assets/` has files whose names contain a hash of their content, so that caches keep them for ever. Every other
- * path below `/console/` is an address of the application and answers with its one page.
+ * `/console/assets/` has files whose names contain a hash of their content, so that caches keep them for
+ * ever. Every other path below `/console/` is an address of the application and answers with its one page.
  */
 export function createApp({ folder, clientsFolder, logger, metrics, health }: AppOptions): Express {
   const app = express()
@@ -77,7 +77,10 @@ export function createApp({ folder, clientsFolder, logger, metrics, health }: Ap
   return app
 }
 
-/** `/-/clients/` has the clients of this release, which package managers install by their address, and lists them. */
+/**
+ * `/-/clients/` has the clients of this release, which package managers install by their address, and lists
+ * them.
+ */
 function serveClients(app: Express, folder: string): void {
   const files = sirv(folder, {
     etag: true,

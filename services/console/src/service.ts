@@ -11,7 +11,10 @@ const clientsFolder = fileURLToPath(
   new URL(import.meta.url.includes('/dist/bundle/') ? '../clients/' : '../dist/clients/', import.meta.url),
 )
 
-/** Serves the files of the web application, and the clients of the other services. It holds no data: the pages call the API of the other services. */
+/**
+ * Serves the files of the web application, and the clients of the other services. It holds no data: the pages
+ * call the API of the other services.
+ */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const app = createApp({ folder: webFolder, clientsFolder, logger, metrics, health })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)

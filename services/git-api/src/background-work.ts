@@ -5,8 +5,8 @@ export interface BackgroundWork {
   /** Registers work that never rejects; `close` waits for it. */
   run(work: Promise<void>): void
   /**
-   * Waits before work is tried again; a service that stops waits no longer, for one last try. Rejects after that, and when too much
-   * goes on already.
+   * Waits before work is tried again; a service that stops waits no longer, for one last try. Rejects after
+   * that, and when too much goes on already.
    */
   waitBeforeRetry(): Promise<void>
   close(): Promise<void>

@@ -14,7 +14,10 @@ export interface RedisInfo {
   usedMemoryBytes: number
 }
 
-/** What goes to other processes through Redis. Nothing here fails or delays a request, because all of it can be repeated. */
+/**
+ * What goes to other processes through Redis. Nothing here fails or delays a request, because all of it can
+ * be repeated.
+ */
 export interface Jobs {
   /** Tidy a repository soon, after something was pushed to it. */
   requestHousekeeping(projectId: number): void
@@ -26,8 +29,8 @@ export interface Jobs {
 }
 
 /**
- * Hands jobs to the workers through Redis. Without a connection to Redis, jobs are dropped: the next push to a project requests
- * the same work again.
+ * Hands jobs to the workers through Redis. Without a connection to Redis, jobs are dropped: the next push to
+ * a project requests the same work again.
  *
  * @param storage name of the storage whose repositories the jobs are about
  */

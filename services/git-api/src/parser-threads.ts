@@ -34,7 +34,10 @@ const runsFromSource = import.meta.url.endsWith('.ts')
 
 export type ParserThreads<Parsed> = ReturnType<typeof createParserThreads<Parsed>>
 
-/** Parses bodies in threads of their own, for each sender one at a time: one of many bodies does not keep other senders waiting. */
+/**
+ * Parses bodies in threads of their own, for each sender one at a time: one of many bodies does not keep
+ * other senders waiting.
+ */
 export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesMax }: Options) {
   const pool = new Piscina<SentBody, { parsed: Parsed } | Refused>({
     filename: new URL(`./${worker.file}.worker.${runsFromSource ? 'ts' : 'js'}`, worker.from).href,
@@ -62,7 +65,8 @@ export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesM
   return {
     /**
      * @param within runs the work, such as one after the other with some of other senders
-     * @throws DomainError that the worker refuses the body with; too-large for more than a thread has memory for
+     * @throws DomainError that the worker refuses the body with; too-large for more than a thread has memory
+     *   for
      */
     parse: (body: LargeBody, within = (work: () => Promise<Parsed>) => work()): Promise<Parsed> =>
       bySender.run(body.sender, () => within(() => parseInThread(body))),
@@ -70,7 +74,10 @@ export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesM
   }
 }
 
-/** The chunks of a body, each with memory that can be transferred to a thread: a chunk that shares its memory is copied. */
+/**
+ * The chunks of a body, each with memory that can be transferred to a thread: a chunk that shares its memory
+ * is copied.
+ */
 function takeMemory({ chunks, contentType }: LargeBody): SentBody {
   const moved = chunks.splice(0).map(({ buffer, byteOffset, byteLength }) => {
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

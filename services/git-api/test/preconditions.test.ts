@@ -258,8 +258,8 @@ it('documents 412 for every change', async () => {
   const without = Object.entries(document.paths).filter(([, { put, patch }]) =>
     [put, patch].some((change) => change && !('412' in change.responses)),
   )
-  // Files have `last_commit_id`; the content of an object of Git LFS is its name; a file of a package is added, not changed; a
-  // submodule has no version.
+  // Files have `last_commit_id`; the content of an object of Git LFS is its name; a file of a package is
+  // added, not changed; a submodule has no version.
   expect(
     without
       .map(([path]) => path)

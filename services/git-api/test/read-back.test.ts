@@ -344,8 +344,8 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions, protected-environments, own-tokens,
-  // identities, deployment-impact, delivery-metrics, reports.
+  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions,
+  // protected-environments, own-tokens, identities, deployment-impact, delivery-metrics, reports.
   const elsewhere = [
     'POST /projects',
     'POST /projects/user/{key}',

@@ -11,7 +11,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { routes } from '../src/routes.js'
 import { type Harness, json, startHarness } from './harness.js'
 
-/** Every route below a project, and the right it asks for. A request without a body: 400 is past the guard. */
+/**
+ * Every route below a project, and the right it asks for. A request without a body: 400 is past the guard.
+ */
 const rightOf: Record<string, ProjectRight> = {
   'GET /projects/:id': 'read_project',
   'GET /projects/:id/merge_requests': 'read_project',
@@ -255,7 +257,10 @@ function expectedStatus(right: ProjectRight, visibility: Visibility, who: string
   return { allowed: 200, unauthenticated: 401, hidden: 404, forbidden: 403 }[decision]
 }
 
-/** A thing that does not exist, so that nothing changes: 404 of it is told from that of the project by its text. */
+/**
+ * A thing that does not exist, so that nothing changes: 404 of it is told from that of the project by its
+ * text.
+ */
 const missing = {
   sha: 'f'.repeat(40),
   user_id: '999999',

@@ -13,7 +13,10 @@ let stuck: Project
 let project: Project
 const closing: { close(): Promise<unknown> }[] = []
 
-/** The references of `stuck` are in a pipe that nobody writes to, so every process that reads them waits until it is ended. */
+/**
+ * The references of `stuck` are in a pipe that nobody writes to, so every process that reads them waits until
+ * it is ended.
+ */
 beforeAll(async () => {
   issuer = await startJobIssuer()
   const env = { TRUSTED_ISSUER_HOSTS: issuer.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' }

@@ -7,7 +7,10 @@ import { type SnapshotDependencies, snapshotRoutes } from './snapshots/routes.js
 
 type MetricDependencies = SnapshotDependencies & { readHistory: ReadHistory }
 
-/** Paths of metrics exist twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an unknown parameter counts for nothing there. */
+/**
+ * Paths of metrics exist twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an unknown parameter
+ * counts for nothing there.
+ */
 export function metricRoutes(deps: MetricDependencies): Route[] {
   const below = (base: string) => [...snapshotRoutes(base, deps), ...historyRoutes(base, deps.readHistory)]
   return [...refusingUnknown(below('/jobqueue')), ...below('/sidekiq')]

@@ -37,7 +37,10 @@ export type TlsFiles = z.output<typeof tlsFiles>
 const connection = {
   /** Shown in answers and metrics. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
-  /** Unset: REDIS_URL, unless servers are listed. Of listed servers it gives the user, password, database and TLS only. */
+  /**
+   * Unset: REDIS_URL, unless servers are listed. Of listed servers it gives the user, password, database and
+   * TLS only.
+   */
   url: url.optional(),
   /** Instead of those in the URL. */
   username: z.string().optional(),
@@ -64,7 +67,10 @@ const bullmqSource = z.strictObject({
     .array(z.string().regex(/^[^:]+$/, 'must be names without a colon'))
     .max(5000)
     .default([]),
-  /** Find queues and workers without a heartbeat: by connections, and by a search through all keys every ten minutes. */
+  /**
+   * Find queues and workers without a heartbeat: by connections, and by a search through all keys every ten
+   * minutes.
+   */
   discover: z.boolean().default(true),
 })
 

@@ -8,9 +8,13 @@ export interface Peer {
   service: string | null
   /** The only tenants this sender may report for; null: any. */
   tenants: BoundTenants
-  /** Tenants that other senders are bound to, when this sender is bound to none: it may not report for them. */
+  /**
+   * Tenants that other senders are bound to, when this sender is bound to none: it may not report for them.
+   */
   foreignTenants?: ReadonlySet<string>
-  /** A CI job: its events count together with those of the same rule and subject, whatever services they name. */
+  /**
+   * A CI job: its events count together with those of the same rule and subject, whatever services they name.
+   */
   isJob?: true
 }
 
@@ -18,8 +22,9 @@ export interface Peer {
 export type PeerBindings = ReadonlyMap<string, Peer>
 
 /**
- * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both values. A tenant
- * that one certificate is bound to is closed to certificates that are bound to a service alone.
+ * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both
+ * values. A tenant that one certificate is bound to is closed to certificates that are bound to a service
+ * alone.
  *
  * @returns null when the text is no such list
  */

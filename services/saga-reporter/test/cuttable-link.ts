@@ -3,7 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
 /**
- * A TCP link to a server (`postgresql://…` or `unix:///…`) that fails in the ways networks do, and can be mended.
+ * A TCP link to a server (`postgresql://…` or `unix:///…`) that fails in the ways networks do, and can be
+ * mended.
  *
  * @param host where it listens
  */
@@ -57,7 +58,10 @@ export async function startLink(targetUrl: string, host = '127.0.0.1') {
       cut = true
       drop()
     },
-    /** Nothing arrives any more, and neither side is told: connections stay open and silent, also once it is mended. */
+    /**
+     * Nothing arrives any more, and neither side is told: connections stay open and silent, also once it is
+     * mended.
+     */
     swallow() {
       swallowing = true
       for (const socket of open) socket.unpipe().resume()

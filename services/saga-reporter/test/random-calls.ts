@@ -46,5 +46,7 @@ export const randomCall: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
     ]),
 )
 
-/** Calls at random about three sagas with two activities each, in no order that an orchestrator would send. */
+/**
+ * Calls at random about three sagas with two activities each, in no order that an orchestrator would send.
+ */
 export const randomCalls = (count: number): [Operation, Fields][] => fc.sample(randomCall, count)

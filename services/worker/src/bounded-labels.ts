@@ -1,4 +1,7 @@
-/** Bounds the values of a label: the first `namesMax` names keep their own value, all further names share `other`. */
+/**
+ * Bounds the values of a label: the first `namesMax` names keep their own value, all further names share
+ * `other`.
+ */
 export function createBoundedLabels(namesMax: number): (name: string | null) => string {
   const known = new Set<string>()
   return (name) => {

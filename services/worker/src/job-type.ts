@@ -31,7 +31,9 @@ export interface JobType<Name extends QueueName = QueueName> {
   /** Jobs of this type that one process runs at once. */
   concurrency: number
   timeoutMs: number
-  /** Unset: the job runs only when a service or another job adds it, which also sets the number of attempts. */
+  /**
+   * Unset: the job runs only when a service or another job adds it, which also sets the number of attempts.
+   */
   schedule?: Schedule
   run(payload: JobPayload<Name>, context: JobContext): Promise<void>
 }

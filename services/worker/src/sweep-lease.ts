@@ -3,8 +3,8 @@ import type { Database } from '@switchyard/db'
 import { leaseSweep, releaseSweep } from '@switchyard/saga-store'
 
 /**
- * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the interval of its
- * schedule.
+ * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the
+ * interval of its schedule.
  *
  * @param leaseMs time after which a run that was killed no longer blocks other runs
  */

@@ -44,9 +44,9 @@ export async function libgit2(
 }
 
 /**
- * Diffs per second of two processes that only ask `git diff-tree --stdin`. Each asks for all commits, like the processes that
- * are compared with it, and begins at another one. A process that asks only for a part would find more of its commits in
- * git's memory.
+ * Diffs per second of two processes that only ask `git diff-tree --stdin`. Each asks for all commits, like
+ * the processes that are compared with it, and begins at another one. A process that asks only for a part
+ * would find more of its commits in git's memory.
  */
 export async function engine(path: string, ids: string[], seconds: number): Promise<number> {
   const counts = [0, Math.floor(ids.length / 2)].map(async (first) => {

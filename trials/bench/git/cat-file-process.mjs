@@ -4,7 +4,10 @@ import { createDatabase, findCaller } from '@switchyard/db'
 import { callerOf, createAuthenticate, tokenOf } from '@switchyard/service-kit/http'
 import express from 'express'
 
-/** The baseline of trees and files: express, which sends what one `git cat-file --batch` says to whoever has a good token. */
+/**
+ * The baseline of trees and files: express, which sends what one `git cat-file --batch` says to whoever has a
+ * good token.
+ */
 const child = spawn('git', [`--git-dir=${process.env.CAT_FILE_REPOSITORY}`, 'cat-file', '--batch'])
 const waiting = []
 let bytes = Buffer.alloc(0)

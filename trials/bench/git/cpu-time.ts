@@ -8,7 +8,10 @@ interface ProcessTimes {
   ended: number
 }
 
-/** Milliseconds of CPU time that all processes below one have taken so far, also those that have ended. Linux only. */
+/**
+ * Milliseconds of CPU time that all processes below one have taken so far, also those that have ended. Linux
+ * only.
+ */
 export function cpuMsBelow(pid: number): number {
   const times = new Map<number, ProcessTimes>()
   for (const entry of readdirSync('/proc')) {

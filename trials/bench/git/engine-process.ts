@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { basename, dirname } from 'node:path'
 import { argumentsOf, spawnGit } from '@switchyard/git-storage/git-process'
 
-/** The baseline of diffs: two `git diff-tree --stdin`, asked for one commit after the other, and nothing else. */
+/**
+ * The baseline of diffs: two `git diff-tree --stdin`, asked for one commit after the other, and nothing else.
+ */
 const [path = '', seconds = '3'] = process.argv.slice(2)
 const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
 const patch = ['-z', '--raw', '--patch', '--no-color', '--full-index']

@@ -17,7 +17,9 @@ export const plans: RepositoryPlan[] = [
 
 const root = resolve(import.meta.dirname, '../../..')
 export const dataDir = join(resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard'), 'bench', 'git')
-/** With files up to this size, and long ones changed more often, a changed one has 34 to 37 KB; in Linux 36. */
+/**
+ * With files up to this size, and long ones changed more often, a changed one has 34 to 37 KB; in Linux 36.
+ */
 const fileBytesMax = 150_000
 /** A file with a longer line was written by a program. */
 const lineLengthMax = 500
@@ -56,7 +58,10 @@ export async function builtRepository(name: string, history: () => Iterable<stri
   return path
 }
 
-/** Makes a bare repository of a history for `git fast-import`, as it is after that: one pack, and nothing beside it. */
+/**
+ * Makes a bare repository of a history for `git fast-import`, as it is after that: one pack, and nothing
+ * beside it.
+ */
 export async function importHistory(path: string, history: Iterable<string>): Promise<void> {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', path])
   const child = spawn('git', [`--git-dir=${path}`, 'fast-import', '--quiet', '--done'], {

@@ -29,7 +29,10 @@ const colours = [
   ['#57606a', '#a9b4c0'],
 ]
 
-/** An SVG with logarithmic axes, which can be read on a light and on a dark page, and by a program that reads pages aloud. */
+/**
+ * An SVG with logarithmic axes, which can be read on a light and on a dark page, and by a program that reads
+ * pages aloud.
+ */
 export function drawCurves({ title, unit, scale, lines }: Picture): string {
   const x = axis(
     lines.flatMap(({ points }) => points.map(({ size }) => size)),

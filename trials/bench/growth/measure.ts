@@ -31,7 +31,9 @@ export interface Subject {
 
 export type Tell = (size: number, figures: Figure[]) => void
 
-/** Measures each size, the first one once before without counting: code that runs the first times is slower. */
+/**
+ * Measures each size, the first one once before without counting: code that runs the first times is slower.
+ */
 export async function measureSizes(
   sizes: readonly number[],
   measure: (size: number, turn: number) => Promise<Figure[]>,
@@ -50,8 +52,9 @@ const warmUpSeconds = 3
 const timesMax = 400
 
 /**
- * Asks one question after the other, each by one caller. CPU time is that of all processes below this one, which the services, PostgreSQL,
- * Redis and git are, without what they take while nobody asks: so other load on the machine changes it less than it changes times.
+ * Asks one question after the other, each by one caller. CPU time is that of all processes below this one,
+ * which the services, PostgreSQL, Redis and git are, without what they take while nobody asks: so other load
+ * on the machine changes it less than it changes times.
  */
 export async function askAll(questions: readonly Question[]): Promise<Figure[]> {
   const idle = await cpuOf(() => delay(idleMs))
@@ -73,7 +76,9 @@ const idleMs = 5_000
 /** A logarithmic axis has no zero. */
 const valueMin = 0.01
 
-/** Milliseconds of CPU time of all processes below this one while some work is done, and how long it takes. */
+/**
+ * Milliseconds of CPU time of all processes below this one while some work is done, and how long it takes.
+ */
 export async function cpuOf(work: () => Promise<unknown>): Promise<{ cpuMs: number; ms: number }> {
   const [cpuMs, startedMs] = [cpuMsBelow(process.pid), performance.now()]
   await work()

@@ -13,7 +13,9 @@ const subjects: Record<string, Subject> = { commits, references, projects, sagas
 /** A line of which the largest size costs no more than so many times the smallest is flat. */
 const flatMax = 2
 
-/** `SUBJECT…` measures a part; `--sizes 100,1000` takes other sizes. Draws what it measures into this folder. */
+/**
+ * `SUBJECT…` measures a part; `--sizes 100,1000` takes other sizes. Draws what it measures into this folder.
+ */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { sizes: { type: 'string' } },

@@ -10,8 +10,8 @@ const eventsOfSaga = 8
 const statuses = ['Ended', 'Error', 'Overtime', 'Pending', 'Started']
 
 /**
- * A log of so many events with the sagas that they led to, and as many sagas again of all kinds. Fifty million events would take more
- * than 50 GB on the disk.
+ * A log of so many events with the sagas that they led to, and as many sagas again of all kinds. Fifty
+ * million events would take more than 50 GB on the disk.
  */
 export const sagas: Subject = {
   unit: 'events of sagas',

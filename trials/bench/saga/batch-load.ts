@@ -4,8 +4,9 @@ import { type LoadOrder, type LoadResult, resultOf } from './load-types.js'
 import { reportedEvent, type TraceEvent, traceOf } from './traces.js'
 
 /**
- * Callers that report the next event of many sagas in one call, through the client of @grpc/grpc-js. Ends when the time
- * is over and every saga that was begun has ended, so that it is known what the database must hold.
+ * Callers that report the next event of many sagas in one call, through the client of @grpc/grpc-js. Ends
+ * when the time is over and every saga that was begun has ended, so that it is known what the database must
+ * hold.
  */
 export async function runBatchLoad(order: LoadOrder): Promise<LoadResult> {
   const { port, callers, batchEvents = 1, seconds, warmUpSeconds, runDigits } = order

@@ -18,9 +18,10 @@ const bufferBytes = 1 << 16
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * A small HTTP/2 client for single calls. It writes requests that were encoded beforehand and reads the frames of the
- * answers. The client of @grpc/grpc-js takes twice the CPU time of its server for each call, so the load would be the
- * limit of what is measured. Buffers are used again, so that the client's garbage collection does not delay answers.
+ * A small HTTP/2 client for single calls. It writes requests that were encoded beforehand and reads the
+ * frames of the answers. The client of @grpc/grpc-js takes twice the CPU time of its server for each call, so
+ * the load would be the limit of what is measured. Buffers are used again, so that the client's garbage
+ * collection does not delay answers.
  */
 export class H2Client {
   readonly #socket: Socket

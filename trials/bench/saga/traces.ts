@@ -64,8 +64,8 @@ const idDigits = 19
 const stepsOf = (saga: number): Step[] => (saga % 5 === 4 ? failing : happy)
 
 /**
- * The events of a saga with three activities: four of five sagas succeed; in the fifth an activity aborts and all are
- * compensated. Ids are decimal numbers of 19 digits.
+ * The events of a saga with three activities: four of five sagas succeed; in the fifth an activity aborts and
+ * all are compensated. Ids are decimal numbers of 19 digits.
  *
  * @param runDigits the first seven digits, which no other run has
  */

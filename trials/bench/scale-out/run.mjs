@@ -1,4 +1,5 @@
-// What replicas and standbys cost on one machine: `pnpm trial bench scale-out`, in a network as the trial `scale-out` has.
+// What replicas and standbys cost on one machine: `pnpm trial bench scale-out`, in a network as the trial
+// `scale-out` has.
 import { namedNetworks, runApart } from '../../support/run-apart.mjs'
 
 const measure = [process.execPath, '--import', 'tsx', 'trials/bench/scale-out/measure.ts']

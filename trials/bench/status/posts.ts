@@ -48,7 +48,10 @@ const upsert = {
     RETURNING *`,
 }
 
-/** The same rows, written by statements that each commit for themselves, over as many connections as there are writers. */
+/**
+ * The same rows, written by statements that each commit for themselves, over as many connections as there are
+ * writers.
+ */
 export async function createPlainWriter(databaseUrl: string) {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: writers })
   const { rows } = await pool.query<{ project: number; author: number }>(

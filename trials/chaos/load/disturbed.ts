@@ -37,8 +37,8 @@ interface Call {
 type Grpc = ReturnType<typeof connect>
 
 /**
- * Reports sagas by several callers at once, as transports that repeat and overtake do; each caller at one of `addresses`, again
- * and again until there is an answer.
+ * Reports sagas by several callers at once, as transports that repeat and overtake do; each caller at one of
+ * `addresses`, again and again until there is an answer.
  */
 export async function reportDisturbed(addresses: string[], disturbance: Disturbance): Promise<Disturbed> {
   const { prefix, sagas, callers } = disturbance

@@ -15,7 +15,10 @@ export interface Reported {
 }
 
 export interface TrafficOptions {
-  /** Of the reporters; the events of one saga go to all of them in turn, one call each to the first, in batches to the others. */
+  /**
+   * Of the reporters; the events of one saga go to all of them in turn, one call each to the first, in
+   * batches to the others.
+   */
   addresses: string[]
   /** Sagas under way at once. */
   callers: number

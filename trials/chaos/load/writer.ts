@@ -23,7 +23,10 @@ export const createWriter = (
   return { kind, ledger, pauseMs, ...work(ledger) }
 }
 
-/** Writes until `stopped`. What fails is not tried again: it may have been stored, and the next thing has another name. */
+/**
+ * Writes until `stopped`. What fails is not tried again: it may have been stored, and the next thing has
+ * another name.
+ */
 export async function keepWriting({ write, ledger, pauseMs }: Writer, stopped: () => boolean): Promise<void> {
   for (let number = 1; !stopped(); number += 1) {
     await write(number).catch(() => {

@@ -18,7 +18,10 @@ async function pushed(work: Work, project: LabProject): Promise<Delivery> {
 
 const gitlabHeaders = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': hookToken }
 
-/** The fields that each receiver reads of a push, by the name of the receiver; it builds or synchronizes nothing without one. */
+/**
+ * The fields that each receiver reads of a push, by the name of the receiver; it builds or synchronizes
+ * nothing without one.
+ */
 const demanded: { [receiver: string]: (work: Work, project: LabProject) => object } = {
   'Jenkins gitlab-plugin': ({ url }, { id, path }) => ({
     object_kind: 'push',

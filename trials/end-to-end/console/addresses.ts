@@ -1,4 +1,8 @@
-/** Every page, by a name, with the addresses of the example data. @param sha the newest commit of root/shop */
+/**
+ * Every page, by a name, with the addresses of the example data.
+ *
+ * @param sha the newest commit of root/shop
+ */
 export const addresses = (sha: string): Record<string, string> => ({
   overview: '/',
   sagas: '/sagas',

@@ -62,7 +62,9 @@ async function drop(page: Page, onto: ReturnType<Page['getByRole']>, name: strin
   await onto.dispatchEvent('drop', { dataTransfer })
 }
 
-/** Makes the network of a page slow, and waits until it is: the browser applies this later than it answers. */
+/**
+ * Makes the network of a page slow, and waits until it is: the browser applies this later than it answers.
+ */
 async function slowDown(page: Page): Promise<void> {
   const latency = 300
   const network = await page.context().newCDPSession(page)

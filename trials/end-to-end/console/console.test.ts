@@ -26,7 +26,10 @@ afterAll(async () => {
   await tree?.stop()
 })
 
-/** Opens the console for the holder of a token, and closes it afterwards. The page must have met no error that the test does not expect. */
+/**
+ * Opens the console for the holder of a token, and closes it afterwards. The page must have met no error that
+ * the test does not expect.
+ */
 async function withVisit<Result>(
   given: { token?: string; width?: number; expects?: RegExp },
   use: (visit: Visit) => Promise<Result>,

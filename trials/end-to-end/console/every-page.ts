@@ -23,7 +23,8 @@ export interface Wrong {
 }
 
 /**
- * Looks at every page of the example data: light on a desktop, loaded again on a phone in the dark, and dark on a desktop.
+ * Looks at every page of the example data: light on a desktop, loaded again on a phone in the dark, and dark
+ * on a desktop.
  *
  * @param sha the newest commit of root/shop
  */

@@ -14,7 +14,10 @@ export interface ExampleData {
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
-/** Fills an empty installation with what a team would have: a project with history, sagas in every state, messages, users. */
+/**
+ * Fills an empty installation with what a team would have: a project with history, sagas in every state,
+ * messages, users.
+ */
 export async function writeExampleData(api: Api): Promise<ExampleData> {
   const users = await writeUsers(api)
   const commits = await writeProject(api, users.developerId)
@@ -200,8 +203,8 @@ interface Event {
 }
 
 /**
- * Sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has the next event of every
- * saga, so that sagas take time.
+ * Sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has the next
+ * event of every saga, so that sagas take time.
  */
 async function writeSagas(api: Api): Promise<void> {
   const sagas = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number))

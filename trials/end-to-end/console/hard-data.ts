@@ -11,7 +11,10 @@ export interface HardData {
   hookId: number
 }
 
-/** Texts of users in every place, as long as they may be there, without blanks and with controls that reorder text. */
+/**
+ * Texts of users in every place, as long as they may be there, without blanks and with controls that reorder
+ * text.
+ */
 export async function writeHardData(api: Api): Promise<HardData> {
   const user = await api<{ id: number }>('POST', '/users', {
     username: `hard-${'u'.repeat(200)}`,

@@ -1,6 +1,7 @@
 // Takes a picture of every page, in both themes, on a desktop and on a phone:
 //   npx tsx trials/end-to-end/console/screenshots.mts FOLDER
-// It starts a tree of its own with example data. With SWITCHYARD_URL and SWITCHYARD_TOKEN it visits a running one.
+// It starts a tree of its own with example data. With SWITCHYARD_URL and SWITCHYARD_TOKEN it visits a running
+// one.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '@switchyard/testing'

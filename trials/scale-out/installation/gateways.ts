@@ -6,7 +6,8 @@ import type { Machine } from './machines.js'
 import { type Servers, shipped } from './servers.js'
 
 /**
- * HAProxy on every machine; on the first two the gateway, and keepalived, which gives the first one the virtual address.
+ * HAProxy on every machine; on the first two the gateway, and keepalived, which gives the first one the
+ * virtual address.
  *
  * @param nginx the program
  */

@@ -2,7 +2,10 @@ import type { AcknowledgedWrites } from '../../support/acknowledged-writes.js'
 
 const rows: { [column: string]: string | number }[] = []
 
-/** Notes the longest time without an acknowledgement of each kind since `begin`, and the errors that clients saw. */
+/**
+ * Notes the longest time without an acknowledgement of each kind since `begin`, and the errors that clients
+ * saw.
+ */
 export function pauseAround(
   what: string,
   begin: number,

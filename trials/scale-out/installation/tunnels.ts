@@ -12,8 +12,8 @@ export const tunnelPort = ({ name }: Machine, port: number): number =>
   port + 1000 * (machineNames.indexOf(name) + 1)
 
 /**
- * Tests speak neither TLS nor from another address than loopback, where browsers allow more: HAProxy takes them to each machine, with a
- * certificate as machines have, and to the gateway.
+ * Tests speak neither TLS nor from another address than loopback, where browsers allow more: HAProxy takes
+ * them to each machine, with a certificate as machines have, and to the gateway.
  */
 export function startTunnels(servers: Servers): void {
   const folder = servers.tlsOf('tests')

@@ -1,4 +1,7 @@
-/** Series by their name and labels, with values in promtool's notation: `0+2x60` is 0, 2, 4, up to 120, one a minute. */
+/**
+ * Series by their name and labels, with values in promtool's notation: `0+2x60` is 0, 2, 4, up to 120, one a
+ * minute.
+ */
 export type Series = Record<string, string>
 
 const serviceNames = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics', 'worker', 'console']

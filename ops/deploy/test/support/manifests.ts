@@ -98,7 +98,9 @@ export async function schemaErrors(manifests: Manifest[]): Promise<string[]> {
   return errors
 }
 
-/** Fields that the Kubernetes API does not know: TypeScript refuses them in a literal of the type of a kind. */
+/**
+ * Fields that the Kubernetes API does not know: TypeScript refuses them in a literal of the type of a kind.
+ */
 export function unknownFields(manifests: Manifest[]): string[] {
   const lines = manifests.map(
     (manifest, index) =>

@@ -8,7 +8,9 @@ const around = [
   /\b[\d.]+(?:e[+-]?\d+)?\b/g,
 ]
 
-/** The selectors of series in an expression of PromQL: `up{job="x"}` in `max_over_time(up{job="x"}[5m]) > 0`. */
+/**
+ * The selectors of series in an expression of PromQL: `up{job="x"}` in `max_over_time(up{job="x"}[5m]) > 0`.
+ */
 export function selectorsOf(expression: string): string[] {
   const strings: string[] = []
   const bare = expression.replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) => `"${strings.push(text) - 1}"`)

@@ -39,8 +39,9 @@ export const readRepositoryFile = (path: string) => readFileSync(join(repository
 export class MissingVariable extends Error {}
 
 /**
- * docker-compose.yml with its variables replaced as Compose does it: `${NAME:-default}`, `${NAME:?what to do}`,
- * and `$$` for a dollar sign. Compose replaces within values only, after reading the YAML.
+ * docker-compose.yml with its variables replaced as Compose does it: `${NAME:-default}`,
+ * `${NAME:?what to do}`, and `$$` for a dollar sign. Compose replaces within values only, after reading the
+ * YAML.
  */
 export function readCompose(variables: Record<string, string>, file = 'docker-compose.yml'): Compose {
   const source: unknown = parse(readRepositoryFile(file), { merge: true, logLevel: 'error' })

@@ -46,7 +46,10 @@ function variableOf(of: string, query: string): Expression[] {
   return name && label ? [{ of, figures: [{ name, labels: [label] }], grouping: [] }] : []
 }
 
-/** Figures under the names that Prometheus keeps, with their labels; a figure of what has not happened yet has no labels. */
+/**
+ * Figures under the names that Prometheus keeps, with their labels; a figure of what has not happened yet has
+ * no labels.
+ */
 export type Served = Map<string, Set<string>>
 
 export async function readFigures(ports: readonly number[]): Promise<Served> {
@@ -72,7 +75,10 @@ const endings: Record<string, string[]> = {
 /** Prometheus' own label of a target. */
 const ofTarget = 'instance'
 
-/** What an expression names that no service serves. Figures of the rules themselves and of exporters are not looked for. */
+/**
+ * What an expression names that no service serves. Figures of the rules themselves and of exporters are not
+ * looked for.
+ */
 export function problemsOf({ of, figures, grouping }: Expression, served: Served): string[] {
   if (figures.length === 0) return [`${of}: no figure`]
   const sought = figures.filter(({ name }) => !recorded.has(name))

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** A name server on loopback, at a free port unless one is given. It answers each name that `addresses` has with its IPv4 address, every other with NXDOMAIN. */
+/**
+ * A name server on loopback, at a free port unless one is given. It answers each name that `addresses` has
+ * with its IPv4 address, every other with NXDOMAIN.
+ */
 export async function startNameServer(addresses: Map<string, string>, port = 0) {
   const socket = createSocket('udp4')
   socket.on('message', (query, sender) =>

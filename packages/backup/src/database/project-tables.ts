@@ -3,7 +3,10 @@ import { administratorLevel } from '@switchyard/domain/access'
 /** How the rows of a project in a backup become rows of a new project. `r` is the row of the backup. */
 export interface ProjectTable {
   name: string
-  /** The columns that hold the id of another row, and the table of that row; `id` and `project_id` need not be named. */
+  /**
+   * The columns that hold the id of another row, and the table of that row; `id` and `project_id` need not be
+   * named.
+   */
   references?: Readonly<Record<string, string>>
   /** The columns that get something else than the backup has, and the SQL that says what. */
   values?: Readonly<Record<string, string>>
@@ -71,8 +74,9 @@ export const webhookWithLostSecret = `r.secret IS NOT NULL OR EXISTS (
   WHERE u.id IS NOT NULL AND NOT EXISTS (SELECT FROM pg_temp.known_keys k WHERE k.id = u.id))`
 
 /**
- * The tables of a project, each behind those that its foreign keys name. Tokens and rules about trusted CI jobs are left out: some
- * of them may have been revoked since. So is what lasts for moments or belongs to the repository of the old project.
+ * The tables of a project, each behind those that its foreign keys name. Tokens and rules about trusted CI
+ * jobs are left out: some of them may have been revoked since. So is what lasts for moments or belongs to the
+ * repository of the old project.
  */
 export const projectTables: readonly ProjectTable[] = [
   { name: 'project_members', references: { user_id: 'users' }, where: member },

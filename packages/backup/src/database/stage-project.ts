@@ -49,8 +49,8 @@ export async function stageProject(
 }
 
 /**
- * Copies the other rows of a project into temporary tables, and draws a new id for each of them. Each user of the backup gets the id of
- * the user who has this name here; the others get none.
+ * Copies the other rows of a project into temporary tables, and draws a new id for each of them. Each user of
+ * the backup gets the id of the user who has this name here; the others get none.
  */
 export async function stageRows(
   client: pg.Client,
@@ -70,7 +70,10 @@ export async function stageRows(
     if (tableIn(tables, name).columns.includes('id')) await drawIds(client, name)
 }
 
-/** Later rows get greater ids, as they had. A row that others name may be gone: a discussion outlives the comment that began it. */
+/**
+ * Later rows get greater ids, as they had. A row that others name may be gone: a discussion outlives the
+ * comment that began it.
+ */
 async function drawIds(client: pg.Client, table: string): Promise<void> {
   const named = projectTables.flatMap(({ name, references = {} }) =>
     Object.entries(references)

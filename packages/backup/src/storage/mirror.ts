@@ -18,8 +18,8 @@ const packing = {
   'pack.windowMemory': '128m',
 }
 
-// A fetch from a folder starts git's server without the settings of the fetch, so they are given here: the server does not check
-// the owner of the folder. It hides no reference.
+// A fetch from a folder starts git's server without the settings of the fetch, so they are given here: the
+// server does not check the owner of the folder. It hides no reference.
 const uploadPack = "git -c 'safe.directory=*' -c pack.threads=1 -c pack.windowMemory=128m upload-pack"
 
 const fetchFlags = [
@@ -41,8 +41,8 @@ const exists = (path: string) =>
   )
 
 /**
- * Copies the references below `from` of a source, with all objects that they need, to references below `to` of a repository. Both
- * are on this machine.
+ * Copies the references below `from` of a source, with all objects that they need, to references below `to`
+ * of a repository. Both are on this machine.
  */
 async function fetchReferences(
   repository: string,
@@ -73,8 +73,8 @@ async function hashReferences(repository: string, folder: string): Promise<strin
 }
 
 /**
- * Brings the mirror of a repository up to date. The references of each run are below a separate prefix, so the mirror
- * still has those of the former backup.
+ * Brings the mirror of a repository up to date. The references of each run are below a separate prefix, so
+ * the mirror still has those of the former backup.
  *
  * @param former the repository in the former backup
  * @returns null when there is no such repository (any more)
@@ -113,7 +113,8 @@ async function readHead(repository: string): Promise<string> {
 }
 
 /**
- * Removes the references of other runs, and joins references and packs into few files when there are new ones.
+ * Removes the references of other runs, and joins references and packs into few files when there are new
+ * ones.
  *
  * @param latestRun the run that has just ended
  */
@@ -144,8 +145,8 @@ export async function tidyMirror(
 }
 
 /**
- * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest says. Null when
- * nothing is.
+ * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest
+ * says. Null when nothing is.
  */
 export async function findMirrorDamage(
   folder: string,
@@ -173,7 +174,8 @@ async function checkObjects(repository: string, references: string): Promise<voi
 }
 
 /**
- * Creates a repository with the settings of a new project, and fills it from its mirror. It appears when it is complete.
+ * Creates a repository with the settings of a new project, and fills it from its mirror. It appears when it
+ * is complete.
  *
  * @throws Error when its references are not those of the backup
  */

@@ -8,12 +8,15 @@ const pollsMax = 4
 const patienceMs = 5000
 /** Time for the browser to reconnect a broken stream. */
 const returnMs = 10_000
-/** The server sends a `ping` every 15 seconds. A stream that is silent for longer is one whose other end is gone. */
+/**
+ * The server sends a `ping` every 15 seconds. A stream that is silent for longer is one whose other end is
+ * gone.
+ */
 const silenceMs = 30_000
 
 /**
- * Calls `show` with all messages that are on, newest first, now and whenever they change. It uses the event stream, or polling when the
- * stream does not work.
+ * Calls `show` with all messages that are on, newest first, now and whenever they change. It uses the event
+ * stream, or polling when the stream does not work.
  *
  * @param source `https://…/api/v4/broadcast_messages`
  * @param path path of the page, for messages that are shown on some pages only
@@ -66,7 +69,8 @@ export function follow(source: string, path: string, show: (messages: Message[])
     on('change', visible.put)
     on('end', ({ id }: Message) => visible.remove(id))
     stream.onerror = () => {
-      // State 2 (CLOSED): the server has refused the stream. Otherwise the browser reconnects, and each failure is an error event.
+      // State 2 (CLOSED): the server has refused the stream. Otherwise the browser reconnects, and each
+      // failure is an error event.
       if (stream?.readyState === 2) wait(0, poll)
       else if (!failing) wait(returnMs, poll)
       failing = true

@@ -27,9 +27,9 @@ const urgentThemes = ['red', 'light-red']
 const home = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : ''
 
 /**
- * `<switchyard-banner src="https://…/api/v4/broadcast_messages">` shows the active messages and follows their changes. The
- * attribute `path` is the path of the page (default: that of the current page, also after it has changed), `close-label` is the accessible name of the
- * close button.
+ * `<switchyard-banner src="https://…/api/v4/broadcast_messages">` shows the active messages and follows their
+ * changes. The attribute `path` is the path of the page (default: that of the current page, also after it has
+ * changed), `close-label` is the accessible name of the close button.
  */
 export class SwitchyardBanner extends HTMLElement {
   static readonly observedAttributes = ['src', 'path', 'close-label']
@@ -45,7 +45,8 @@ export class SwitchyardBanner extends HTMLElement {
     super()
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [sheet]
-    // Screen readers announce text that is added to an existing live region, but not always a region that is added with its text.
+    // Screen readers announce text that is added to an existing live region, but not always a region that is
+    // added with its text.
     const region = (role: string, className = '') => {
       const element = document.createElement('div')
       element.setAttribute('role', role)
@@ -93,7 +94,9 @@ export class SwitchyardBanner extends HTMLElement {
 
   #pagePath = (): string => this.getAttribute('path') ?? location.pathname
 
-  /** Changes only the boxes that differ, so that screen readers announce nothing twice and the focus is kept. */
+  /**
+   * Changes only the boxes that differ, so that screen readers announce nothing twice and the focus is kept.
+   */
   #update = (): void => {
     const shown = this.#messages.filter((message) => !isDismissed(this.#source, message))
     const ids = new Set(shown.map(({ id }) => id))
@@ -135,7 +138,10 @@ export class SwitchyardBanner extends HTMLElement {
 const regionOf = ({ broadcast_type, theme }: Message) =>
   broadcast_type === 'notification' ? 'notes' : urgentThemes.includes(theme) ? 'alert' : 'status'
 
-/** The URL of the messages: the given one, or that of the script without `banner.js`, or the default path of the server. */
+/**
+ * The URL of the messages: the given one, or that of the script without `banner.js`, or the default path of
+ * the server.
+ */
 function sourceOf(given: string): string {
   if (!given) return ''
   const url = new URL(given, location.href)

@@ -4,8 +4,9 @@ import type { Message } from './message.js'
 const lookMsMax = 1e9
 
 /**
- * The messages that are shown now. It calls `show` with all of them, newest first, whenever they change. By the clock of the server, a message is
- * shown up to its end and gone in the next millisecond, as the rule `isActive` of `packages/domain` says; also when nothing arrives any more.
+ * The messages that are shown now. It calls `show` with all of them, newest first, whenever they change. By
+ * the clock of the server, a message is shown up to its end and gone in the next millisecond, as the rule
+ * `isActive` of `packages/domain` says; also when nothing arrives any more.
  */
 export function createVisibleMessages(show: (messages: Message[]) => void) {
   let messages: Message[] = []

@@ -2,8 +2,8 @@
 const contrastMin = 4.5
 
 /**
- * The text colour for a background: the requested colour when it is readable, else black or white. Both colours are `#` and 3 or
- * 6 hex digits; any other text counts as black.
+ * The text colour for a background: the requested colour when it is readable, else black or white. Both
+ * colours are `#` and 3 or 6 hex digits; any other text counts as black.
  */
 export function readableColor(background: string, font: string): string {
   const contrast = (color: string) => contrastOfColors(background, color)

@@ -16,7 +16,10 @@ const span =
   (tag: 'strong' | 'em' | 'del') =>
   ([, text = '']: RegExpExecArray, depth: number): Piece[] => [{ tag, pieces: parseMarkdown(text, depth) }]
 
-/** Bare addresses, by GFM's rules, except that they end before full-width punctuation, which follows without a blank. */
+/**
+ * Bare addresses, by GFM's rules, except that they end before full-width punctuation, which follows without a
+ * blank.
+ */
 const bare: Markup[] = [
   {
     shape:
@@ -37,7 +40,8 @@ const markup = new Map<string, Markup[]>(
     '`': [{ shape: /`([^`\n]{1,500})`/y, read: ([, code = '']) => [{ tag: 'code', pieces: [code] }] }],
     '[': [
       {
-        // As in CommonMark, the parentheses in a target are balanced, unless it stands between angle brackets.
+        // As in CommonMark, the parentheses in a target are balanced, unless it stands between angle
+        // brackets.
         shape:
           /\[([^[\]\n]{1,500})\]\((?:<([^<>\n]{1,2000})>|((?:[^\s()<>]|\((?:[^\s()<>]|\([^\s()<>]{0,500}\)){0,500}\)){1,2000}))\)/y,
         read: ([all, label = '', bracketed, target], depth) =>
@@ -73,8 +77,8 @@ const markup = new Map<string, Markup[]>(
 const depthMax = 4
 
 /**
- * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`, bare addresses, line
- * breaks, and backslash escapes. Everything else, also HTML, is plain text.
+ * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`,
+ * bare addresses, line breaks, and backslash escapes. Everything else, also HTML, is plain text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
   const whole = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
@@ -113,7 +117,10 @@ function link(pieces: Piece[], target: string, all: string): Piece[] {
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]
 }
 
-/** Punctuation at the end of a bare address belongs to the sentence, and so does a parenthesis that does not open in it. */
+/**
+ * Punctuation at the end of a bare address belongs to the sentence, and so does a parenthesis that does not
+ * open in it.
+ */
 function bareLink(address: string): Piece[] {
   let { length } = address
   let unopened = address.split(')').length - address.split('(').length

@@ -61,7 +61,11 @@ export async function listTrustRules(
   if (!query) return []
   const { rows } = await pool.query<RuleRow>(query)
   return rows.map(({ audience, claims, projectId, scopes, tenants, userId, ...user }) => ({
-    ...{ audience, claims, projectId, scopes, tenants },
+    audience,
+    claims,
+    projectId,
+    scopes,
+    tenants,
     user: { id: userId, ...user },
   }))
 }

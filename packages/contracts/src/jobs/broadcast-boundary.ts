@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { type JobPayload, jobKeyPrefix, queueNames } from './queues.js'
 
 /**
- * Redis channel that every replica of admin-broadcast subscribes to: broadcast messages have changed, or the instant has come
- * at which one appears or disappears. A lost notice delays a replica by about a second, because replicas also poll the table.
+ * Redis channel that every replica of admin-broadcast subscribes to: broadcast messages have changed, or the
+ * instant has come at which one appears or disappears. A lost notice delays a replica by about a second,
+ * because replicas also poll the table.
  */
 export const broadcastChannel = `${jobKeyPrefix}:broadcast-messages`
 
@@ -19,8 +20,9 @@ export const broadcastHorizonMs = 86_400_000
 const leadMs = 300
 
 /**
- * The job that sends the notice of an instant, as the arguments of BullMQ's `queue.add`. Adding it several times for one
- * instant makes one job. For an instant at which no message appears or disappears any more, the job has no effect.
+ * The job that sends the notice of an instant, as the arguments of BullMQ's `queue.add`. Adding it several
+ * times for one instant makes one job. For an instant at which no message appears or disappears any more, the
+ * job has no effect.
  */
 export function broadcastBoundaryJob(at: Date, now: Date) {
   const data: JobPayload<'broadcast-turn'> = { at: at.getTime() }

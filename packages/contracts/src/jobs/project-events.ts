@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Redis channel of events in projects. Subscribers get them at once, and nothing is kept: a program that must not miss an
- * event uses a webhook.
+ * Redis channel of events in projects. Subscribers get them at once, and nothing is kept: a program that must
+ * not miss an event uses a webhook.
  */
 export const projectEventsChannel = 'switchyard:project-events'
 
@@ -19,7 +19,9 @@ export const projectNotice = z.discriminatedUnion('event', [
     before: z.string(),
     /** Commit after, or the object of an annotated tag; forty zeros for a deleted reference. */
     after: z.string(),
-    /** The commit that the reference leads to; null for a deleted reference, and for a tag of something else. */
+    /**
+     * The commit that the reference leads to; null for a deleted reference, and for a tag of something else.
+     */
     checkout_sha: z.string().nullable().default(null),
     /** Text of an annotated tag, at most its first 10,000 characters; else null. */
     message: z.string().nullable().default(null),

@@ -4,7 +4,9 @@ import { deflateRaw, inflateRaw } from 'node:zlib'
 const deflate = promisify(deflateRaw)
 const inflate = promisify(inflateRaw)
 
-/** Lists of packed samples in Redis, the latest first: every ten seconds for an hour, every minute for a day. */
+/**
+ * Lists of packed samples in Redis, the latest first: every ten seconds for an hour, every minute for a day.
+ */
 export const queueHistoryKeys = { 10: '{jq}:history:10s', 60: '{jq}:history:1m' } as const
 
 /** Metrics of a queue, or of a whole source, at one moment; null where a metric is not known. */

@@ -13,8 +13,9 @@ export const repositoryHousekeepingQueue = (storage: string): string =>
 export const furtherHousekeepingQueue = /^repository-housekeeping-[a-z0-9][a-z0-9-]{0,62}$/
 
 /**
- * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Jobs that are added for
- * one project before its run become one run; jobs that are added during the run become one further run.
+ * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Jobs that are
+ * added for one project before its run become one run; jobs that are added during the run become one further
+ * run.
  *
  * @example await queue.add(job.name, job.data, job.options)
  */

@@ -48,7 +48,8 @@ const redisAccess: Record<RedisService, RedisAccess> = {
     keys: [queueKeys(queueNames.broadcastBoundary), limitKeys('admin-broadcast')],
     channels: [broadcastChannel],
   },
-  // It retries and removes failed jobs, keeps a history, and may report on the queues of other programs in this Redis.
+  // It retries and removes failed jobs, keeps a history, and may report on the queues of other programs in
+  // this Redis.
   'jobqueue-metrics': {
     keys: [`${jobKeyPrefix}:*`, '{jq}:history:*', limitKeys('jobqueue-metrics')],
     readKeys: ['*'],
@@ -65,8 +66,8 @@ const redisAccess: Record<RedisService, RedisAccess> = {
 }
 
 /**
- * Commands that every service may use on its keys. Scripts, such as those of BullMQ, run with the rights of the user, so they
- * reach no other keys. ioredis sends INFO when it connects.
+ * Commands that every service may use on its keys. Scripts, such as those of BullMQ, run with the rights of
+ * the user, so they reach no other keys. ioredis sends INFO when it connects.
  */
 const commands = [
   '-@all',

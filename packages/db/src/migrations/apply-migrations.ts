@@ -37,11 +37,11 @@ export interface ApplyOptions {
 }
 
 /**
- * Applies the pending migrations of this version to the database at `url` and records them in `_prisma_migrations` as
- * `prisma migrate deploy` does. Simultaneous runs wait for each other.
+ * Applies the pending migrations of this version to the database at `url` and records them in
+ * `_prisma_migrations` as `prisma migrate deploy` does. Simultaneous runs wait for each other.
  *
- * @throws Error when the database does not answer, refuses a migration or gives no lock. The next run goes on where this one
- *   stopped
+ * @throws Error when the database does not answer, refuses a migration or gives no lock. The next run goes on
+ *   where this one stopped
  */
 export async function applyMigrations(url: string, options: ApplyOptions = {}): Promise<AppliedMigrations> {
   const { lockTimeoutMs = 2000, attempts = 30, retryAfterMs = 5000, onRetry } = options
@@ -93,8 +93,8 @@ async function applyPending(
 }
 
 /**
- * Lets migrations run again that failed or were cut off. A migration is one transaction, which left no change, or builds one
- * index CONCURRENTLY, which may be there unfinished.
+ * Lets migrations run again that failed or were cut off. A migration is one transaction, which left no
+ * change, or builds one index CONCURRENTLY, which may be there unfinished.
  */
 async function reopenFailed(
   client: pg.Client,

@@ -38,7 +38,10 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>
 
-/** The passwords of the services' roles; null when none is set. Then all services log in as the user of DATABASE_URL. */
+/**
+ * The passwords of the services' roles; null when none is set. Then all services log in as the user of
+ * DATABASE_URL.
+ */
 export function rolePasswordsOf(config: Config): RolePasswords | null {
   const { DATABASE_URL: _url, MIGRATION_LOCK_TIMEOUT_MS: _timeout, ...rest } = config
   const secrets: Record<string, Secret | undefined> = rest

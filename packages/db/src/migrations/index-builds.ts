@@ -23,8 +23,8 @@ interface MissingIndex {
 }
 
 /**
- * Builds, CONCURRENTLY, what is missing of the indexes that migrations have created ON ONLY a partitioned table: PostgreSQL
- * cannot do that by one statement.
+ * Builds, CONCURRENTLY, what is missing of the indexes that migrations have created ON ONLY a partitioned
+ * table: PostgreSQL cannot do that by one statement.
  */
 export async function completePartitionedIndexes(client: pg.Client, lockTimeoutMs: number): Promise<void> {
   const { rows } = await client.query<MissingIndex>(

@@ -1,6 +1,6 @@
-// One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the passwords are set
-// (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With --wait, it changes nothing and ends
-// when another such process has applied the migrations.
+// One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the
+// passwords are set (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With
+// --wait, it changes nothing and ends when another such process has applied the migrations.
 import { parseArgs } from 'node:util'
 import { commandLineProblem, loadConfig } from '@switchyard/config'
 import { applyMonitoringRole, applyRoles, databaseServices, monitoringRole } from '../roles/index.js'

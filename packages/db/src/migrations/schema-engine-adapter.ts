@@ -98,7 +98,9 @@ const toAdapterError = ({ code = '', severity = '', message, detail, column, hin
     hint,
   })
 
-/** Prisma's adapter refuses results with columns of the type "char", which the catalogue of PostgreSQL uses. */
+/**
+ * Prisma's adapter refuses results with columns of the type "char", which the catalogue of PostgreSQL uses.
+ */
 const isUnsupportedChar = (error: unknown): boolean =>
   error instanceof DriverAdapterError &&
   error.cause.kind === 'UnsupportedNativeDataType' &&

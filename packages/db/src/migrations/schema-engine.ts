@@ -30,8 +30,8 @@ interface WasmGlue {
 let wasmLoaded: Promise<void> | undefined
 
 /**
- * Runs `work` with Prisma's schema engine on the database at `url`, over one connection. The engine is the WebAssembly build
- * of an npm package, so nothing is downloaded.
+ * Runs `work` with Prisma's schema engine on the database at `url`, over one connection. The engine is the
+ * WebAssembly build of an npm package, so nothing is downloaded.
  *
  * @param lockTimeoutMs how long a statement of a migration waits for a lock. 0: without end
  */

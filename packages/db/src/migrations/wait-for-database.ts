@@ -8,8 +8,8 @@ const connectTimeoutMs = 3000
 /**
  * Resolves when the database at `url` accepts connections.
  *
- * @throws Error at once for a permanent failure (wrong password, no such database), and after the timeout for the last
- *   temporary failure
+ * @throws Error at once for a permanent failure (wrong password, no such database), and after the timeout for
+ *   the last temporary failure
  */
 export async function waitForDatabase(url: string, timeoutMs: number): Promise<void> {
   try {

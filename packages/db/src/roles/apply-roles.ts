@@ -26,8 +26,9 @@ const privileges: Record<Access, string> = {
 const duplicates = new Set(['42710', '23505'])
 
 /**
- * Creates a role for each service or changes its password, and grants exactly the rights of `tableAccess`. The schema must be
- * up to date. The function may run again, also while services run and in several processes at once.
+ * Creates a role for each service or changes its password, and grants exactly the rights of `tableAccess`.
+ * The schema must be up to date. The function may run again, also while services run and in several processes
+ * at once.
  *
  * @param url the database, with a role that owns the schema and may create roles
  * @param passwords consist of ASCII letters, digits, `-` and `_`
@@ -40,7 +41,8 @@ export async function applyRoles(url: string, passwords: RolePasswords): Promise
 }
 
 /**
- * Creates the role of an exporter of figures or changes its password. The role reads the statistics of the server and no table.
+ * Creates the role of an exporter of figures or changes its password. The role reads the statistics of the
+ * server and no table.
  *
  * @param url the database, with a superuser, or a role that may grant `pg_monitor`
  */
@@ -67,7 +69,8 @@ async function ensureRole(client: pg.Client, role: string, password: string): Pr
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
   if (rowCount === 0) {
     await client.query(`CREATE ROLE ${role}`).catch((error: { code?: string }) => {
-      // Roles belong to the whole server, and the setup of another database may create the role at the same time.
+      // Roles belong to the whole server, and the setup of another database may create the role at the same
+      // time.
       if (!duplicates.has(error.code ?? '')) throw error
     })
   }
@@ -75,7 +78,8 @@ async function ensureRole(client: pg.Client, role: string, password: string): Pr
     'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = $1',
     [role],
   )
-  // An owner that is no superuser may not even name the rights that it lacks, so only those are named that are taken back.
+  // An owner that is no superuser may not even name the rights that it lacks, so only those are named that
+  // are taken back.
   const taken = Object.entries(rows[0] ?? {}).flatMap(([column, has]) =>
     has ? [`NO${column.slice('rol'.length)}`] : [],
   )
@@ -118,7 +122,8 @@ function tableGrants(table: string, role: string, access: Access, sequences: str
   return [
     `GRANT ${privileges[access]} ON ${table} TO ${role}`,
     ...(lock ? [`GRANT UPDATE (${lock}) ON ${table} TO ${role}`] : []),
-    // Readers of the saga event log read the last value of a sequence. Without this right they would get null, not an error.
+    // Readers of the saga event log read the last value of a sequence. Without this right they would get
+    // null, not an error.
     ...sequences.map((sequence) => `GRANT ${adds ? 'USAGE, SELECT' : 'SELECT'} ON ${sequence} TO ${role}`),
   ]
 }
@@ -136,8 +141,8 @@ async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>>
 const iterations = 4096
 
 /**
- * The verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent instead of the password, which
- * PostgreSQL could write to its log.
+ * The verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent instead of the
+ * password, which PostgreSQL could write to its log.
  *
  * @param password consists of ASCII characters
  */
@@ -152,7 +157,10 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${iterations}:${saltText}$${storedText}:${serverText}`
 }
 
-/** A password for each role, derived from one secret. A password reveals neither another password nor the secret. */
+/**
+ * A password for each role, derived from one secret. A password reveals neither another password nor the
+ * secret.
+ */
 export const derivePasswords = (secret: string): RolePasswords =>
   Object.fromEntries(
     databaseServices.map((service) => [

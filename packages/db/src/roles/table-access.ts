@@ -10,8 +10,8 @@ export const databaseServices = [
 export type DatabaseService = (typeof databaseServices)[number]
 
 /**
- * The rights of a service on the rows of a table. `write`: read, add, change and delete; `append`: read and add; `purge`: read
- * and delete; `append-and-purge`: read, add and delete; `read`: read.
+ * The rights of a service on the rows of a table. `write`: read, add, change and delete; `append`: read and
+ * add; `purge`: read and delete; `append-and-purge`: read, add and delete; `read`: read.
  */
 export type Access = 'write' | 'append' | 'purge' | 'append-and-purge' | 'read'
 
@@ -22,7 +22,10 @@ const everyService = Object.fromEntries(databaseServices.map((service) => [servi
 const ofSagas = { 'saga-reporter': 'write', worker: 'purge' } as const
 const ofWebhooks = { 'git-api': 'write', 'saga-reporter': 'write', worker: 'write' } as const
 
-/** Rights by table and service; a service that is not listed has none. A test compares them with schema.prisma. */
+/**
+ * Rights by table and service; a service that is not listed has none. A test compares them with
+ * schema.prisma.
+ */
 export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>>> = {
   // Every service looks up the token of a session, the user of a token, and the creator of a project token.
   users: { ...everyService, 'git-api': 'write' },
@@ -105,8 +108,8 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
 }
 
 /**
- * Tables whose rows a purging service locks before it deletes them, with the column that it may update: PostgreSQL requires
- * a right to update for a row lock.
+ * Tables whose rows a purging service locks before it deletes them, with the column that it may update:
+ * PostgreSQL requires a right to update for a row lock.
  */
 export const lockedWhenPurged: Record<string, string> = { sagas: 'tenant', saga_activities: 'tenant' }
 

@@ -97,7 +97,9 @@ export const final = <Stored extends object>(stored: Stored): Stored & { isFinal
   isFinal: true,
 })
 
-/** Words without special characters. An array of arrays would lose its inner bounds, so each list is a text. */
+/**
+ * Words without special characters. An array of arrays would lose its inner bounds, so each list is a text.
+ */
 export const words = (name: string) => ({
   name,
   type: 'text',

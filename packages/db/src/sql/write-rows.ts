@@ -6,7 +6,9 @@ export interface Column<Item> {
   type: string
   /** The value in the form that node-postgres takes; null becomes NULL. */
   get: (item: Item) => unknown
-  /** SQL that makes the column's value of the parameter's element `given.<name>`. Missing: the element itself. */
+  /**
+   * SQL that makes the column's value of the parameter's element `given.<name>`. Missing: the element itself.
+   */
   expression?: string
 }
 
@@ -85,6 +87,9 @@ function write<Item>(
   }
 }
 
-/** PostgreSQL fills the rows of `unnest` up with NULL where an array is missing; most columns of an item have no value. */
+/**
+ * PostgreSQL fills the rows of `unnest` up with NULL where an array is missing; most columns of an item have
+ * no value.
+ */
 const valuesOrNull = (values: unknown[]): unknown[] | null =>
   values.every((value) => value === null || value === undefined) ? null : values

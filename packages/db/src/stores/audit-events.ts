@@ -62,7 +62,11 @@ export async function recordAuditEvents(
        event_name, entity_type, entity_id, details)
      SELECT $1, $2, $3, $4, $5, given.* FROM unnest($6::text[], $7::text[], $8::text[], $9::jsonb[]) AS given`,
     [
-      ...[authorId, authorName, tokenId, requestId, ipAddress],
+      authorId,
+      authorName,
+      tokenId,
+      requestId,
+      ipAddress,
       changes.map(({ eventName }) => eventName),
       changes.map(({ entityType }) => entityType),
       changes.map(({ entityId }) => String(entityId)),
@@ -85,7 +89,10 @@ export interface AuditFilter {
   entityId?: string | undefined
   authorId?: number | undefined
   eventName?: string | undefined
-  /** Part of the event's name, the entity's type or id, or the author's name, in any case; at least three characters. */
+  /**
+   * Part of the event's name, the entity's type or id, or the author's name, in any case; at least three
+   * characters.
+   */
   search?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
@@ -108,7 +115,8 @@ export async function listAuditEvents(
 }
 
 /**
- * The newest entries that match, before the entry with an id, so that new entries do not move those of the next page.
+ * The newest entries that match, before the entry with an id, so that new entries do not move those of the
+ * next page.
  *
  * @param before undefined: the newest of all
  */
@@ -157,7 +165,10 @@ export const findAuditEvent = (
   { tenants }: Pick<AuditFilter, 'tenants'>,
 ): Promise<AuditEvent | null> => prisma.auditEvent.findFirst({ where: { id, ...conditionOf({ tenants }) } })
 
-/** An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the author. */
+/**
+ * An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the
+ * author.
+ */
 export const auditEntryOf = (event: AuditEvent) => ({
   id: Number(event.id),
   author_id: event.authorId,

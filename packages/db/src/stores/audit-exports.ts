@@ -20,7 +20,9 @@ export const checkAuditExport = (
     update: { checkedAt },
   })
 
-/** The last id up to which no further entry appears. Null: a transaction that writes entries takes too long. */
+/**
+ * The last id up to which no further entry appears. Null: a transaction that writes entries takes too long.
+ */
 export const findAuditHorizon = sequenceHorizon('audit_events_id_seq', 'audit-log').find
 
 /** The oldest entries of a range of ids. */
@@ -30,7 +32,11 @@ export const listAuditEventsAfter = (
 ): Promise<AuditEvent[]> =>
   prisma.auditEvent.findMany({ where: { id: { gt: after, lte: upTo } }, orderBy: { id: 'asc' }, take })
 
-/** Stores how far a destination has the log. The position never goes back. @param entries whether it has just got entries */
+/**
+ * Stores how far a destination has the log. The position never goes back.
+ *
+ * @param entries whether it has just got entries
+ */
 export async function advanceAuditExport(
   { pool }: Pooled,
   destination: string,

@@ -35,8 +35,8 @@ const unfinished = {
 }
 
 /**
- * Messages whose end is not before `now`, newest first. Services ask for them at their start, also those that nobody calls. The first
- * query of Prisma would take each of them 50 MB.
+ * Messages whose end is not before `now`, newest first. Services ask for them at their start, also those that
+ * nobody calls. The first query of Prisma would take each of them 50 MB.
  */
 export async function listUnfinishedBroadcastMessages(
   { pool }: Pooled,
@@ -64,8 +64,8 @@ export async function createBroadcastMessage(
 }
 
 /**
- * Updates a message. Equal values are no change and do not set `updatedAt`, so users who dismissed the message do not see it
- * again.
+ * Updates a message. Equal values are no change and do not set `updatedAt`, so users who dismissed the
+ * message do not see it again.
  *
  * @throws DomainError not-found
  */

@@ -4,8 +4,8 @@ import type { LfsLock } from '../generated/client.js'
 import { lockProjectRow } from '../sql/locks.js'
 
 /**
- * Notes that the project has these objects, and what they take, as far as that is not noted already. Released objects are counted
- * again.
+ * Notes that the project has these objects, and what they take, as far as that is not noted already. Released
+ * objects are counted again.
  */
 export async function recordLfsObjects(
   { prisma }: DatabaseOrTransaction,
@@ -28,8 +28,8 @@ export async function recordLfsObjects(
 }
 
 /**
- * Frees what objects take of the quota, when no package or comment has them any more. Housekeeping removes them, or counts them
- * again where a pointer of Git LFS names them.
+ * Frees what objects take of the quota, when no package or comment has them any more. Housekeeping removes
+ * them, or counts them again where a pointer of Git LFS names them.
  */
 export async function releaseLfsObjects(
   { prisma }: DatabaseOrTransaction,
@@ -37,7 +37,8 @@ export async function releaseLfsObjects(
   oids: readonly string[],
 ): Promise<void> {
   const given = [...oids]
-  // A transaction that adds a file with such an object locks the row, too, so that the next statement sees the file.
+  // A transaction that adds a file with such an object locks the row, too, so that the next statement sees
+  // the file.
   await prisma.$queryRaw`SELECT FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${given}) ORDER BY oid FOR UPDATE`
   await prisma.$executeRaw`WITH released AS (
     UPDATE lfs_objects o SET released_at = now()
@@ -115,8 +116,8 @@ export type LfsLockWithOwner = LfsLock & { owner: { username: string } }
 const include = { owner: { select: { username: true } } } as const
 
 /**
- * The number of locks of a project. Locks the project's row until the transaction ends, so that two transactions cannot add
- * locks at the same time.
+ * The number of locks of a project. Locks the project's row until the transaction ends, so that two
+ * transactions cannot add locks at the same time.
  */
 export async function lockAndCountLfsLocks(
   transaction: DatabaseOrTransaction,

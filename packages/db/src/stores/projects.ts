@@ -51,7 +51,8 @@ const byPath = { name: 'project-for-user-by-path', text: select('p.path_key = $1
 const idMax = 2_147_483_647
 
 /**
- * A project and one user's membership in it, read with one prepared statement, because every request for a project needs it.
+ * A project and one user's membership in it, read with one prepared statement, because every request for a
+ * project needs it.
  *
  * @param reference numeric id, or full path in upper or lower case
  * @param userId null for an anonymous caller
@@ -76,7 +77,11 @@ export async function findProjectForUser(
 const storageById = { name: 'storage-by-id', text: 'SELECT storage FROM projects WHERE id = $1' }
 const storageByPath = { name: 'storage-by-path', text: 'SELECT storage FROM projects WHERE path_key = $1' }
 
-/** The storage that holds the repository of a project; null when there is no such project. @param reference as above */
+/**
+ * The storage that holds the repository of a project; null when there is no such project.
+ *
+ * @param reference as above
+ */
 export async function findProjectStorage({ pool }: Pooled, reference: string): Promise<string | null> {
   const lookup = lookupOf(reference, { byId: storageById, byPath: storageByPath })
   if (!lookup) return null
@@ -134,8 +139,8 @@ export type SettingChanges = Record<string, string | number | boolean | null>
 export type ProjectWithOwner = Project & { owner: User }
 
 /**
- * Adds a project in the namespace of its owner and makes the owner its first member. Call it in a transaction. Fails with a
- * unique violation when the path is taken; see `violatedUniqueIndex`.
+ * Adds a project in the namespace of its owner and makes the owner its first member. Call it in a
+ * transaction. Fails with a unique violation when the path is taken; see `violatedUniqueIndex`.
  */
 export async function createProject(
   { prisma }: DatabaseOrTransaction,
@@ -200,7 +205,9 @@ export async function updateProject(
   return project ?? null
 }
 
-/** The settings with the changes. Locks the project, so that two changes of different settings are both kept. */
+/**
+ * The settings with the changes. Locks the project, so that two changes of different settings are both kept.
+ */
 async function changedSettings(prisma: Prisma.TransactionClient, id: number, changes: SettingChanges) {
   const [row] = await prisma.$queryRaw<{ settings: SettingChanges }[]>`SELECT settings FROM projects
     WHERE id = ${id} FOR NO KEY UPDATE`
@@ -210,7 +217,10 @@ async function changedSettings(prisma: Prisma.TransactionClient, id: number, cha
 const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.InputJsonObject =>
   Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null))
 
-/** The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction ends. */
+/**
+ * The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction
+ * ends.
+ */
 async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
   const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
     WHERE id = ${ownerId} FOR SHARE`
@@ -312,7 +322,10 @@ export async function listProjects(
   return { projects, total }
 }
 
-/** Best match first: projects of this name, names that begin with the text, names that contain it, all other projects. */
+/**
+ * Best match first: projects of this name, names that begin with the text, names that contain it, all other
+ * projects.
+ */
 function similarGroups(search: string): Prisma.ProjectWhereInput[] {
   const text = likeText(search)
   const inName = (match: Prisma.StringFilter) => {

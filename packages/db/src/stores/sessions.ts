@@ -9,13 +9,17 @@ export interface NewSession {
   idleMs: number
   /** The session ends then at the latest. */
   expiresAt: Date
-  /** The provider of single sign-on by which it begins, and its session there. Unset: it begins with a token. */
+  /**
+   * The provider of single sign-on by which it begins, and its session there. Unset: it begins with a token.
+   */
   signIn?: { provider: string; providerSessionId: string | null }
 }
 
 const sessionsPerTokenMax = 100
 
-/** Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}. */
+/**
+ * Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}.
+ */
 export async function createSession(
   { prisma }: DatabaseOrTransaction,
   { tokenId, secretHash, idleMs, expiresAt, signIn }: NewSession,
@@ -44,7 +48,8 @@ export async function deleteSessionsOfUsers(
 }
 
 /**
- * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or without its row.
+ * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or
+ * without its row.
  *
  * @returns number of deleted sessions
  */
@@ -55,7 +60,10 @@ export async function deleteDeadSessions({ prisma }: DatabaseOrTransaction, now:
   return count
 }
 
-/** Stores the time at which a session was used, at most once a minute, and lets it go on for `idleMs` from then. */
+/**
+ * Stores the time at which a session was used, at most once a minute, and lets it go on for `idleMs` from
+ * then.
+ */
 export async function recordSessionUse({ pool }: Pooled, id: number, idleMs: number): Promise<void> {
   await pool.query({
     name: 'record-session-use',

@@ -82,8 +82,9 @@ export async function findRepositoryBytes({ pool }: Pooled, projectId: number): 
 }
 
 /**
- * Notes what a project takes, after its repository was counted. What was added during the count stays added, because nobody
- * knows whether the count saw it; the next count corrects that. Of several first counts, the first that ends counts.
+ * Notes what a project takes, after its repository was counted. What was added during the count stays added,
+ * because nobody knows whether the count saw it; the next count corrects that. Of several first counts, the
+ * first that ends counts.
  *
  * @param notedBefore what was noted before the count
  */

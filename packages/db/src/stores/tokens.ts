@@ -64,7 +64,10 @@ export async function findProjectToken(
   return token && withLevel(token)
 }
 
-/** One page of a project's unrevoked tokens, but for those of CI jobs, newest first, and the number of all of them. */
+/**
+ * One page of a project's unrevoked tokens, but for those of CI jobs, newest first, and the number of all of
+ * them.
+ */
 export async function listProjectTokens(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -115,7 +118,8 @@ export async function revokeToken({ prisma }: DatabaseOrTransaction, id: number)
 }
 
 /**
- * Deletes tokens that expired or were revoked before an instant. Such a token is refused with or without its row.
+ * Deletes tokens that expired or were revoked before an instant. Such a token is refused with or without its
+ * row.
  *
  * @returns number of deleted tokens
  */

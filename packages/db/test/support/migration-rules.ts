@@ -13,8 +13,8 @@ import {
 const contract = /^-- contract: nothing has (?:read|used) \S.* since \d+\.\d+\.\d+$/m
 
 /**
- * What a migration does that breaks the release before, which runs meanwhile, or that locks a table for long. Tables that the
- * migration creates are free to change.
+ * What a migration does that breaks the release before, which runs meanwhile, or that locks a table for long.
+ * Tables that the migration creates are free to change.
  */
 export async function problemsOf(sql: string): Promise<string[]> {
   const { stmts = [] }: ParseResult = await parse(sql)
@@ -113,7 +113,8 @@ function addedColumn({ typeName, constraints = [] }: ColumnDef): Finding[] {
   const type = typeName?.names?.at(-1)
   if (type && 'String' in type && serials.has(type.String.sval ?? ''))
     return problem('serial fills every row')
-  // A function may give each row another value, so PostgreSQL writes the table anew. Constants and CURRENT_TIMESTAMP do not.
+  // A function may give each row another value, so PostgreSQL writes the table anew. Constants and
+  // CURRENT_TIMESTAMP do not.
   const isComputed = JSON.stringify(given).includes('"FuncCall"')
   if (isComputed || types.includes('CONSTR_GENERATED') || types.includes('CONSTR_IDENTITY'))
     return problem('the default fills every row: add the column without it')

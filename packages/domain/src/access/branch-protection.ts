@@ -4,8 +4,8 @@ import { accessLevels } from './project-roles.js'
 /** Longest name or pattern of a protection, in characters. */
 export const protectionNameLengthMax = 255
 /**
- * A project has no more protections of branches, and no more protections of tags, than this, because each reference of a push
- * is compared with all of them.
+ * A project has no more protections of branches, and no more protections of tags, than this, because each
+ * reference of a push is compared with all of them.
  */
 export const protectionsPerProjectMax = 500
 
@@ -29,8 +29,8 @@ export function compileProtections<Protection extends { name: string }>(
 }
 
 /**
- * Whether a user with this access level may push to a branch. Every developer may push to an unprotected branch. When several
- * protections match a branch, one that allows the push is enough.
+ * Whether a user with this access level may push to a branch. Every developer may push to an unprotected
+ * branch. When several protections match a branch, one that allows the push is enough.
  */
 export const canPush = (branch: string, level: number, protections: readonly BranchProtection[]): boolean =>
   coveredAllowsPush(level, compileProtections(protections)(branch))
@@ -51,8 +51,8 @@ export const coveredAllowsForce = (covering: readonly BranchProtection[]): boole
   covering.every(({ allowForcePush }) => allowForcePush)
 
 /**
- * Whether a user with this access level may delete a branch other than the default branch: developers may delete unprotected
- * branches, maintainers also protected ones.
+ * Whether a user with this access level may delete a branch other than the default branch: developers may
+ * delete unprotected branches, maintainers also protected ones.
  *
  * @param covering the protections that cover the branch
  */

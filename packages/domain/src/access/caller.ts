@@ -31,7 +31,10 @@ export interface CallerToken {
   job?: JobIdentity
 }
 
-/** What counts as one token wherever the uses of tokens are counted: the CI jobs of one rule and subject count together. */
+/**
+ * What counts as one token wherever the uses of tokens are counted: the CI jobs of one rule and subject count
+ * together.
+ */
 export const countedToken = ({ user, token }: Caller): string =>
   token.job ? `job ${user.id} ${token.job.subject}` : `token ${token.id}`
 

@@ -6,7 +6,10 @@ export const identityTokenCharsMax = 8192
 export const identityLifetimeSecondsMax = 3600
 /** Between the clocks of the issuer and of this machine. */
 export const clockToleranceSeconds = 60
-/** Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be taken. */
+/**
+ * Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be
+ * taken.
+ */
 export const publicKeyAlgorithms = [
   'RS256',
   'RS384',
@@ -28,7 +31,10 @@ export interface IdentityTokenProblem {
   text: string
 }
 
-/** Why an identity token is not valid, as far as that shows without the keys of its issuer; null when it does not show. */
+/**
+ * Why an identity token is not valid, as far as that shows without the keys of its issuer; null when it does
+ * not show.
+ */
 export function identityTokenProblem(
   { alg }: Claims,
   claims: Claims,

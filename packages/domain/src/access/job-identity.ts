@@ -23,7 +23,10 @@ export interface JobIdentity {
 const patternsMax = 10
 const patternCharsMax = 255
 
-/** Claims that say whose job it is, one of which a rule has to name: everybody has jobs at the issuers of public forges. */
+/**
+ * Claims that say whose job it is, one of which a rule has to name: everybody has jobs at the issuers of
+ * public forges.
+ */
 const identifyingClaims = ['sub', 'repository', 'repository_id', 'project_path', 'project_id']
 
 const namePattern = /^[\w.:/-]{1,64}$/
@@ -80,7 +83,10 @@ export function jobIdentityOf(claims: Claims): JobIdentity {
 const urlCharsMax = 1024
 const github = 'https://token.actions.githubusercontent.com'
 
-/** The page of the run, which the claims of GitHub, of GitLab and of Jenkins name in parts; null when there is none to follow. */
+/**
+ * The page of the run, which the claims of GitHub, of GitLab and of Jenkins name in parts; null when there is
+ * none to follow.
+ */
 function pageOf(claims: Claims): string | null {
   const part = (name: string) => {
     const text = claimText(claims, name)

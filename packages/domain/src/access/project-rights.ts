@@ -9,8 +9,8 @@ const anyone = 'anyone'
 type Lowest = number | typeof anyone
 
 /**
- * The role matrix: the lowest access level for each right in a project, by the project's visibility. Every signed-in user is
- * a guest of internal and public projects.
+ * The role matrix: the lowest access level for each right in a project, by the project's visibility. Every
+ * signed-in user is a guest of internal and public projects.
  */
 export const projectRights = {
   /** See the project. Without this right, the answer is that there is no such project. */
@@ -36,8 +36,8 @@ export const projectRights = {
 export type ProjectRight = keyof typeof projectRights
 
 /**
- * The decision of the matrix. `unauthenticated`: the caller must sign in first; `hidden`: the caller must not learn that the
- * project exists; `forbidden`: the role is too low.
+ * The decision of the matrix. `unauthenticated`: the caller must sign in first; `hidden`: the caller must not
+ * learn that the project exists; `forbidden`: the role is too low.
  */
 export type ProjectDecision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden'
 

@@ -17,8 +17,8 @@ export interface ProjectAccess {
 }
 
 /**
- * The access level of a caller in a project: 0 without access, 50 for its owner and for administrators. Every signed-in user
- * is at least a guest of internal and public projects.
+ * The access level of a caller in a project: 0 without access, 50 for its owner and for administrators. Every
+ * signed-in user is at least a guest of internal and public projects.
  *
  * @param memberLevel the access level of the membership row, null without one
  */

@@ -23,8 +23,8 @@ export interface LevelChange {
 }
 
 /**
- * The levels of a protection after changes, each level once; or the index of a change that names no level, or none of the
- * current ones.
+ * The levels of a protection after changes, each level once; or the index of a change that names no level, or
+ * none of the current ones.
  */
 export function changeLevels(
   protectionId: number,

@@ -29,8 +29,8 @@ export interface PushRights {
 }
 
 /**
- * The decision about a reference. `refused`: with the reason for the user; `fast-forward`: allowed when the new commit contains
- * the old one, otherwise refused with the reason.
+ * The decision about a reference. `refused`: with the reason for the user; `fast-forward`: allowed when the
+ * new commit contains the old one, otherwise refused with the reason.
  */
 export type PushVerdict =
   | { outcome: 'allowed' }
@@ -50,8 +50,9 @@ export const zeroId = '0'.repeat(40)
 export const isZeroId = (id: string): boolean => /^0+$/.test(id)
 
 /**
- * Compiles the rules for pushes. Developers may push branches and tags, as far as protections allow. Maintainers may also push
- * notes. All other references belong to the server: maintainers may delete them, and nobody may create or move them.
+ * Compiles the rules for pushes. Developers may push branches and tags, as far as protections allow.
+ * Maintainers may also push notes. All other references belong to the server: maintainers may delete them,
+ * and nobody may create or move them.
  */
 export function compilePushRules({
   level,

@@ -23,8 +23,8 @@ export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]
 }
 
 /**
- * Refuses a project token for an operation outside of projects: the maintainer of a project can create project tokens with
- * any name and role.
+ * Refuses a project token for an operation outside of projects: the maintainer of a project can create
+ * project tokens with any name and role.
  *
  * @throws DomainError forbidden
  */
@@ -34,8 +34,8 @@ export function requireUnboundToken(caller: Caller): Caller {
 }
 
 /**
- * The rule for operations (job metrics, sagas, failed jobs): the caller is an administrator, or an administrator gave the
- * scope to the token.
+ * The rule for operations (job metrics, sagas, failed jobs): the caller is an administrator, or an
+ * administrator gave the scope to the token.
  *
  * @param accepted scopes besides `api` that suffice for the token of an administrator
  * @throws DomainError unauthenticated | forbidden

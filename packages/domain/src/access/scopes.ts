@@ -1,4 +1,7 @@
-/** The scopes of a token. `api` includes those that are not {@link scopesBeyondApi}, within the rights of the token's user. */
+/**
+ * The scopes of a token. `api` includes those that are not {@link scopesBeyondApi}, within the rights of the
+ * token's user.
+ */
 export const scopes = [
   'api',
   'read_api',

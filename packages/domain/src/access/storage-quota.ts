@@ -1,4 +1,7 @@
-/** Most bytes that the repository, the files and the reports of a project, and those of all projects of a user, may take. */
+/**
+ * Most bytes that the repository, the files and the reports of a project, and those of all projects of a
+ * user, may take.
+ */
 export interface StorageLimits {
   /** Null: no limit. */
   projectBytesMax: number | null
@@ -34,8 +37,9 @@ export function storageLimitsOf(
 }
 
 /**
- * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. Deleted files
- * free their quota at once and stay on the disk until housekeeping removes them: together with them, at most twice the quota is stored.
+ * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is
+ * refused. Deleted files free their quota at once and stay on the disk until housekeeping removes them:
+ * together with them, at most twice the quota is stored.
  */
 export function quotaRefusal(
   { projectBytesMax, ownerBytesMax }: StorageLimits,

@@ -38,8 +38,8 @@ export function lastDayProblem(asked: Date | null, latest: Date | null, now: Dat
 }
 
 /**
- * The problem of the day on which a membership ends, at its beginning; null when there is none. Today is allowed, as GitLab
- * allows it: such a membership has ended.
+ * The problem of the day on which a membership ends, at its beginning; null when there is none. Today is
+ * allowed, as GitLab allows it: such a membership has ended.
  */
 export const membershipEndProblem = (end: Date | null, now: Date): string | null =>
   end !== null && end < startOfDay(now) ? 'cannot be a date in the past' : null

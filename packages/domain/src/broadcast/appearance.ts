@@ -3,7 +3,10 @@ export const broadcastTypes = ['banner', 'notification'] as const
 
 export type BroadcastType = (typeof broadcastTypes)[number]
 
-/** Background and text colour of each theme, with a contrast of at least 4.5 : 1. The names are those of GitLab. */
+/**
+ * Background and text colour of each theme, with a contrast of at least 4.5 : 1. The names are those of
+ * GitLab.
+ */
 export const themeColors = {
   indigo: { color: '#292961', font: '#FFFFFF' },
   'light-indigo': { color: '#F1F1FF', font: '#292961' },
@@ -37,8 +40,8 @@ interface Appearance {
 }
 
 /**
- * The colours of a banner. Chosen colours take precedence. When both are blank or the defaults, a chosen theme applies. Clients
- * of GitLab send either colours or a theme.
+ * The colours of a banner. Chosen colours take precedence. When both are blank or the defaults, a chosen
+ * theme applies. Clients of GitLab send either colours or a theme.
  */
 export function bannerColors({ color, font, theme }: Appearance): { color: string; font: string } {
   const chosen = !isDefault(color, broadcastDefaults.color) || !isDefault(font, broadcastDefaults.font)

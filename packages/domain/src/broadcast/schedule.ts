@@ -3,8 +3,8 @@ import { type BroadcastFields, isActive } from './broadcast-message.js'
 type Period = Pick<BroadcastFields, 'startsAt' | 'endsAt'>
 
 /**
- * The boundaries of a message, at which it appears and disappears: its start, and the millisecond after its end. Empty when it ends
- * before it starts.
+ * The boundaries of a message, at which it appears and disappears: its start, and the millisecond after its
+ * end. Empty when it ends before it starts.
  */
 export function boundariesOf({ startsAt, endsAt }: Period): Date[] {
   return startsAt <= endsAt ? [startsAt, new Date(endsAt.getTime() + 1)] : []

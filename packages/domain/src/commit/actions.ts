@@ -2,7 +2,10 @@ import { excerpt, invalid } from '../errors.js'
 import { parseFilePath } from './file-path.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
-/** The last one moves a submodule to another commit. It has a call of its own, and lists of actions do not have it. */
+/**
+ * The last one moves a submodule to another commit. It has a call of its own, and lists of actions do not
+ * have it.
+ */
 export type ActionName = (typeof actionNames)[number] | 'submodule'
 
 export interface CommitAction {

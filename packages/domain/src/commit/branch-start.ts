@@ -22,7 +22,8 @@ export interface BranchMove {
 /**
  * Decides about the parent of a new commit.
  *
- * @throws DomainError invalid when the branch does not exist, or exists and does not point to the requested start
+ * @throws DomainError invalid when the branch does not exist, or exists and does not point to the requested
+ *   start
  */
 export function branchStart({ branch, tip, start, empty, force }: BranchStart): BranchMove {
   if (start === undefined) {

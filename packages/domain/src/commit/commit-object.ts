@@ -77,8 +77,8 @@ function decoderFor(label: string | undefined): Decode {
 }
 
 /**
- * Parses signatures of which one is not UTF-8. Those in an encoding of their own are parsed as Latin-1, one character for each byte, and
- * then decoded: some encodings use the bytes of `<` and `>`.
+ * Parses signatures of which one is not UTF-8. Those in an encoding of their own are parsed as Latin-1, one
+ * character for each byte, and then decoded: some encodings use the bytes of `<` and `>`.
  */
 function readSignatures(headers: string, decode: Decode) {
   const { author, committer = '' } = readHeaders(headers)
@@ -137,8 +137,8 @@ function formatSignature({ name, email, seconds, offsetMinutes }: Signature): st
 const punctuation = `.,:;"'\\`
 
 /**
- * A name or an address as it is stored in a commit: as in git, without angle brackets, line breaks, and punctuation at both
- * ends. The result may be empty.
+ * A name or an address as it is stored in a commit: as in git, without angle brackets, line breaks, and
+ * punctuation at both ends. The result may be empty.
  */
 export function signatureText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL would end the header.
@@ -146,5 +146,8 @@ export function signatureText(text: string): string {
   return trimCharacters(clean, (character) => character <= ' ' || punctuation.includes(character))
 }
 
-/** Bytes as text: as UTF-8 where they are that, else as Latin-1, one character for each byte, so that nothing is lost. */
+/**
+ * Bytes as text: as UTF-8 where they are that, else as Latin-1, one character for each byte, so that nothing
+ * is lost.
+ */
 export const readableText = (bytes: Buffer): string => bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')

@@ -52,8 +52,9 @@ const trailerKey = /^([A-Za-z0-9-]+)\s*:/
 const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
 
 /**
- * The trailers of a message, such as `Signed-off-by`: `Key: value` lines of its last paragraph. The last of several values of
- * a key counts. Empty when the message has one paragraph, or when its last paragraph has another line.
+ * The trailers of a message, such as `Signed-off-by`: `Key: value` lines of its last paragraph. The last of
+ * several values of a key counts. Empty when the message has one paragraph, or when its last paragraph has
+ * another line.
  */
 export function trailersOf(message: string): Record<string, string> {
   const [paragraph, ...earlier] = message

@@ -3,7 +3,10 @@ import { nameOf, storedPath } from './quoted-name.js'
 
 const pathBytesMax = 4096
 
-/** `traversal`: the path leads outside the repository; `invalid`: git or a file system would interpret the path differently. */
+/**
+ * `traversal`: the path leads outside the repository; `invalid`: git or a file system would interpret the
+ * path differently.
+ */
 export type PathProblem = 'traversal' | 'invalid'
 
 /**
@@ -32,8 +35,9 @@ function isStoredGitFolder(part: string): boolean {
 }
 
 /**
- * Whether any file system treats a path component as `.git`: in upper case, in NTFS's short or stream form, with trailing dots
- * or blanks, or with code points that HFS+ ignores. A backslash separates components on Windows, so each piece is checked.
+ * Whether any file system treats a path component as `.git`: in upper case, in NTFS's short or stream form,
+ * with trailing dots or blanks, or with code points that HFS+ ignores. A backslash separates components on
+ * Windows, so each piece is checked.
  */
 export function isGitFolder(component: string): boolean {
   return component.split('\\').some((piece) => isNtfsGitFolder(piece) || isHfsGitFolder(piece))

@@ -15,7 +15,10 @@ export interface EditContext {
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
-/** The folders of the files that {@link planTreeEdits} changes; their entries, and those of all folders above, must be loaded. */
+/**
+ * The folders of the files that {@link planTreeEdits} changes; their entries, and those of all folders above,
+ * must be loaded.
+ */
 export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
   const folders = edits.flatMap(({ path, previousPath }) => [path.slice(0, -1), previousPath.slice(0, -1)])
   return [...new Map(folders.map((folder) => [folder.join('/'), folder])).values()]

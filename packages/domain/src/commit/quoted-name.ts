@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 
-/** The characters that git escapes with a backslash and a letter. It escapes other bytes with three octal digits. */
+/**
+ * The characters that git escapes with a backslash and a letter. It escapes other bytes with three octal
+ * digits.
+ */
 const letters: Record<string, string> = {
   '\x07': 'a',
   '\b': 'b',
@@ -15,9 +18,9 @@ const letters: Record<string, string> = {
 const characters = new Map(Object.entries(letters).map(([character, letter]) => [letter, character]))
 
 /**
- * The path of a file as text. A path that is not UTF-8 is quoted as git does it, such as `"caf\351"`, because replacement
- * characters would make different paths equal. A path that looks like a quoted one is quoted as well. {@link bytesOfName} is
- * the inverse.
+ * The path of a file as text. A path that is not UTF-8 is quoted as git does it, such as `"caf\351"`, because
+ * replacement characters would make different paths equal. A path that looks like a quoted one is quoted as
+ * well. {@link bytesOfName} is the inverse.
  */
 export function nameOf(bytes: Buffer): string {
   const text = bytes.toString()

@@ -20,8 +20,8 @@ export function isRefName(name: string): boolean {
 }
 
 /**
- * Whether a branch or tag with this name may be created. A name that looks like a full reference or an object id (SHA-1 or
- * SHA-256) could never be looked up, because the other meaning takes precedence.
+ * Whether a branch or tag with this name may be created. A name that looks like a full reference or an object
+ * id (SHA-1 or SHA-256) could never be looked up, because the other meaning takes precedence.
  */
 export const isNewBranchName = (name: string): boolean =>
   isRefName(name) && !name.startsWith('refs/') && !isObjectId(name)
@@ -38,8 +38,8 @@ export interface ParsedRevision {
 }
 
 /**
- * Parses a revision of one commit: a name, optionally followed by steps to an ancestor. Ranges, options, reflog and path
- * expressions are refused.
+ * Parses a revision of one commit: a name, optionally followed by steps to an ancestor. Ranges, options,
+ * reflog and path expressions are refused.
  *
  * @returns null when the text cannot name a commit
  */
@@ -57,8 +57,8 @@ export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 export const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
 
 /**
- * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name, in upper or lower case. `^x`
- * matches names that begin with x, `x$` those that end with x, and `*` any characters.
+ * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name, in upper or lower
+ * case. `^x` matches names that begin with x, `x$` those that end with x, and `*` any characters.
  *
  * @returns `matches`, and `isExact`: whether the name is the whole search text, in upper or lower case
  */

@@ -1,6 +1,8 @@
 import { administratorLevel } from '../access/protection-levels.js'
 
-/** Who may do something with a protected environment: everybody with a role, or one user. One of both is null. */
+/**
+ * Who may do something with a protected environment: everybody with a role, or one user. One of both is null.
+ */
 export interface EnvironmentParty {
   /** Number within the protection. */
   id: number
@@ -46,7 +48,10 @@ export const mayApprove = (protection: EnvironmentProtection, actor: Environment
     ? protection.approvalRules.some((rule) => isParty(rule, actor))
     : mayDeployTo(protection, actor)
 
-/** Approvals that a deployment still needs. Only those of users who may approve now count. One approval counts for every rule that its user fits. */
+/**
+ * Approvals that a deployment still needs. Only those of users who may approve now count. One approval counts
+ * for every rule that its user fits.
+ */
 export function countPendingApprovals(
   protection: EnvironmentProtection,
   approvals: readonly GivenApproval[],

@@ -9,8 +9,8 @@ export interface SagaReference {
 }
 
 /**
- * The saga that a caller names, by the rules for ids of sagas. The saga need not exist yet, because its first event may
- * come later.
+ * The saga that a caller names, by the rules for ids of sagas. The saga need not exist yet, because its first
+ * event may come later.
  *
  * @param given `sagaTenant` unset: the tenant of callers that name none
  * @returns the reference, null when no saga is named; or the problems by parameter

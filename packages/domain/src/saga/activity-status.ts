@@ -1,6 +1,7 @@
 /**
- * The statuses of an activity from the weakest to the strongest claim. In the execute phase the claim with the most side
- * effects is the strongest: Revoked has none, ExecuteAborted may have some, Overtime may still complete, Executed is certain.
+ * The statuses of an activity from the weakest to the strongest claim. In the execute phase the claim with
+ * the most side effects is the strongest: Revoked has none, ExecuteAborted may have some, Overtime may still
+ * complete, Executed is certain.
  */
 export const activityStatuses = [
   'NotStarted',

@@ -82,7 +82,8 @@ const events: Record<string, ActivityEvent> = {
   Compensated: compensated,
 }
 
-// `X` new status, `=` duplicate, `+` late, `p` parked, `!` conflict. One row a state, one column an event, as above.
+// `X` new status, `=` duplicate, `+` late, `p` parked, `!` conflict. One row a state, one column an event, as
+// above.
 const table: Record<string, string[]> = {
   unknown: [
     'Executing',

@@ -1,8 +1,8 @@
 import type { ActivityStatus } from './activity-status.js'
 
 /**
- * An activity: the facts that its events reported, and the status and anomalies derived from them. Times of facts are the
- * times at which the server received the events; only `addTime` comes from the client.
+ * An activity: the facts that its events reported, and the status and anomalies derived from them. Times of
+ * facts are the times at which the server received the events; only `addTime` comes from the client.
  */
 export interface Activity {
   id: string
@@ -110,8 +110,8 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
 })
 
 /**
- * The contradictions among an activity's facts, independent of the order of events. A retry explains an earlier abort or
- * revocation.
+ * The contradictions among an activity's facts, independent of the order of events. A retry explains an
+ * earlier abort or revocation.
  */
 export function deriveAnomalies(activity: Activity, resultConflict: boolean): Anomaly[] {
   const { endedAt, abortedAt, overtimeAt, revokedAt } = activity

@@ -11,13 +11,13 @@ export interface AppliedActivityEvent {
 }
 
 /**
- * Applies an event to an activity. The status is the strongest claim, so order and repetition of events do not matter; only a
- * retry with a higher attempt replaces a status with a weaker one. The given activity is not changed. It is returned when the
- * event contains nothing new (`duplicate`).
+ * Applies an event to an activity. The status is the strongest claim, so order and repetition of events do
+ * not matter; only a retry with a higher attempt replaces a status with a weaker one. The given activity is
+ * not changed. It is returned when the event contains nothing new (`duplicate`).
  *
  * @param activity null: this is the first event of the activity
- * @param attempt the attempt of the event, if the sender names it. A lower attempt than the stored one makes the event
- *   outdated, a higher one implies a retry.
+ * @param attempt the attempt of the event, if the sender names it. A lower attempt than the stored one makes
+ *   the event outdated, a higher one implies a retry.
  * @throws SagaRejection (ACTIVITY_SAGA_MISMATCH) when the event names another saga than that of the activity
  */
 export function applyActivityEvent(
@@ -79,7 +79,9 @@ function claimOf(event: ActivityEvent): ActivityStatus {
 
 const attemptsOf = { Execute: 'executeAttempts', Compensate: 'compensateAttempts' } as const
 
-/** The phase of the attempt of an event; null for a retry report, which has its own number, and for a start. */
+/**
+ * The phase of the attempt of an event; null for a retry report, which has its own number, and for a start.
+ */
 function phaseOf({ operation }: ActivityEvent): RetryType | null {
   if (operation === 'ActivityRetried' || operation === 'ActivityExecuteStarted') return null
   return operation === 'ActivityCompensated' || operation === 'ActivityCompensateAborted'
@@ -175,7 +177,10 @@ function addResult(next: Activity, event: ActivityEvent & { operation: 'Activity
   next.resultSha256 = event.resultCut?.sha256 ?? null
 }
 
-/** Stores that the client gave up the compensation. The latest time counts, independent of the order of events. */
+/**
+ * Stores that the client gave up the compensation. The latest time counts, independent of the order of
+ * events.
+ */
 function giveUp(next: Activity, receivedAt: Date): void {
   if (next.status === 'Compensated') return
   if (next.givenUpAt === null || next.givenUpAt < receivedAt) next.givenUpAt = receivedAt
@@ -214,8 +219,8 @@ const sameBytes = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
   a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 
 /**
- * A report of a higher attempt reopens its phase and then claims its status, one of the stored attempt only claims, and one of
- * a lower attempt is ignored. Reports without number and status are also counted.
+ * A report of a higher attempt reopens its phase and then claims its status, one of the stored attempt only
+ * claims, and one of a lower attempt is ignored. Reports without number and status are also counted.
  */
 function addRetry(next: Activity, event: ActivityRetried, receivedAt: Date): void {
   if (event.retries < next[attemptsOf[event.retryType]]) return

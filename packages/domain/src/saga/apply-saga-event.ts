@@ -17,8 +17,8 @@ export interface AppliedSagaEvent {
 }
 
 /**
- * Applies SagaStarted, SagaEnded or an event of an operator to a saga. The given saga is not changed. It is returned when the event
- * contains nothing new (`duplicate`).
+ * Applies SagaStarted, SagaEnded or an event of an operator to a saga. The given saga is not changed. It is
+ * returned when the event contains nothing new (`duplicate`).
  *
  * @param saga null: this is the first event of the saga; otherwise its status must be up to date
  * @throws SagaRejection (SAGA_SERVICE_MISMATCH) when the event names another service than that of the saga
@@ -41,8 +41,8 @@ export function applySagaEvent(
 const notedAfterMs = 10_000
 
 /**
- * Notes in a saga that an event of one of its activities was received. An ordinary event leaves the saga unchanged, so that
- * only the row of the activity is written.
+ * Notes in a saga that an event of one of its activities was received. An ordinary event leaves the saga
+ * unchanged, so that only the row of the activity is written.
  */
 export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt: Date): Saga {
   if (saga === null) return unseenSaga(sagaId, receivedAt)

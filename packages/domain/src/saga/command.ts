@@ -16,8 +16,9 @@ export const isStepOpen = (status: ActivityStatus): boolean =>
   !(settledStepStatuses as readonly ActivityStatus[]).includes(status)
 
 /**
- * Whether a command of this kind can still do something for a saga. One that has ended has no step to go on with, but what it has done can
- * be undone. With the status Error it has not ended for its operators: an undoing was given up.
+ * Whether a command of this kind can still do something for a saga. One that has ended has no step to go on
+ * with, but what it has done can be undone. With the status Error it has not ended for its operators: an
+ * undoing was given up.
  */
 export const canBeAsked = (
   kind: CommandKind,
@@ -27,7 +28,8 @@ export const canBeAsked = (
 
 /**
  * `leased`: handed to an orchestrator that has not answered yet; `unknown`: an orchestrator had it, has not
- * answered in time, and may have done it. Of these, `waiting_for_approval`, `pending`, `leased` and `unknown` can change.
+ * answered in time, and may have done it. Of these, `waiting_for_approval`, `pending`, `leased` and `unknown`
+ * can change.
  */
 export const commandStates = [
   'waiting_for_approval',
@@ -56,7 +58,10 @@ export type CommandEvent = (typeof commandEvents)[number]
 
 export interface CommandProgress {
   state: CommandState
-  /** An orchestrator has had the command and did not answer in time: whatever becomes of it, it may have had an effect. */
+  /**
+   * An orchestrator has had the command and did not answer in time: whatever becomes of it, it may have had
+   * an effect.
+   */
   doubtful: boolean
 }
 
@@ -76,8 +81,9 @@ const transitions: Record<CommandState, Partial<Record<CommandEvent, CommandStat
 }
 
 /**
- * A command after an event; null when the event cannot happen to it. A doubtful command never becomes `expired` or `withdrawn`, which
- * would say that it had no effect, but `unknown`. An orchestrator may still answer a delivery whose lease has ended.
+ * A command after an event; null when the event cannot happen to it. A doubtful command never becomes
+ * `expired` or `withdrawn`, which would say that it had no effect, but `unknown`. An orchestrator may still
+ * answer a delivery whose lease has ended.
  */
 export function afterCommandEvent(
   { state, doubtful }: CommandProgress,

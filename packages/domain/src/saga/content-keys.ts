@@ -5,7 +5,9 @@ import type { SagaEvent } from './events.js'
 /** First byte of a hash; another one when another hash is taken. */
 const version = 1
 const hashBytes = 16
-/** Most stored keys. A repetition of an older event is recognized by its rank only, like any other late event. */
+/**
+ * Most stored keys. A repetition of an older event is recognized by its rank only, like any other late event.
+ */
 const keysMax = 64
 
 /** The parts that identify an event without an id. */
@@ -18,8 +20,8 @@ export interface Content {
 }
 
 /**
- * The version and 128 bits of the SHA-256 of a content. Two requests about the same saga or activity with the same hash are the
- * same event.
+ * The version and 128 bits of the SHA-256 of a content. Two requests about the same saga or activity with the
+ * same hash are the same event.
  */
 export function contentHash({ operation, request, eventSeq, attempt }: Content): Uint8Array {
   const parts = Buffer.from(`${operation}\n${eventSeq ?? ''}\n${attempt ?? ''}\n`)
@@ -31,8 +33,8 @@ export function contentHash({ operation, request, eventSeq, attempt }: Content):
 export const contentKeyOf = (hash: Uint8Array): string => Buffer.from(hash).toString('latin1')
 
 /**
- * Whether a key is among the concatenated keys. Keys before it may have another length: version 0 had eight bytes, and equals no
- * key of today.
+ * Whether a key is among the concatenated keys. Keys before it may have another length: version 0 had eight
+ * bytes, and equals no key of today.
  */
 export function hasContentKey(keys: string, key: string): boolean {
   for (let at = keys.indexOf(key); at >= 0; at = keys.indexOf(key, at + 1)) {
@@ -44,7 +46,10 @@ export function hasContentKey(keys: string, key: string): boolean {
 /** Appends a key, and removes the oldest one when there are too many. */
 export const addContentKey = (keys: string, key: string): string => (keys + key).slice(-keysMax * key.length)
 
-/** Mixes the attempts into a key, because the same content after a retry belongs to another attempt and is a new event. */
+/**
+ * Mixes the attempts into a key, because the same content after a retry belongs to another attempt and is a
+ * new event.
+ */
 export function keyInAttempt(key: string, activity: Activity | null): string {
   if (!activity || (activity.executeAttempts === 0 && activity.compensateAttempts === 0)) return key
   const mixed = (index: number, attempts: number) =>

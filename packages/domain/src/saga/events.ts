@@ -23,7 +23,10 @@ export interface Cut {
   sha256: Uint8Array
 }
 
-/** An operator has resolved the failures of a saga. The event is not part of the gRPC contract, but part of the event log. */
+/**
+ * An operator has resolved the failures of a saga. The event is not part of the gRPC contract, but part of
+ * the event log.
+ */
 export interface OperatorResolved {
   operation: 'OperatorResolved'
   sagaId: string

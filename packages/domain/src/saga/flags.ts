@@ -7,7 +7,8 @@ import { deriveSagaOutcome, type Saga } from './saga.js'
  *
  * - `overdue`: an activity is still executing past its deadline.
  * - `stuck`: an unfinished saga has received no event for a while.
- * - `settled`: as `stuck`, but every activity has finished, because the client does not report the end of sagas.
+ * - `settled`: as `stuck`, but every activity has finished, because the client does not report the end of
+ *   sagas.
  * - `parked`: for a long time, no event has named the saga of an activity, or reported the start of a saga.
  * - `inconsistent`: facts contradict each other.
  */
@@ -24,7 +25,10 @@ export interface SagaFlag {
 
 /** The delays before flags are set. */
 export interface FlagRules {
-  /** After a deadline, or after the last event of contradicting facts, because further events may still arrive. */
+  /**
+   * After a deadline, or after the last event of contradicting facts, because further events may still
+   * arrive.
+   */
   graceMs: number
   /** Time without an event until an unfinished saga is stuck or settled. */
   stuckAfterMs: number
@@ -86,15 +90,18 @@ function deriveActivityFlags(activity: FlaggableActivity, rules: FlagRules, now:
   return flags
 }
 
-/** The time of the latest event of a saga. The saga's own `lastEventAt` may be older than those of its activities. */
+/**
+ * The time of the latest event of a saga. The saga's own `lastEventAt` may be older than those of its
+ * activities.
+ */
 export const lastEventOf = (
   saga: Pick<Saga, 'lastEventAt'>,
   activities: readonly Pick<Activity, 'lastEventAt'>[],
 ): Date => activities.reduce((last, { lastEventAt }) => later(last, lastEventAt), saga.lastEventAt)
 
 /**
- * Whether further events are expected. The status Error already asks for an operator, and a resolved saga without later events
- * is done.
+ * Whether further events are expected. The status Error already asks for an operator, and a resolved saga
+ * without later events is done.
  */
 const isUnfinished = ({ status, endedAt, resolvedAt }: FlaggableSaga, lastEventAt: Date): boolean =>
   endedAt === null && status !== 'Error' && (resolvedAt === null || lastEventAt > resolvedAt)
@@ -109,7 +116,10 @@ const hasPassed = (time: Date, ms: number, now: Date): boolean => now.getTime() 
 
 const later = (a: Date, b: Date): Date => (b > a ? b : a)
 
-/** Whether a stored flag continues. `inconsistent` keeps its first time; any other flag with another time is a new one. */
+/**
+ * Whether a stored flag continues. `inconsistent` keeps its first time; any other flag with another time is a
+ * new one.
+ */
 export const isSameFlag = (stored: SagaFlag, derived: SagaFlag): boolean =>
   stored.kind === derived.kind &&
   stored.activityId === derived.activityId &&

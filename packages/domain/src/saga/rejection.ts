@@ -20,8 +20,8 @@ export const rejectionMessages = {
 export type RejectionCode = keyof typeof rejectionMessages
 
 /**
- * An event that can never be valid. The answer has isSuccess=false, on which callers undo real work. So duplicates, late events
- * and contradictions are never rejected.
+ * An event that can never be valid. The answer has isSuccess=false, on which callers undo real work. So
+ * duplicates, late events and contradictions are never rejected.
  */
 export class SagaRejection extends Error {
   readonly code: RejectionCode

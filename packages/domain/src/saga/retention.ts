@@ -3,8 +3,8 @@ import { isSettled, lastEventOf } from './flags.js'
 import type { Saga } from './saga.js'
 
 /**
- * The ends of sagas that retention distinguishes. `ended` includes each outcome and `resolved`, but not `settled`, because no
- * end was reported for such a saga.
+ * The ends of sagas that retention distinguishes. `ended` includes each outcome and `resolved`, but not
+ * `settled`, because no end was reported for such a saga.
  */
 export const retentionKinds = [
   'ended',
@@ -38,8 +38,9 @@ export type RetainedActivity = Pick<Activity, 'status' | 'lastEventAt'>
 const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
- * Parses rules such as `ended=30d, succeeded=7d, orders/compensated=90d`. A rule is `[service/]kind=duration`; a duration is a
- * whole number with s, m, h, d or w, or `never`. Without a rule, only sagas with their own expiry are deleted.
+ * Parses rules such as `ended=30d, succeeded=7d, orders/compensated=90d`. A rule is
+ * `[service/]kind=duration`; a duration is a whole number with s, m, h, d or w, or `never`. Without a rule,
+ * only sagas with their own expiry are deleted.
  *
  * @throws RangeError that names the invalid rule and the expected form
  */
@@ -74,9 +75,9 @@ function parseDuration(duration: string, rule: string): number | null {
 }
 
 /**
- * The time from which a saga may be deleted; null while it must be kept. The expiry of the client (ExpiresAt) replaces that of
- * the policy. Open sagas and sagas in error are kept. A resolved saga is kept at least for the time of the policy, even when the
- * client's expiry is earlier.
+ * The time from which a saga may be deleted; null while it must be kept. The expiry of the client (ExpiresAt)
+ * replaces that of the policy. Open sagas and sagas in error are kept. A resolved saga is kept at least for
+ * the time of the policy, even when the client's expiry is earlier.
  */
 export function purgeDueAt(
   saga: RetainedSaga,
@@ -93,7 +94,10 @@ export function purgeDueAt(
   return expiresAt && expiresAt > kept ? expiresAt : kept
 }
 
-/** The kind of a saga's end; null while the saga is open, is in error, or received events after it was resolved. */
+/**
+ * The kind of a saga's end; null while the saga is open, is in error, or received events after it was
+ * resolved.
+ */
 function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivity[]): RetentionKind | null {
   if (saga.status === 'Error') return null
   if (saga.resolvedAt !== null && (saga.endedAt !== null || lastEventOf(saga, activities) <= saga.resolvedAt))
@@ -102,7 +106,10 @@ function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivi
   return isSettled(activities) ? 'settled' : null
 }
 
-/** The most specific rule applies: a rule of the service before one of all services, a rule of the kind before `ended`. */
+/**
+ * The most specific rule applies: a rule of the service before one of all services, a rule of the kind before
+ * `ended`.
+ */
 function keepMsOf(policy: RetentionPolicy, saga: RetainedSaga, kind: RetentionKind): number | null {
   const kinds: RetentionKind[] =
     kind === 'settled'

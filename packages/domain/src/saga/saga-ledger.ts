@@ -49,16 +49,16 @@ const decidingOperations: ReadonlySet<SagaEvent['operation']> = new Set([
 ])
 
 /**
- * Applies events to the loaded sagas and activities of one tenant. When an empty ledger applies every event of the log in order,
- * its state equals that of the database.
+ * Applies events to the loaded sagas and activities of one tenant. When an empty ledger applies every event
+ * of the log in order, its state equals that of the database.
  */
 export class SagaLedger {
   readonly #strict: boolean
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
   /**
-   * Facts of all activities of a saga by activity id, by saga id; also of activities that are not loaded. Null: the facts are
-   * not loaded.
+   * Facts of all activities of a saga by activity id, by saga id; also of activities that are not loaded.
+   * Null: the facts are not loaded.
    */
   readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
   readonly #changedSagas = new Set<string>()
@@ -70,8 +70,8 @@ export class SagaLedger {
   }
 
   /**
-   * @param facts of every activity of the saga by activity id, which the ledger updates; null when no event to apply
-   *   {@link needsFacts}
+   * @param facts of every activity of the saga by activity id, which the ledger updates; null when no event
+   *   to apply {@link needsFacts}
    */
   loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
     this.#sagas.set(saga.id, saga)

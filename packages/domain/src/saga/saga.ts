@@ -5,8 +5,8 @@ import type { ActivityStatus } from './activity-status.js'
 export const defaultTenant = 'default'
 
 /**
- * A map key for an identifier of a tenant. Identifiers contain no control characters, so keys are unique. The key in the default
- * tenant is the identifier itself.
+ * A map key for an identifier of a tenant. Identifiers contain no control characters, so keys are unique. The
+ * key in the default tenant is the identifier itself.
  */
 export const keyInTenant = (tenant: string, id: string): string =>
   tenant === defaultTenant ? id : `${id}\0${tenant}`
@@ -20,7 +20,10 @@ export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'
 
 export type SagaOutcome = (typeof sagaOutcomes)[number]
 
-/** A saga: the facts that its events reported, and the status and outcome derived from them and from its activities. */
+/**
+ * A saga: the facts that its events reported, and the status and outcome derived from them and from its
+ * activities.
+ */
 export interface Saga {
   id: string
   serviceName: string | null
@@ -74,7 +77,10 @@ export const linkToParent = (saga: Saga, parentSagaId: string | null): Saga =>
 /** The facts of an activity that a saga's status and outcome depend on. */
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
-/** The status of a saga. A compensation that was given up causes the status Error even after the end of the saga. */
+/**
+ * The status of a saga. A compensation that was given up causes the status Error even after the end of the
+ * saga.
+ */
 export function deriveSagaStatus(
   saga: Pick<Saga, 'startedAt' | 'endedAt' | 'resolvedAt'>,
   activities: readonly ActivityFacts[],
@@ -115,7 +121,8 @@ export function deriveSagaState(saga: Saga, activities: readonly ActivityFacts[]
 }
 
 /**
- * Whether a changed activity may change its saga's status or outcome, so that the facts of all activities are required.
+ * Whether a changed activity may change its saga's status or outcome, so that the facts of all activities are
+ * required.
  */
 export const concernsSaga = (
   saga: Saga,

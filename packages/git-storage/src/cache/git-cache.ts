@@ -11,12 +11,14 @@ const refusalsMax = 2_000
 type Value = object
 
 /**
- * Caches answers of git that never change, because each belongs to one object id of one repository. References are not
- * cached, so every process on the same storage sees a moved branch at once.
+ * Caches answers of git that never change, because each belongs to one object id of one repository.
+ * References are not cached, so every process on the same storage sees a moved branch at once.
  */
 export class GitCache {
   readonly #answers: LRUCache<string, Value> | null
-  /** Errors are cached even when `bytesMax` is 0, because the questions that fail are the most expensive ones. */
+  /**
+   * Errors are cached even when `bytesMax` is 0, because the questions that fail are the most expensive ones.
+   */
   readonly #refusals = new LRUCache<string, Error>({ max: refusalsMax })
   readonly #totals = new LRUCache<string, number>({ max: totalsMax })
   readonly #scopes = new LRUCache<string, number>({ max: repositoriesMax })

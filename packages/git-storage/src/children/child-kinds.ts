@@ -1,8 +1,8 @@
 import type { ChildKind } from './git-child.js'
 
 /**
- * Accepts the questions `contents NAME` and `info NAME`. The end mark has two dots, which no reference name may have, so git
- * looks up no reference for it.
+ * Accepts the questions `contents NAME` and `info NAME`. The end mark has two dots, which no reference name
+ * may have, so git looks up no reference for it.
  */
 export const objectChild: ChildKind = {
   name: 'cat-file',
@@ -11,7 +11,10 @@ export const objectChild: ChildKind = {
   endMark: (nonce) => ({ sent: `info ..${nonce}\n`, echoed: `..${nonce} missing\n` }),
 }
 
-/** Accepts `start`, updates and `commit`, each ended by a NUL. It exits with the reason on stderr when it refuses an update. */
+/**
+ * Accepts `start`, updates and `commit`, each ended by a NUL. It exits with the reason on stderr when it
+ * refuses an update.
+ */
 export const updateRefChild: ChildKind = {
   name: 'update-ref',
   readsOnly: false,

@@ -43,8 +43,8 @@ interface Lane {
 }
 
 /**
- * A bounded pool of long-lived git processes ("children") by repository and kind. Idle children end after a while. A slow
- * question occupies its own child only: other questions get another child.
+ * A bounded pool of long-lived git processes ("children") by repository and kind. Idle children end after a
+ * while. A slow question occupies its own child only: other questions get another child.
  */
 export class ChildPool {
   /** The children that answer, and the questions that wait for one. */
@@ -68,9 +68,9 @@ export class ChildPool {
   }
 
   /**
-   * @throws DomainError not-found when the path holds no repository; unavailable when git failed, was too slow, or no child was
-   *   free in time; rate-limited when the sender has too many questions; too-large when git ran out of its memory; the reason of
-   *   the signal when the signal is aborted
+   * @throws DomainError not-found when the path holds no repository; unavailable when git failed, was too
+   *   slow, or no child was free in time; rate-limited when the sender has too many questions; too-large when
+   *   git ran out of its memory; the reason of the signal when the signal is aborted
    */
   async ask(client: RepositoryClient, kind: ChildKind, question: Question): Promise<Answer> {
     const claim = { sender: senderOf(client), group: laneKey(client.path, kind) }
@@ -87,8 +87,8 @@ export class ChildPool {
     try {
       return await child.ask(question)
     } catch (error) {
-      // A child that answered before may have been killed from outside: the question is asked again. A question that ran
-      // for long or out of memory would fail again.
+      // A child that answered before may have been killed from outside: the question is asked again. A
+      // question that ran for long or out of memory would fail again.
       const endedSoon = performance.now() - askedAtMs < endedSoonMs && !isTooHard(error)
       if (isFirst || !kind.readsOnly || !endedSoon || this.#closed || signal?.aborted) throw error
       return await this.#ask(client, kind, question)

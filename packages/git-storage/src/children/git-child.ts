@@ -17,7 +17,10 @@ export interface ChildKind {
   command: GitCommand
   /** The command changes nothing, so a question whose child ended may be asked again. */
   readsOnly: boolean
-  /** Marks the end of an answer: the line to send after a question, and the output that the command prints for it. */
+  /**
+   * Marks the end of an answer: the line to send after a question, and the output that the command prints for
+   * it.
+   */
   endMark: (nonce: string) => { sent: string; echoed: string }
 }
 
@@ -59,8 +62,8 @@ const drainMs = 50
 const stderrTextMax = 4096
 
 /**
- * One long-lived git process that answers one question at a time. A line with a random value marks the end of an answer, so
- * no content of a repository can contain it.
+ * One long-lived git process that answers one question at a time. A line with a random value marks the end of
+ * an answer, so no content of a repository can contain it.
  */
 export class GitChild {
   answers = 0
@@ -95,8 +98,8 @@ export class GitChild {
   }
 
   /**
-   * @throws DomainError unavailable when the process ended, was too slow (the cause is a TooSlow), or could not be started;
-   *   too-large when it ran out of its memory
+   * @throws DomainError unavailable when the process ended, was too slow (the cause is a TooSlow), or could
+   *   not be started; too-large when it ran out of its memory
    */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -108,7 +111,10 @@ export class GitChild {
     })
   }
 
-  /** The caller no longer waits. A short answer is read to its end; a longer one is stopped by ending the child. */
+  /**
+   * The caller no longer waits. A short answer is read to its end; a longer one is stopped by ending the
+   * child.
+   */
   abandon(reason: unknown): void {
     const pending = this.#pending
     if (!pending || this.#abandoned) return
@@ -122,7 +128,8 @@ export class GitChild {
   end(): void {
     this.#alive = false
     this.#child.stdin.destroy()
-    // A process that only reads has nothing to clean up. A process that writes removes its lock files on SIGTERM.
+    // A process that only reads has nothing to clean up. A process that writes removes its lock files on
+    // SIGTERM.
     this.#child.kill(this.#kind.readsOnly ? 'SIGKILL' : 'SIGTERM')
   }
 
@@ -200,7 +207,10 @@ export class ChildEnded extends Error {
 /** Copying this number of bytes into new memory takes about a millisecond. */
 const joinedAtOnceMax = 1024 * 1024
 
-/** Concatenates the chunks of an answer; a long answer is copied in parts, with a tick of the event loop after each. */
+/**
+ * Concatenates the chunks of an answer; a long answer is copied in parts, with a tick of the event loop after
+ * each.
+ */
 function join(chunks: readonly Buffer[], length: number): Buffer | Promise<Buffer> {
   const [first] = chunks
   if (chunks.length === 1 && first) return first

@@ -12,9 +12,9 @@ const staleMs = 60 * 60_000
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
- * Removes files that killed processes left behind: locks, which make git refuse further work, unfinished packs, indexes, loose
- * objects and commit-graphs, and the objects of interrupted pushes, which git itself keeps as long as unreachable objects. A file
- * that is being written is never old.
+ * Removes files that killed processes left behind: locks, which make git refuse further work, unfinished
+ * packs, indexes, loose objects and commit-graphs, and the objects of interrupted pushes, which git itself
+ * keeps as long as unreachable objects. A file that is being written is never old.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await listRefLocks(repository))]) {
@@ -32,8 +32,9 @@ export async function removeLeftovers(repository: string): Promise<void> {
 }
 
 /**
- * Removes what a step of housekeeping that has failed was writing. Without this, each attempt on a full disk would leave a further
- * file. Only housekeeping makes files of these names, and it runs once at a time in a repository.
+ * Removes what a step of housekeeping that has failed was writing. Without this, each attempt on a full disk
+ * would leave a further file. Only housekeeping makes files of these names, and it runs once at a time in a
+ * repository.
  *
  * @param sinceMs when the step began, in milliseconds since 1970
  */

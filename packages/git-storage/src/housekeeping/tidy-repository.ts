@@ -14,7 +14,10 @@ export interface TidyOptions {
   lfsObjectNotes: LfsObjectNotes
 }
 
-/** Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to 512 MB. */
+/**
+ * Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to
+ * 512 MB.
+ */
 const settings = {
   'core.multiPackIndex': 'true',
   'core.deltaBaseCacheLimit': '64m',
@@ -40,8 +43,8 @@ const packRefs: Step = ['pack-refs', '--all']
 const graph: Step = ['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress']
 
 /**
- * Steps that keep a bare repository fast and are safe during fetches and pushes: references move to one file, small
- * packs and loose objects are joined into a geometric series of packs under one index.
+ * Steps that keep a bare repository fast and are safe during fetches and pushes: references move to one file,
+ * small packs and loose objects are joined into a geometric series of packs under one index.
  */
 const usualSteps: Step[] = [
   packRefs,
@@ -53,8 +56,8 @@ const usualSteps: Step[] = [
 const addToGraph: Step = [...graph, '--split', '--expire-time=1.hour.ago']
 
 /**
- * Steps that join all reachable objects into one pack with a bitmap, by which git counts a history without walking through it, and
- * unreachable objects into a cruft pack, which stores the age of each.
+ * Steps that join all reachable objects into one pack with a bitmap, by which git counts a history without
+ * walking through it, and unreachable objects into a cruft pack, which stores the age of each.
  *
  * @param expiration which unreachable objects are removed
  */
@@ -63,7 +66,10 @@ const joiningSteps = (expiration: string): Step[] => [
   ['multi-pack-index', 'write', '--no-progress'],
 ]
 
-/** Steps that also remove unreachable objects older than the grace period; those of a push or a commit in progress are younger. */
+/**
+ * Steps that also remove unreachable objects older than the grace period; those of a push or a commit in
+ * progress are younger.
+ */
 const collectingSteps = (grace: string): Step[] => [
   packRefs,
   ...joiningSteps(grace),

@@ -14,7 +14,10 @@ export interface Original {
   header: string
 }
 
-/** An unfinished copy of a repository of another storage. It is in a separate folder until `settle` moves it to its final path. */
+/**
+ * An unfinished copy of a repository of another storage. It is in a separate folder until `settle` moves it
+ * to its final path.
+ */
 export interface ArrivingRepository {
   /** Fetches what the copy does not have yet: every reference, hidden ones included, and its objects. */
   fetch(signal: AbortSignal): Promise<void>
@@ -26,7 +29,9 @@ export interface ArrivingRepository {
   checkObjects(signal: AbortSignal): Promise<void>
   /** @throws Error when the references of copy and original differ */
   checkReferences(signal: AbortSignal): Promise<void>
-  /** Moves the copy to the path of the repository. A repository that an earlier move left there is deleted. */
+  /**
+   * Moves the copy to the path of the repository. A repository that an earlier move left there is deleted.
+   */
   settle(defaultBranch: string): Promise<void>
   /** Deletes the copy. Does nothing after `settle`. */
   discard(): Promise<void>

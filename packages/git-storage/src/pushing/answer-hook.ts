@@ -16,7 +16,11 @@ export interface PushRules {
   locks: FileLocks
   /** Refuse pointers of Git LFS whose objects are not stored. */
   needsLfsObjects: boolean
-  /** Bytes for which the disk has room now. @throws DomainError when it has none. Not asked when references are only deleted. */
+  /**
+   * Bytes for which the disk has room now.
+   *
+   * @throws DomainError when it has none. Not asked when references are only deleted.
+   */
   findRoom: () => Promise<number>
   /** Counts the objects that have arrived, before they become part of the repository. */
   takeSpace: TakeSpace
@@ -25,15 +29,15 @@ export interface PushRules {
   /** Prevents a move of the repository from the answer until git has changed the references. */
   withoutMove: WithoutMove
   /**
-   * Receives the changes that git is about to make, and the options of the push. When it rejects with a DomainError, git refuses
-   * the changes with the message of the error.
+   * Receives the changes that git is about to make, and the options of the push. When it rejects with a
+   * DomainError, git refuses the changes with the message of the error.
    */
   recordIntent: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
 }
 
 /**
- * Longest time for which the answer prevents a move. git changes references sooner, but keeps running as long as a client does
- * not read its output.
+ * Longest time for which the answer prevents a move. git changes references sooner, but keeps running as long
+ * as a client does not read its output.
  */
 const moveHeldMsMax = 60_000
 
@@ -56,8 +60,8 @@ interface Addition {
 }
 
 /**
- * Tells the hook `proc-receive` of a push which references git may change; the objects of the push are stored by then.
- * Format: "proc-receive" in the manual page githooks.
+ * Tells the hook `proc-receive` of a push which references git may change; the objects of the push are stored
+ * by then. Format: "proc-receive" in the manual page githooks.
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @param gitEnded resolves when git has ended
@@ -155,7 +159,10 @@ async function judgeAll(
 const missingObjects =
   'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
 
-/** Refuses, as GitLab does, every reference that a push creates or moves when one of its pointers has no object. */
+/**
+ * Refuses, as GitLab does, every reference that a push creates or moves when one of its pointers has no
+ * object.
+ */
 async function refuseMissingObjects(path: string, additions: readonly Addition[]): Promise<void> {
   const accepted = additions.filter(({ entry }) => entry.refusal === null)
   const lacks = await lacksLfsObjects(

@@ -8,8 +8,8 @@ import type { TakeSpace } from '../repository.js'
 const noAnswer = 'The push could not be checked. Try again in a moment.'
 
 /**
- * Tells the hook `pre-receive` of a push whether there is room for the objects that have arrived. When there is none, git
- * removes them, and the client sees the reason.
+ * Tells the hook `pre-receive` of a push whether there is room for the objects that have arrived. When there
+ * is none, git removes them, and the client sees the reason.
  *
  * @param hook stream to the hook; it ends without data when the push brings no objects
  * @param path of the bare repository

@@ -17,10 +17,11 @@ const askedAtOnceMax = 2
 const checkingMsMax = 60_000
 
 /**
- * Finds the moves whose new commit contains the old one. A move that cannot be checked, because a commit is missing or the
- * time is over, is not a fast-forward.
+ * Finds the moves whose new commit contains the old one. A move that cannot be checked, because a commit is
+ * missing or the time is over, is not a fast-forward.
  *
- * One process lists the new commits of all moves, which is enough for most moves. `git merge-base` decides about the rest.
+ * One process lists the new commits of all moves, which is enough for most moves. `git merge-base` decides
+ * about the rest.
  */
 export async function findFastForwards(path: string, moves: readonly Move[]): Promise<Set<Move>> {
   const found = new Set<Move>()
@@ -66,7 +67,10 @@ async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map
   return parentsOf
 }
 
-/** Whether the listed commits lead from the new commit to the old one. False does not exclude that a longer path exists. */
+/**
+ * Whether the listed commits lead from the new commit to the old one. False does not exclude that a longer
+ * path exists.
+ */
 function leadsTo(parentsOf: ReadonlyMap<string, string[]>, { before, after }: Move): boolean {
   if (before === after) return true
   const seen = new Set([after])

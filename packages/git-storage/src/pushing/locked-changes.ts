@@ -12,8 +12,8 @@ export type FileLocks = ReadonlyMap<string, string>
 const tipsMax = 50
 
 /**
- * Finds the new commits of branches that must be refused: a commit that comes with the push changes a locked file, and the
- * `.gitattributes` of the branch declare the file `lockable`.
+ * Finds the new commits of branches that must be refused: a commit that comes with the push changes a locked
+ * file, and the `.gitattributes` of the branch declare the file `lockable`.
  *
  * One process checks the commits of all branches together, which is enough unless a locked file is changed.
  *
@@ -44,8 +44,8 @@ export async function findLockedChanges(
 }
 
 /**
- * The locked files that new commits change. A commit is new when no reference leads to it. A merge changes the files that differ
- * from those of all its parents.
+ * The locked files that new commits change. A commit is new when no reference leads to it. A merge changes
+ * the files that differ from those of all its parents.
  */
 async function listChangedFiles(path: string, tips: readonly string[], locks: FileLocks): Promise<string[]> {
   const flags = ['--full-history', '--no-renames', '-c', '--name-only', '-z', '--format=', '--ignore-missing']

@@ -1,7 +1,7 @@
 /**
- * git's framing of messages ("pkt-line" in gitprotocol-common): four hexadecimal digits hold the length of a packet,
- * themselves included. The flush packet `0000` ends a list. Texts are Latin-1, one character for each byte, because names of
- * references need not be UTF-8.
+ * git's framing of messages ("pkt-line" in gitprotocol-common): four hexadecimal digits hold the length of a
+ * packet, themselves included. The flush packet `0000` ends a list. Texts are Latin-1, one character for each
+ * byte, because names of references need not be UTF-8.
  */
 export const flushPacket = '0000'
 
@@ -19,7 +19,8 @@ export class PacketReader {
   }
 
   /**
-   * The texts of the packets up to the next flush packet, without their line ends; null at the end of the stream.
+   * The texts of the packets up to the next flush packet, without their line ends; null at the end of the
+   * stream.
    *
    * @throws Error when the bytes are not packets or end within a packet
    */

@@ -44,8 +44,8 @@ export class PushRefused extends Error {
 /**
  * Reads a push up to its pack ("Reference Update Request" in gitprotocol-pack).
  *
- * @throws PushRefused beyond {@link pushLimits}; DomainError invalid when the bytes violate git's protocol or end early; the
- *   error of the input
+ * @throws PushRefused beyond {@link pushLimits}; DomainError invalid when the bytes violate git's protocol or
+ *   end early; the error of the input
  */
 export async function readPushHead(input: Readable): Promise<PushHead> {
   const chunks: AsyncIterableIterator<Buffer> = input.iterator({ destroyOnReturn: false })
@@ -78,7 +78,9 @@ class HeadParser {
   #missing = 0
   /** The received part of the current packet. */
   #text = ''
-  /** The capabilities follow a NUL in the first command. Lines of a shallow clone may precede that command. */
+  /**
+   * The capabilities follow a NUL in the first command. Lines of a shallow clone may precede that command.
+   */
   readonly #capabilities = new Set<string>()
 
   add(chunk: Buffer): void {

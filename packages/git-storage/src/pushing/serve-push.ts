@@ -26,11 +26,12 @@ const fullDiskText = 'No space left on device'
 const abandonedMs = 3000
 
 /**
- * Serves a push with git and changes the references that the rules allow. When the promise resolves, the changed references
- * are durable, and the caller ends `output`.
+ * Serves a push with git and changes the references that the rules allow. When the promise resolves, the
+ * changed references are durable, and the caller ends `output`.
  *
  * @returns the changed references in the order of the push
- * @throws DomainError too-large beyond {@link pushLimits} when the client did not ask for a report; otherwise as `serveFetch`
+ * @throws DomainError too-large beyond {@link pushLimits} when the client did not ask for a report; otherwise
+ *   as `serveFetch`
  */
 export async function servePush(
   session: GitSession,
@@ -64,7 +65,8 @@ export async function servePush(
   ])
   // The rejection is handled below, when git has ended.
   answered.catch(() => undefined)
-  // At the end of its input, git removes the received objects. After a signal, its child process may still write some.
+  // At the end of its input, git removes the received objects. After a signal, its child process may still
+  // write some.
   const abandon = () => {
     child.stdin.destroy()
     const timer = setTimeout(() => stopGit(child), abandonedMs)

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import type { RefChange } from '@switchyard/domain/access'
 
 /**
- * Makes the references that a push changed durable. One flush of the file system takes as long for thousands of files as for
- * one; a flush for each file takes milliseconds.
+ * Makes the references that a push changed durable. One flush of the file system takes as long for thousands
+ * of files as for one; a flush for each file takes milliseconds.
  *
  * @param path of the bare repository
  * @throws Error when the disk fails

@@ -18,8 +18,8 @@ import { withQuarantine } from './quarantine.js'
 const compress = promisify(deflate)
 
 /**
- * Checks files such as `.gitmodules` with the checks that git applies to a push. For example, the URL of a submodule must not
- * look like an option of a clone. A refused file is not committed.
+ * Checks files such as `.gitmodules` with the checks that git applies to a push. For example, the URL of a
+ * submodule must not look like an option of a clone. A refused file is not committed.
  *
  * @throws DomainError invalid, with `action_index` and `file_path`, for a file that git refuses
  */
@@ -51,8 +51,8 @@ interface Candidate extends Pick<TreeEdit, 'filePath'> {
 }
 
 /**
- * The edited files and the folders above them whose names may be names of settings files. One folder stands for all of its
- * name, because git checks only the name.
+ * The edited files and the folders above them whose names may be names of settings files. One folder stands
+ * for all of its name, because git checks only the name.
  */
 function candidatesOf(root: TreeFolder, edits: readonly TreeEdit[]): Candidate[] {
   const found = new Map<TreeEntry | string, Candidate>()
@@ -79,7 +79,10 @@ function* entriesAlong(root: TreeFolder, path: readonly string[]): Generator<[na
 const longName = /^\.git(?:modules|attributes)[ .]*(?::|$)/i
 const shortName = /^g?i?.{0,5}~\d/i
 
-/** Whether a file system may treat a disguised or shortened name as that of a settings file. git makes the exact check. */
+/**
+ * Whether a file system may treat a disguised or shortened name as that of a settings file. git makes the
+ * exact check.
+ */
 function mayBeSettings(name: string): boolean {
   // A file system may ignore characters that are not ASCII, and a backslash may separate names.
   const plain = name.replace(/[^ -~]/g, '')
@@ -101,7 +104,10 @@ const unpackAside = (repository: Repository, pack: Buffer): Promise<string | nul
     return reason
   })
 
-/** A pack with a tree of each single entry, and with the contents of the entries unless they are stored already. */
+/**
+ * A pack with a tree of each single entry, and with the contents of the entries unless they are stored
+ * already.
+ */
 async function packOf(candidates: readonly Candidate[]): Promise<Buffer> {
   const objects: NewObject[] = []
   for (const { name, entry } of candidates) {

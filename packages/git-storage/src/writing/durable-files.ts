@@ -1,7 +1,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 /**
- * Writes a file under a temporary name, flushes it and renames it. The new name is durable after {@link syncFolder}.
+ * Writes a file under a temporary name, flushes it and renames it. The new name is durable after
+ * {@link syncFolder}.
  *
  * @param file its path; a function finds the path of a file whose name depends on its content
  */

@@ -9,7 +9,10 @@ import { type NewObject, objectHeader } from './new-object.js'
 
 const compress = promisify(deflate)
 
-/** Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several times in a row. */
+/**
+ * Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several
+ * times in a row.
+ */
 const attemptsMax = 50
 
 /**
@@ -62,7 +65,10 @@ async function writeLoose({ path: file, bytes }: LooseFile): Promise<string> {
   }
 }
 
-/** Whether the object is stored already. Sets the time of its file, so that housekeeping does not remove it as unused. */
+/**
+ * Whether the object is stored already. Sets the time of its file, so that housekeeping does not remove it as
+ * unused.
+ */
 async function refresh(file: string): Promise<boolean> {
   try {
     const now = new Date()

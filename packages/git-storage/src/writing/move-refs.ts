@@ -45,8 +45,9 @@ export const moveBranch = (repository: Repository, { branch, ...move }: BranchMo
  * Moves, creates or deletes a branch or a tag. The change is durable when the promise resolves.
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
- * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason, and when the repository has been moved to another storage; insufficient-storage when the disk is full; what `recordIntent` throws
+ * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git
+ *   refuses for another reason, and when the repository has been moved to another storage;
+ *   insufficient-storage when the disk is full; what `recordIntent` throws
  */
 export async function moveReference(repository: Repository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, recordIntent } = asked
@@ -63,8 +64,8 @@ async function moveWhileInStorage(
     await move()
   } catch (error) {
     const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
-    // Without a message of git, its process may have ended after it moved the reference and before it answered. With one, a
-    // new reference that exists was made by another request, which notifies webhooks.
+    // Without a message of git, its process may have ended after it moved the reference and before it
+    // answered. With one, a new reference that exists was made by another request, which notifies webhooks.
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
@@ -81,8 +82,8 @@ async function moveWhileInStorage(
 const headMs = 3_000
 
 /**
- * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no slot and little time, and
- * the client that disconnects does not end it.
+ * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no
+ * slot and little time, and the client that disconnects does not end it.
  */
 export async function pointHeadTo({ path }: Repository, branch: string): Promise<void> {
   const command = { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }
@@ -122,7 +123,10 @@ async function refuseFullDisk(path: string, cause: unknown): Promise<void> {
   if (bsize * bavail < fullBytes) throw insufficientStorage('a disk of the server is full', { cause })
 }
 
-/** Makes the name of a reference durable; git has flushed its content. A missing folder means that the reference was packed. */
+/**
+ * Makes the name of a reference durable; git has flushed its content. A missing folder means that the
+ * reference was packed.
+ */
 async function syncFolders(path: string, ref: string): Promise<void> {
   const folders: string[] = []
   for (let folder = dirname(ref); folder !== 'refs'; folder = dirname(folder)) folders.push(folder)

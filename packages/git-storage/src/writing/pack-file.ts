@@ -20,7 +20,8 @@ const batchObjectsMax = 32
 const typeNumbers = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
 /**
- * Stores objects in one pack, which is durable when the promise resolves. Memory does not grow with the size of the objects.
+ * Stores objects in one pack, which is durable when the promise resolves. Memory does not grow with the size
+ * of the objects.
  *
  * @param objects without duplicates
  * @param takeSpace receives the bytes of pack and index before the pack gets its name

@@ -12,7 +12,11 @@ export async function removeStaleLock(lock: string): Promise<boolean> {
   return true
 }
 
-/** Removes stale locks of references, because of which git would refuse to move them. @param path of the bare repository */
+/**
+ * Removes stale locks of references, because of which git would refuse to move them.
+ *
+ * @param path of the bare repository
+ */
 export async function removeStaleRefLocks(path: string): Promise<void> {
   const locks = [...(await listRefLocks(path)), 'packed-refs.lock', 'HEAD.lock']
   await Promise.all(locks.map((lock) => removeStaleLock(join(path, lock))))

@@ -16,7 +16,10 @@ export interface SagaEventView {
   attempt: number | null
   traceParent: string | null
   parentSagaId: string | null
-  /** Size of the payload or errors when the stored request holds only their head; null when it holds them whole. */
+  /**
+   * Size of the payload or errors when the stored request holds only their head; null when it holds them
+   * whole.
+   */
   payloadSize: number | null
   /** Bytes of the request. */
   requestSize: number
@@ -28,8 +31,9 @@ export interface SagaEventView {
 const shownBytesMax = 512 * 1024
 
 /**
- * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity whose saga is not known yet has no
- * saga in the log; it belongs to the saga that a later event gives its activity.
+ * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity
+ * whose saga is not known yet has no saga in the log; it belongs to the saga that a later event gives its
+ * activity.
  */
 const eventRowsOfSaga = `
     (SELECT named.* FROM saga_events named
@@ -69,8 +73,8 @@ const lastResolution = {
 }
 
 /**
- * The note of the operator who resolved a saga at this time; null when the log does not hold that event any more. Later
- * resolutions have been undone.
+ * The note of the operator who resolved a saga at this time; null when the log does not hold that event any
+ * more. Later resolutions have been undone.
  */
 export async function findResolutionNote(
   database: Readable,
@@ -180,7 +184,8 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
   Record<'executeErrorsSize' | 'compensateErrorsSize', number | null>
 
 /**
- * The activities of a saga in their order; those without one stand last, in the order in which they were seen.
+ * The activities of a saga in their order; those without one stand last, in the order in which they were
+ * seen.
  *
  * @param headBytesMax bytes of each payload to read
  * @param rows `after`: null: from the first one on; `take`: null: all of them

@@ -23,8 +23,8 @@ export interface FailureCount {
 }
 
 /**
- * When activities failed, by the cause and by buckets of time. A failure counts when its saga was first seen within a day of the time
- * that is asked for: the index of errors is ordered by sagas.
+ * When activities failed, by the cause and by buckets of time. A failure counts when its saga was first seen
+ * within a day of the time that is asked for: the index of errors is ordered by sagas.
  */
 export const countFailures = (
   database: Readable,

@@ -23,7 +23,10 @@ export async function hasSaga(database: Readable, tenant: string, id: string): P
   return rows.length > 0
 }
 
-/** A deployment that names a saga. Nothing else of it is shown to readers of sagas, who may not see the project. */
+/**
+ * A deployment that names a saga. Nothing else of it is shown to readers of sagas, who may not see the
+ * project.
+ */
 export interface SagaDeployment {
   id: number
   projectId: number

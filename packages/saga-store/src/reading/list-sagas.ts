@@ -171,8 +171,8 @@ export const countedMax = 10_000
 const countingMs = 2000
 
 /**
- * How many sagas of a search have each status, whatever status it asks for; at most {@link countedMax} of each, and one
- * more when there are more. Null when counting took too long.
+ * How many sagas of a search have each status, whatever status it asks for; at most {@link countedMax} of
+ * each, and one more when there are more. Null when counting took too long.
  */
 export async function countSagas(
   database: Readable,
@@ -202,8 +202,9 @@ const stepRows = 2000
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
- * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor a
- * snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are not read.
+ * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor
+ * a snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are
+ * not read.
  */
 export async function* walkSagas(database: Readable, search: SagaSearch): AsyncGenerator<SagaView[]> {
   let after: SagaPosition | null = null

@@ -3,12 +3,15 @@ import { type SagaFlagKind, type SagaStatus, sagaFlagKinds } from '@switchyard/d
 import type { SqlParameters } from './read-query.js'
 
 /**
- * The number of the newest sagas whose ids are searched. An index of parts of ids would have to be written at each event of a
- * saga, which costs more than these searches do.
+ * The number of the newest sagas whose ids are searched. An index of parts of ids would have to be written at
+ * each event of a saga, which costs more than these searches do.
  */
 export const searchedIdsMax = 100_000
 
-/** The filters of a search within a tenant; a missing filter matches every saga. Ranges of time include both ends. */
+/**
+ * The filters of a search within a tenant; a missing filter matches every saga. Ranges of time include both
+ * ends.
+ */
 export interface SagaSearch {
   tenant: string
   /** Exactly this name. */
@@ -57,8 +60,9 @@ export interface SagaPosition {
 export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
 /**
- * A saga's row is updated for an ordinary event of an activity only when the event is at least this much newer than the
- * stored time of the last event. The true time of the last event may therefore be this much later than the stored one.
+ * A saga's row is updated for an ordinary event of an activity only when the event is at least this much
+ * newer than the stored time of the last event. The true time of the last event may therefore be this much
+ * later than the stored one.
  */
 const staleness = "interval '10 seconds'"
 
@@ -157,7 +161,8 @@ const columns = {
 export const orderColumn = ({ by }: SagaOrder) => columns[by]
 
 /**
- * Newest first, and among equals by id; the other direction is the exact reverse, so that one index serves both.
+ * Newest first, and among equals by id; the other direction is the exact reverse, so that one index serves
+ * both.
  *
  * @param time the column in question, null when the order is by id
  */
@@ -215,14 +220,14 @@ export interface SagaSource {
 }
 
 /**
- * The number of the newest error rows that are searched one by one. A frequent text is found among them; a rare text
- * is found quickly by its trigrams.
+ * The number of the newest error rows that are searched one by one. A frequent text is found among them; a
+ * rare text is found quickly by its trigrams.
  */
 const walkedErrors = 2000
 
 /**
- * The source of a search. When a table of its own answers a part of the search, its rows are read first and in the order
- * of the list, so the plan does not depend on estimates of how rare the rows are.
+ * The source of a search. When a table of its own answers a part of the search, its rows are read first and
+ * in the order of the list, so the plan does not depend on estimates of how rare the rows are.
  *
  * @param errors `walk`: only the newest errors are searched
  */
@@ -274,11 +279,15 @@ function drivingRows(
       ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
   }
   const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
-  // Several activities of one saga may have the flag, the fingerprint or the text; the rows come sorted from the index.
+  // Several activities of one saga may have the flag, the fingerprint or the text; the rows come sorted from
+  // the index.
   return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
 }
 
-/** The table that answers the driver's part of a search, except error texts. Its rows `d` are ordered by creation. */
+/**
+ * The table that answers the driver's part of a search, except error texts. Its rows `d` are ordered by
+ * creation.
+ */
 export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
   if (driver === 'tag') {
     return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`] }

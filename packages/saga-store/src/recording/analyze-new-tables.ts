@@ -3,8 +3,9 @@ import type { Pooled } from '@switchyard/db'
 const everyMs = 1_000
 
 /**
- * Lets PostgreSQL count the tables of sagas of a new database as soon as they have some rows. Before, it finds a row by any index that
- * begins with its tenant, which takes longer with each row of the tenant, and it counts by itself only after a minute.
+ * Lets PostgreSQL count the tables of sagas of a new database as soon as they have some rows. Before, it
+ * finds a row by any index that begins with its tenant, which takes longer with each row of the tenant, and
+ * it counts by itself only after a minute.
  *
  * @returns to be called after each commit; returns at once and never throws
  */

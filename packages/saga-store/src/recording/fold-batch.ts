@@ -116,7 +116,9 @@ class Fold {
   }
 }
 
-/** The sender may only report about its own service. A saga without a service name may belong to any service. */
+/**
+ * The sender may only report about its own service. A saga without a service name may belong to any service.
+ */
 function isOfAnotherService({ event, ownService }: NewSagaEvent, ledger: SagaLedger): boolean {
   if (ownService === null || ownService === undefined) return false
   const activity = 'activityId' in event ? ledger.findActivity(event.activityId) : undefined

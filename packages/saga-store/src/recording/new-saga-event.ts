@@ -28,5 +28,8 @@ export interface NewSagaEvent {
   ownService?: string | null
 }
 
-/** The result of an event: recorded, or refused because it contradicts its saga or the saga is another service's. */
+/**
+ * The result of an event: recorded, or refused because it contradicts its saga or the saga is another
+ * service's.
+ */
 export type RecordedSagaEvent = EventResult | SagaRejection | DomainError

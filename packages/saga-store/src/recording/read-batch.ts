@@ -5,7 +5,10 @@ import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys 
 import { activityTable, sagaTable } from '../tables.js'
 import type { NewSagaEvent } from './new-saga-event.js'
 
-/** What the database knows about the sagas and activities of a batch. Maps and sets are keyed by {@link keyText}. */
+/**
+ * What the database knows about the sagas and activities of a batch. Maps and sets are keyed by
+ * {@link keyText}.
+ */
 export interface BatchState {
   sagas: Map<string, Stored<Saga>>
   activities: Map<string, Stored<Activity>>
@@ -23,9 +26,9 @@ export interface Stored<Row> extends TenantKey {
 }
 
 /**
- * Reads what a batch depends on, and locks the rows until the transaction ends: first the activities, then the sagas,
- * each in the order of their keys. Every transaction that changes an activity of a saga holds the lock of the saga, so
- * the other activities of the saga do not change either.
+ * Reads what a batch depends on, and locks the rows until the transaction ends: first the activities, then
+ * the sagas, each in the order of their keys. Every transaction that changes an activity of a saga holds the
+ * lock of the saga, so the other activities of the saga do not change either.
  */
 export async function readBatch(client: PoolClient, events: readonly NewSagaEvent[]): Promise<BatchState> {
   const activityKeys = uniqueKeys(
@@ -145,7 +148,10 @@ const knownKeys = statement(
 
 type KnownKind = 'event' | 'saga' | 'activity'
 
-/** Of the keys of events those that are in the log, and of the keys of sagas and activities those that retention removed. */
+/**
+ * Of the keys of events those that are in the log, and of the keys of sagas and activities those that
+ * retention removed.
+ */
 async function readKnown(
   client: PoolClient,
   keys: Record<KnownKind, readonly TenantKey[]>,

@@ -7,19 +7,21 @@ import { writeBatch } from './write-batch.js'
 
 export interface SagaEventStore {
   /**
-   * Appends events to the log and derives sagas and activities from them, in one transaction that is committed before
-   * it resolves. Several calls may run at the same time, in this process and in other processes.
+   * Appends events to the log and derives sagas and activities from them, in one transaction that is
+   * committed before it resolves. Several calls may run at the same time, in this process and in other
+   * processes.
    *
-   * An event whose id or content is known is a `duplicate` and not stored again. An event about a saga or activity that
-   * retention has removed is `late` and not stored either.
+   * An event whose id or content is known is a `duplicate` and not stored again. An event about a saga or
+   * activity that retention has removed is `late` and not stored either.
    *
    * @returns the result of each event, in their order
    * @throws DomainError unavailable when other transactions keep inserting the same rows
    */
   record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
   /**
-   * Runs `work` in one transaction, in which it may record events once, as {@link record} does. The transaction is
-   * committed before the promise resolves. `work` runs again after a conflict with another transaction.
+   * Runs `work` in one transaction, in which it may record events once, as {@link record} does. The
+   * transaction is committed before the promise resolves. `work` runs again after a conflict with another
+   * transaction.
    *
    * @throws DomainError unavailable when other transactions keep inserting the same rows
    */
@@ -44,7 +46,10 @@ export interface SagaEventStoreOptions {
   onCommitted?: (batch: CommittedBatch) => void
 }
 
-/** The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what changed. */
+/**
+ * The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what
+ * changed.
+ */
 export function createSagaEventStore(
   { pool }: Pooled,
   { strict = false, onCommitted }: SagaEventStoreOptions = {},

@@ -18,8 +18,9 @@ import {
 import type { FoldedBatch } from './fold-batch.js'
 
 /**
- * Writes the result of a batch: first the new rows, each table in the order of its keys, then the rows that the
- * transaction has locked, and last the log, so that no transaction waits for locks after it has drawn an id of the log.
+ * Writes the result of a batch: first the new rows, each table in the order of its keys, then the rows that
+ * the transaction has locked, and last the log, so that no transaction waits for locks after it has drawn an
+ * id of the log.
  *
  * @returns the highest id of the batch in the log; null when the batch adds nothing to the log
  * @throws WriteConflict when a new row exists already; the transaction must be rolled back

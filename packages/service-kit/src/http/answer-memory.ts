@@ -3,7 +3,9 @@ import { Slots } from '../slots.js'
 
 const mebibyte = 1024 * 1024
 
-/** Smaller answers count for nothing: what connections hold of them is bounded by the number of connections. */
+/**
+ * Smaller answers count for nothing: what connections hold of them is bounded by the number of connections.
+ */
 const countedBytesMin = mebibyte
 
 /** A client that reads nothing of a large answer for this time is disconnected. */

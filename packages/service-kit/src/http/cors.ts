@@ -2,9 +2,10 @@ import cors from 'cors'
 import type { RequestHandler } from 'express'
 
 /**
- * Lets pages of the given origins call every route from a browser: answers preflights with 204, and names the origin on
- * all other answers, errors too. Such pages send tokens in headers: no answer allows credentials, so a browser hands none
- * that it got by a session cookie to them. Answers to other origins have no such headers, so a browser refuses them.
+ * Lets pages of the given origins call every route from a browser: answers preflights with 204, and names the
+ * origin on all other answers, errors too. Such pages send tokens in headers: no answer allows credentials,
+ * so a browser hands none that it got by a session cookie to them. Answers to other origins have no such
+ * headers, so a browser refuses them.
  *
  * @param origins exactly as browsers send them, e.g. `https://console.example.com`
  */

@@ -4,10 +4,16 @@ import { z } from 'zod'
 import type { Route } from './endpoint.js'
 import { problemsMax, textCharsMax } from './parameters.js'
 
-/** Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` → `['id', 'path']`. */
+/**
+ * Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` →
+ * `['id', 'path']`.
+ */
 export const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
-/** Names of the parameters that an endpoint declares: those of its schema, also where the schema converts them first. */
+/**
+ * Names of the parameters that an endpoint declares: those of its schema, also where the schema converts them
+ * first.
+ */
 export function declaredNames(input: z.ZodType): ReadonlySet<string> {
   if (input instanceof z.ZodPipe) return declaredNames(input.out as z.ZodType)
   return new Set(input instanceof z.ZodObject ? Object.keys(input.shape) : [])
@@ -27,7 +33,8 @@ export function boundPath(params: Readonly<Record<string, unknown>>, declared: R
 }
 
 /**
- * Refuses to act for another user: a request that ignored `sudo` would do for its sender what was meant for somebody else.
+ * Refuses to act for another user: a request that ignored `sudo` would do for its sender what was meant for
+ * somebody else.
  *
  * @throws DomainError invalid-parameters
  */

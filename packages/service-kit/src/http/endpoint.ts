@@ -23,7 +23,10 @@ export interface Call {
   signal: AbortSignal
   /** Scheme, host and port that clients use, without a slash at the end. */
   baseUrl: string
-  /** What `ownBody` of the route made of the body. Unset: the route has parameters in its body, or reads it itself. */
+  /**
+   * What `ownBody` of the route made of the body. Unset: the route has parameters in its body, or reads it
+   * itself.
+   */
   body?: unknown
   /** The connection itself, for streams. Plain endpoints have no use for them. */
   raw: { request: Request; response: Response }
@@ -57,7 +60,10 @@ export interface Reply {
   /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */
   body?: unknown
   headers?: Record<string, string>
-  /** When the resource of the body was last changed, which its ETag names for `If-Match`. Unset: it has no such time. */
+  /**
+   * When the resource of the body was last changed, which its ETag names for `If-Match`. Unset: it has no
+   * such time.
+   */
   updatedAt?: Date
 }
 
@@ -67,9 +73,15 @@ export interface Documentation {
   summary: string
   /** Status → the shape of a JSON body, the media types of another one, or null for none. */
   replies: Record<number, z.ZodType | string[] | null>
-  /** Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has pages. */
+  /**
+   * Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has
+   * pages.
+   */
   headers?: Record<string, string>
-  /** The body of a route that does not have parameters in it: media type → its JSON schema. Its other parameters are in the query. */
+  /**
+   * The body of a route that does not have parameters in it: media type → its JSON schema. Its other
+   * parameters are in the query.
+   */
   body?: Record<string, object>
   /** Statuses of refusals, besides those that follow from guard and parameters. */
   refusals?: number[]
@@ -98,24 +110,31 @@ export interface RouteOptions {
   /** Members of a JSON body that arrive as they were written, each as a JsonText. */
   keptTexts?: KeptTexts
   /**
-   * A parameter that the endpoint does not declare is refused: a filter that was ignored would find more than its sender
-   * wants. Unset: it counts for nothing, as in GitLab.
+   * A parameter that the endpoint does not declare is refused: a filter that was ignored would find more than
+   * its sender wants. Unset: it counts for nothing, as in GitLab.
    */
   refusesUnknown?: boolean
-  /** The body is parsed as a whole, away from the thread that serves all requests; parameters stand in the query. */
+  /**
+   * The body is parsed as a whole, away from the thread that serves all requests; parameters stand in the
+   * query.
+   */
   ownBody?: OwnBody
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**
-   * Request or answer may take longer than a second: token and right are checked again while it is under way. When
-   * either is gone, `signal` is aborted with the refusal as its reason, and the connection is cut a moment later.
+   * Request or answer may take longer than a second: token and right are checked again while it is under way.
+   * When either is gone, `signal` is aborted with the refusal as its reason, and the connection is cut a
+   * moment later.
    */
   longLived?: boolean
   /** The password of basic authentication is a token, too; a 401 asks for it. */
   basicAuthentication?: boolean
   /** Parameters of a request that does not have them, by what the guard has found. */
   defaults?: (access: unknown) => Readonly<Record<string, unknown>>
-  /** Other processes of this installation call it. It has no token and no rate limit; its guard knows the caller. */
+  /**
+   * Other processes of this installation call it. It has no token and no rate limit; its guard knows the
+   * caller.
+   */
   internal?: boolean
   /** The form of JSON answers and errors. Unset: that of the API. */
   answerForm?: AnswerForm

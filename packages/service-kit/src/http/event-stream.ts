@@ -24,8 +24,8 @@ export const eventText = ({ id, event, data }: ServerSentEvent): string =>
   `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 
 /**
- * Answers a HEAD request for a stream with the headers of the stream: Express gives it to the handler of GET, and a stream would
- * never end.
+ * Answers a HEAD request for a stream with the headers of the stream: Express gives it to the handler of GET,
+ * and a stream would never end.
  *
  * @returns whether it was one
  */
@@ -36,7 +36,10 @@ export function answerHead({ raw: { request, response } }: Pick<Call, 'raw'>): b
 }
 
 export interface EventStreamOptions {
-  /** A client whose stream has ended connects again after a random time in this span, so that not all come at the same moment. */
+  /**
+   * A client whose stream has ended connects again after a random time in this span, so that not all come at
+   * the same moment.
+   */
   retryMs: { least: number; most: number }
   /** A client that leaves something unread for this time is disconnected. */
   stallMs: number
@@ -83,7 +86,11 @@ export class EventStream {
     return takesMore
   }
 
-  /** Waits until the client has read what it was sent. @returns false when it is gone, or its stream has ended */
+  /**
+   * Waits until the client has read what it was sent.
+   *
+   * @returns false when it is gone, or its stream has ended
+   */
   async drained(): Promise<boolean> {
     const response = this.#response
     if (this.isBehind && !response.closed) {
@@ -123,8 +130,9 @@ export interface EventStreamsOptions extends EventStreamOptions {
 }
 
 /**
- * The open streams of a process. Each hears an event `ping` every 15 seconds, which keeps proxies from closing a quiet connection,
- * fails when the client is gone, and tells the client that the stream still works: browsers show no comments to a page.
+ * The open streams of a process. Each hears an event `ping` every 15 seconds, which keeps proxies from
+ * closing a quiet connection, fails when the client is gone, and tells the client that the stream still
+ * works: browsers show no comments to a page.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions
@@ -140,8 +148,8 @@ export class EventStreams {
   }
 
   /**
-   * Begins a stream with its first event. Once the process stops, that is its only one: a browser connects again after the end of a
-   * stream, and not after a refusal.
+   * Begins a stream with its first event. Once the process stops, that is its only one: a browser connects
+   * again after the end of a stream, and not after a refusal.
    */
   open(response: ServerResponse, first: string): EventStream {
     const stream = new EventStream(response, this.#options, first)

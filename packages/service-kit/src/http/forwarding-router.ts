@@ -6,8 +6,9 @@ import { nameRoute, observedOf } from './observe.js'
 export type Forward = (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
 
 /**
- * Stands in front of the routes and finds the route of each request as they do, so that a request for another process is
- * forwarded before anything else is done for it. Routes for some requests only are answered by every process.
+ * Stands in front of the routes and finds the route of each request as they do, so that a request for another
+ * process is forwarded before anything else is done for it. Routes for some requests only are answered by
+ * every process.
  */
 export function forwardingRouter(routes: readonly Route[], forward: Forward): Router {
   const router = Router({ caseSensitive: true })

@@ -22,7 +22,10 @@ export const limitKeyPrefix = (service: string): string => `switchyard:limits:${
 
 /** How long a request waits for Redis before this process counts it by itself. */
 const commandTimeoutMs = 50
-/** A connection without an answer for this time is given up; until the next one is ready, nothing waits for Redis. */
+/**
+ * A connection without an answer for this time is given up; until the next one is ready, nothing waits for
+ * Redis.
+ */
 const silenceMsMax = 1000
 
 export interface SharedLimiterOptions {
@@ -33,8 +36,8 @@ export interface SharedLimiterOptions {
 }
 
 /**
- * Limiters that count for all replicas of a service together, in Redis. While Redis is unreachable or slow, each process counts by
- * itself: a limit never fails a request, and delays it by 50 ms at most.
+ * Limiters that count for all replicas of a service together, in Redis. While Redis is unreachable or slow,
+ * each process counts by itself: a limit never fails a request, and delays it by 50 ms at most.
  */
 export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter {
   let redis: Redis | undefined

@@ -7,12 +7,15 @@ import type { Express } from 'express'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
-/** The part of the drain time for which a closing server answers with `Connection: close` before it closes connections itself. */
+/**
+ * The part of the drain time for which a closing server answers with `Connection: close` before it closes
+ * connections itself.
+ */
 const askToClosePart = 1 / 20
 
 /**
- * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends in a slash
- * send `//api/v4`. An encoded slash (`%2F`) and the query stay as they are.
+ * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends
+ * in a slash send `//api/v4`. An encoded slash (`%2F`) and the query stay as they are.
  */
 function mergeSlashes(target: string): string {
   const queryStart = target.indexOf('?')
@@ -58,8 +61,9 @@ export async function listen(
 }
 
 /**
- * Closes a server whose answers have asked for `Connection: close` for a while. Closing an idle connection may lose a request that
- * the proxy is sending, and a proxy may not repeat a POST; by now, the proxy has closed the connections that it uses.
+ * Closes a server whose answers have asked for `Connection: close` for a while. Closing an idle connection
+ * may lose a request that the proxy is sending, and a proxy may not repeat a POST; by now, the proxy has
+ * closed the connections that it uses.
  */
 async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
   const closed = once(server, 'close')
@@ -76,7 +80,9 @@ async function closeServer(server: Server, drainTimeoutMs: number): Promise<void
   clearTimeout(cut)
 }
 
-/** Time for a client to read the answer to a request that the parser refuses, before its connection is cut. */
+/**
+ * Time for a client to read the answer to a request that the parser refuses, before its connection is cut.
+ */
 const lingerMs = 2_000
 
 const statuses: Record<string, string> = {
@@ -85,9 +91,10 @@ const statuses: Record<string, string> = {
 }
 
 /**
- * Answers requests that the HTTP parser refuses. A connection that is closed while the client still sends is reset, and the
- * client may then never see the answer; so what the client sends is discarded for a moment. A connection with another answer
- * under way is cut, because the bytes of this answer would become a part of that one.
+ * Answers requests that the HTTP parser refuses. A connection that is closed while the client still sends is
+ * reset, and the client may then never see the answer; so what the client sends is discarded for a moment. A
+ * connection with another answer under way is cut, because the bytes of this answer would become a part of
+ * that one.
  */
 export function answerUnreadableRequests(server: Server): void {
   const answering = new WeakSet<Duplex>()

@@ -31,7 +31,10 @@ export class Observed {
     this.#parent = parent
   }
 
-  /** Writes the request id in every line. Made at the first use: most requests log nothing besides their own line. */
+  /**
+   * Writes the request id in every line. Made at the first use: most requests log nothing besides their own
+   * line.
+   */
   get logger(): Logger {
     this.#logger ??= this.#parent.child({ request_id: this.requestId })
     return this.#logger
@@ -53,9 +56,9 @@ export function nameRoute(
 }
 
 /**
- * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the headers that keep browsers
- * careful, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not
- * logged.
+ * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the headers
+ * that keep browsers careful, and, after the answer, one log line and its rate, error and duration metrics.
+ * Probes and scrapes are counted, not logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
   // The line of a request has fixed fields without secrets, so the search for secrets is skipped.

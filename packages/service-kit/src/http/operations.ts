@@ -7,7 +7,10 @@ import { administratorOrScope } from './guards.js'
 import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.js'
 import { sendSmallJson } from './written-json.js'
 
-/** Liveness, readiness, metrics and the API description of a service, for operators and orchestrators, without a token. */
+/**
+ * Liveness, readiness, metrics and the API description of a service, for operators and orchestrators, without
+ * a token.
+ */
 export function addOperations(app: Express, health: Health, metrics: Metrics, routes: Route[]): void {
   app.get('/-/liveness', (_request, response) => {
     sendSmallJson(response.set('Cache-Control', 'no-store'), 200, { status: 'ok' })
@@ -32,8 +35,8 @@ export function addOperations(app: Express, health: Health, metrics: Metrics, ro
 }
 
 /**
- * `GET /-/metrics`, the metrics of `/metrics` for callers from outside: administrators, and tokens with the scope
- * `read_metrics`.
+ * `GET /-/metrics`, the metrics of `/metrics` for callers from outside: administrators, and tokens with the
+ * scope `read_metrics`.
  */
 export const guardedMetrics = ({ registry }: Metrics): Route =>
   route(

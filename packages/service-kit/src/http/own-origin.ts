@@ -4,11 +4,13 @@ import type { Call, Guard } from './endpoint.js'
 import { documented } from './endpoint.js'
 
 /**
- * Refuses a request that a browser does not send from a page of this origin: a page of another origin could use the cookie of
- * a signed-in user. `Sec-Fetch-Site` decides; browsers leave it out where a site has neither TLS nor a loopback address, and
- * then `Origin` decides. Another port of the same host is another origin.
+ * Refuses a request that a browser does not send from a page of this origin: a page of another origin could
+ * use the cookie of a signed-in user. `Sec-Fetch-Site` decides; browsers leave it out where a site has
+ * neither TLS nor a loopback address, and then `Origin` decides. Another port of the same host is another
+ * origin.
  *
- * @param baseUrl scheme, host and port that clients use by configuration; the host that the request asks for counts too
+ * @param baseUrl scheme, host and port that clients use by configuration; the host that the request asks for
+ *   counts too
  * @throws DomainError forbidden
  */
 export function requireOwnOrigin(request: Request, baseUrl: string): void {

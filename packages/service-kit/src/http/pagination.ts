@@ -26,11 +26,11 @@ export interface Page {
 export const rowsOf = ({ page, per_page }: Page) => ({ skip: (page - 1) * per_page, take: per_page })
 
 /**
- * A page of a list with GitLab's headers. An absent neighbour is an empty header; links carry
- * every parameter of the request, path parameters included, sorted by name, and are left out where that is too long.
+ * A page of a list with GitLab's headers. An absent neighbour is an empty header; links carry every parameter
+ * of the request, path parameters included, sorted by name, and are left out where that is too long.
  *
- * @param total rows in the whole list; null: too many to count, so that what names the last page is left out, and a full
- *   page has a next one
+ * @param total rows in the whole list; null: too many to count, so that what names the last page is left out,
+ *   and a full page has a next one
  */
 export function pageReply(
   items: unknown[],
@@ -94,8 +94,9 @@ export function linkOf(links: readonly string[]): { Link?: string } {
 }
 
 /**
- * The path and the query of a call as links may repeat them: with the parameters that the endpoint declares. Clients may send a
- * token in the query under any name, where it counts for nothing; an answer that repeated it would spread it.
+ * The path and the query of a call as links may repeat them: with the parameters that the endpoint declares.
+ * Clients may send a token in the query under any name, where it counts for nothing; an answer that repeated
+ * it would spread it.
  */
 export function linkParameters({ raw, parameterNames }: Pick<Call, 'raw' | 'parameterNames'>): {
   pathname: string

@@ -8,8 +8,8 @@ export const problemsMax = 20
  * Reads merged parameters. What does not fit is refused in GitLab's words, up to 20 problems at once:
  * `x is missing`, `x is invalid`, `x is empty`, `x is too long`, `x does not have a valid value`.
  *
- * An optional number, time, boolean or choice that is empty counts as left out, because forms send every field. It is
- * taken out of what was given. An empty text is a text.
+ * An optional number, time, boolean or choice that is empty counts as left out, because forms send every
+ * field. It is taken out of what was given. An empty text is a text.
  */
 export function readParameters<Input extends z.ZodType>(schema: Input, given: unknown): z.output<Input> {
   let parsed = schema.safeParse(given)
@@ -56,7 +56,9 @@ function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
   return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
 }
 
-/** The part of a path that the client wrote: the second word of `status=Started,Ended` has no name of its own. */
+/**
+ * The part of a path that the client wrote: the second word of `status=Started,Ended` has no name of its own.
+ */
 function givenPath(path: PropertyKey[], given: unknown): PropertyKey[] {
   const parts = path.findIndex((_, index) => typeof valueAt(given, path.slice(0, index)) === 'string')
   return parts === -1 ? path : path.slice(0, parts)
@@ -100,9 +102,9 @@ export const pathCharsMax = 16 * 1024
 export const proseCharsMax = 1024 * 1024
 
 /**
- * Text of bounded length as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced, so that answers
- * show what is stored. Numbers and booleans count as their text. A number that JSON has rounded is refused, because its text would
- * be another one than was sent.
+ * Text of bounded length as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced,
+ * so that answers show what is stored. Numbers and booleans count as their text. A number that JSON has
+ * rounded is refused, because its text would be another one than was sent.
  */
 export const text = (charsMax = textCharsMax) =>
   z.preprocess(
@@ -169,9 +171,9 @@ export const flag = () =>
   }, z.boolean())
 
 /**
- * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. A day that no calendar has,
- * which JavaScript takes for one of the next month, is refused, and so are years before 0, of which PostgreSQL holds
- * only some.
+ * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. A day that no
+ * calendar has, which JavaScript takes for one of the next month, is refused, and so are years before 0, of
+ * which PostgreSQL holds only some.
  */
 export const time = () =>
   z.preprocess(
@@ -205,8 +207,8 @@ const asksForNothing = (value: unknown) =>
 const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(value))
 
 /**
- * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored it would have
- * another meaning than its sender expects.
+ * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored
+ * it would have another meaning than its sender expects.
  *
  * @param problem such as `is not supported: there are no stars`
  * @param harmless values that ask for what happens anyway, as text; the empty one always does

@@ -2,14 +2,18 @@ import type { Request, Response } from 'express'
 import type { Call } from './endpoint.js'
 
 const name = 'switchyard_session'
-/** Browsers take a cookie with this prefix from https pages of the same host only, so no other host can plant one. */
+/**
+ * Browsers take a cookie with this prefix from https pages of the same host only, so no other host can plant
+ * one.
+ */
 const secureName = `__Host-${name}`
 
 /** 256 random bits in base64url. */
 const secretShape = /^[\w-]{43}$/
 
 /**
- * The secret of the session in the cookies of a request; null without one. A cookie without `__Host-` counts on http only.
+ * The secret of the session in the cookies of a request; null without one. A cookie without `__Host-` counts
+ * on http only.
  *
  * @param baseUrl scheme, host and port that clients use
  */
@@ -21,7 +25,9 @@ export function sessionSecretOf({ headers }: Pick<Request, 'headers'>, baseUrl: 
   return null
 }
 
-/** Gives the browser the cookie of its new session. No script can read it, and no foreign page sends it along. */
+/**
+ * Gives the browser the cookie of its new session. No script can read it, and no foreign page sends it along.
+ */
 export function setSessionCookie({ raw, baseUrl }: SessionCall, secret: string, expiresAt: Date): void {
   raw.response.cookie(nameFor(baseUrl), secret, { ...optionsFor(baseUrl), expires: expiresAt })
 }

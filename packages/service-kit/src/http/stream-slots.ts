@@ -14,7 +14,8 @@ export interface StreamSlots {
   /**
    * Takes a slot until the connection closes. A refusal carries `Retry-After`.
    *
-   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every slot is taken
+   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every slot
+   *   is taken
    */
   take(call: Pick<Call, 'caller' | 'raw'>): void
 }

@@ -17,7 +17,10 @@ const unknownPerMinuteMax = 60
 const refusedSeconds = 60
 const refusedSecondsMax = 15 * 60
 const rememberedSeconds = 3600
-/** Look-ups at once of tokens that come from refused addresses, so that their flood leaves connections to the database free. */
+/**
+ * Look-ups at once of tokens that come from refused addresses, so that their flood leaves connections to the
+ * database free.
+ */
 const lookUpsOfRefused = { total: 2, perSender: 2, waitMs: Number.POSITIVE_INFINITY }
 const tooMany = 'too many tokens of addresses that have sent unknown ones'
 const lookUpRefusals = { sender: tooMany, everybody: tooMany, retryAfterMs: 1000 }
@@ -26,11 +29,13 @@ const goodMs = 10 * 60_000
 const rememberedMax = 10_000
 
 /**
- * Counts the unknown tokens of each address, so that nobody finds a token by trying. An address that has sent too many gets
- * no answer about unknown ones for a while. A token that works is served all the same: others may share its address.
+ * Counts the unknown tokens of each address, so that nobody finds a token by trying. An address that has sent
+ * too many gets no answer about unknown ones for a while. A token that works is served all the same: others
+ * may share its address.
  *
  * @param options.isOn false: nothing is counted
- * @param options.kind tokens and sessions are counted apart, because a browser goes on sending the cookie of an ended session
+ * @param options.kind tokens and sessions are counted apart, because a browser goes on sending the cookie of
+ *   an ended session
  */
 export function limitUnknownTokens(
   authenticate: Authenticate,

@@ -7,10 +7,16 @@ import type { Response } from 'express'
 /** Other requests are served after so much text: a millisecond or two of work. */
 const sliceChars = 256 * 1024
 
-/** Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a charset. */
+/**
+ * Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a
+ * charset.
+ */
 const jsonType = 'application/json'
 
-/** Its results have memory of their own. A small Buffer is a part of 64 KB, all of which a cached body would keep. */
+/**
+ * Its results have memory of their own. A small Buffer is a part of 64 KB, all of which a cached body would
+ * keep.
+ */
 const encoder = new TextEncoder()
 
 /** A body serialized as JSON, which can be sent any number of times. */
@@ -29,8 +35,8 @@ export class WrittenJson {
 }
 
 /**
- * Serializes a body. For a long list that takes as long as many requests do, so other requests are served between
- * its items.
+ * Serializes a body. For a long list that takes as long as many requests do, so other requests are served
+ * between its items.
  */
 export async function writeJson(body: unknown): Promise<WrittenJson> {
   const slices = Array.isArray(body) ? await writeItems(body) : [encoder.encode(JSON.stringify(body))]

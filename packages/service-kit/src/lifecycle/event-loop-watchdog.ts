@@ -12,9 +12,10 @@ const looksPerStall = 10
 const threadModule = '@switchyard/service-kit/threads/event-loop-watchdog'
 
 /**
- * Ends this process with SIGKILL once its event loop has stood still for `stallMs`, so that whatever runs it starts it
- * again: a process that cannot turn its event loop answers no probe, no caller and no signal. Time during which the
- * whole process is stopped (a suspended machine, SIGSTOP) does not count, and a debugger suspends the watching.
+ * Ends this process with SIGKILL once its event loop has stood still for `stallMs`, so that whatever runs it
+ * starts it again: a process that cannot turn its event loop answers no probe, no caller and no signal. Time
+ * during which the whole process is stopped (a suspended machine, SIGSTOP) does not count, and a debugger
+ * suspends the watching.
  *
  * @returns what ends the watching
  */

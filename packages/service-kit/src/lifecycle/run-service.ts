@@ -35,9 +35,9 @@ type CommonConfig = {
 }
 
 /**
- * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then
- * drain and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment; a process whose
- * event loop stands still for EVENT_LOOP_STALL_MS is killed.
+ * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then drain
+ * and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment; a process
+ * whose event loop stands still for EVENT_LOOP_STALL_MS is killed.
  */
 export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
   const config = readConfig(definition)

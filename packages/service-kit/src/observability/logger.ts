@@ -4,8 +4,8 @@ import { tracing } from './tracing.js'
 export type { Logger }
 
 /**
- * Names of fields that hold secrets. Requests are logged by method, route and outcome only; this list protects against
- * objects that reach a log line by mistake.
+ * Names of fields that hold secrets. Requests are logged by method, route and outcome only; this list
+ * protects against objects that reach a log line by mistake.
  */
 const redacted = [
   'authorization',
@@ -17,10 +17,15 @@ const redacted = [
   'url',
 ].flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 
-/** Errors of Redis carry the command that failed, with the password of the connection or the payload of a job. */
+/**
+ * Errors of Redis carry the command that failed, with the password of the connection or the payload of a job.
+ */
 const redactedCommands = ['command.args', '*.command.args', '*.*.command.args']
 
-/** Most of the cost of a line is the system call that writes it, so lines are collected up to this size or time. */
+/**
+ * Most of the cost of a line is the system call that writes it, so lines are collected up to this size or
+ * time.
+ */
 const bufferedBytes = 4096
 const flushMs = 100
 /** A problem may be the last line of a process: from the level `warn` on, a line is written at once. */

@@ -29,7 +29,7 @@ export function exposePools({ registry }: Metrics, pools: Record<string, Pool>):
 const busyOf = ({ totalCount, idleCount }: Pool) => totalCount - idleCount
 
 /**
- * The pool queues every query for a moment, also the ones that a free connection takes next: those of readiness, which begin just
- * before the metrics are read, would always seem to wait.
+ * The pool queues every query for a moment, also the ones that a free connection takes next: those of
+ * readiness, which begin just before the metrics are read, would always seem to wait.
  */
 const waitingOf = (pool: Pool) => Math.max(0, pool.waitingCount - (pool.options.max - busyOf(pool)))

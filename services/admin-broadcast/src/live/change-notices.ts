@@ -23,12 +23,15 @@ interface ChangeNoticesOptions {
   logger: Logger
 }
 
-/** Sends notices of changed messages between the replicas of this service, and receives the worker's notices of boundaries. */
+/**
+ * Sends notices of changed messages between the replicas of this service, and receives the worker's notices
+ * of boundaries.
+ */
 export interface ChangeNotices {
   /**
-   * Announces a written message, or a deletion (without a message). Resolves when this replica shows the change. The other
-   * replicas are notified, and jobs for the message's boundaries are planned. It never fails: each replica also reads the table
-   * regularly, and the worker plans jobs regularly.
+   * Announces a written message, or a deletion (without a message). Resolves when this replica shows the
+   * change. The other replicas are notified, and jobs for the message's boundaries are planned. It never
+   * fails: each replica also reads the table regularly, and the worker plans jobs regularly.
    */
   announce(message?: BroadcastMessage): Promise<void>
   close(): Promise<void>

@@ -33,9 +33,9 @@ const patienceMs = 80
 const clockSkewMsMax = 5000
 
 /**
- * The active messages, for every reader of this process. While it is notified of each change and each boundary (an instant at which
- * a message appears or disappears), it reads the table at most about once a second; otherwise it reads the table for each
- * question. Watchers receive the changes.
+ * The active messages, for every reader of this process. While it is notified of each change and each
+ * boundary (an instant at which a message appears or disappears), it reads the table at most about once a
+ * second; otherwise it reads the table for each question. Watchers receive the changes.
  */
 export class MessageBoard {
   readonly #options: MessageBoardOptions
@@ -46,7 +46,10 @@ export class MessageBoard {
   /** Time of the last query of the table, also of a failed one. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #subscribed = false
-  /** The latest time seen. Time never goes back, so that a message that disappeared does not reappear for a moment. */
+  /**
+   * The latest time seen. Time never goes back, so that a message that disappeared does not reappear for a
+   * moment.
+   */
   #floorMs = 0
   #loading: Promise<void> | null = null
   #queued: Promise<void> | null = null
@@ -57,7 +60,10 @@ export class MessageBoard {
     this.#options = options
   }
 
-  /** @param subscribed whether every change is reported by `refresh` and every boundary by `reachBoundary` from now on */
+  /**
+   * @param subscribed whether every change is reported by `refresh` and every boundary by `reachBoundary`
+   *   from now on
+   */
   setSubscribed(subscribed: boolean): void {
     if (subscribed === this.#subscribed) return
     this.#subscribed = subscribed

@@ -17,8 +17,8 @@ const limits = { unreadBytesMax: 64 * 1024, stallMs: 30_000 }
 const retryMs = { least: 1000, most: 5000 }
 
 /**
- * Server-sent events of the messages that are on: first all of them (`snapshot`), then `start`, `change` and `end` when
- * they happen. A client that lost its connection only has to connect again.
+ * Server-sent events of the messages that are on: first all of them (`snapshot`), then `start`, `change` and
+ * `end` when they happen. A client that lost its connection only has to connect again.
  */
 export class MessageStreams {
   readonly #board: MessageBoard
@@ -40,7 +40,8 @@ export class MessageStreams {
   /**
    * Serves a client until it disconnects or this process stops.
    *
-   * @param path path of the page that the client shows; it gets the messages for this page only. Undefined: all
+   * @param path path of the page that the client shows; it gets the messages for this page only. Undefined:
+   *   all
    */
   async open(response: ServerResponse, path: string | undefined): Promise<void> {
     const isVisible = (message?: BroadcastMessage) =>
@@ -67,7 +68,10 @@ export class MessageStreams {
   }
 }
 
-/** The event of a change for one client. A message that moves to its page starts for it, one that moves away ends. */
+/**
+ * The event of a change for one client. A message that moves to its page starts for it, one that moves away
+ * ends.
+ */
 function textOf(
   { before, after }: BroadcastChange<BroadcastMessage>,
   isVisible: (message?: BroadcastMessage) => boolean,

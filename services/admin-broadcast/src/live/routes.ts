@@ -46,8 +46,8 @@ const publicHeaders = {
 const keptMs = 1000
 
 /**
- * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or disappears within that
- * second.
+ * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or
+ * disappears within that second.
  */
 const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({

@@ -63,7 +63,11 @@ export async function createMessage(
   return { message, now }
 }
 
-/** Changes the fields that are given. @throws DomainError not-found; precondition-failed; invalid, by field */
+/**
+ * Changes the fields that are given.
+ *
+ * @throws DomainError not-found; precondition-failed; invalid, by field
+ */
 export async function updateMessage(
   dependencies: MessageDependencies,
   id: number,

@@ -22,7 +22,8 @@ const queryClient = new QueryClient({
 })
 const router = makeRouter(queryClient)
 
-// The session may have ended meanwhile: ask again who is signed in. When nobody is, the router moves to the sign-in page.
+// The session may have ended meanwhile: ask again who is signed in. When nobody is, the router moves to the
+// sign-in page.
 onUnauthorized(() => {
   const ask = async () => {
     const { user } = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })

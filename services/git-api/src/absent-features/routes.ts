@@ -29,7 +29,10 @@ const inForge = 'they belong to the forge beside it'
 
 const groups = { things: 'groups', because: 'every project belongs to a user' }
 
-/** Things that only GitLab has. Their lists are empty, for clients that ask for them without knowing, and nothing is added. */
+/**
+ * Things that only GitLab has. Their lists are empty, for clients that ask for them without knowing, and
+ * nothing is added.
+ */
 export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => {
   const { readProject, readMembers, readPipelines, maintain } = guards
   const ofProject = { readers: readProject, writers: readMembers }

@@ -9,8 +9,8 @@ interface NamespaceFilter {
 }
 
 /**
- * One page of the users whose namespaces the viewer may see, and the number of all of them. Users of project tokens have no
- * projects of their own and are left out.
+ * One page of the users whose namespaces the viewer may see, and the number of all of them. Users of project
+ * tokens have no projects of their own and are left out.
  */
 export async function listNamespaceOwners(
   { prisma }: DatabaseOrTransaction,

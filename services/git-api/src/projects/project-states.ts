@@ -11,7 +11,9 @@ import { type DeploymentView, listRunningDeployments } from '../delivery/deploym
 /** A project with its newest pipeline and its running deployments. */
 interface ProjectState {
   project: ProjectWithOwner
-  /** The newest pipeline of the default branch; null without one, and for a caller who may not read pipelines. */
+  /**
+   * The newest pipeline of the default branch; null without one, and for a caller who may not read pipelines.
+   */
   pipeline: PipelineWithAuthor | null
   /** The running deployments, the newest first; none for a caller who may not read deployments. */
   deployments: DeploymentView[]

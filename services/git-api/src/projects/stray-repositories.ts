@@ -33,8 +33,9 @@ const ageMs = 60 * 60_000
 const flushMsMax = 10 * 60_000
 
 /**
- * Removes what processes that were killed left of deleted projects, of creations and of uploads. This happens here and not in the
- * worker, because only git-api may read in the audit log which projects were deleted, and knows how long an upload may stall.
+ * Removes what processes that were killed left of deleted projects, of creations and of uploads. This happens
+ * here and not in the worker, because only git-api may read in the audit log which projects were deleted, and
+ * knows how long an upload may stall.
  */
 export const startRemovingStrays = ({
   transferIdleMs,
@@ -83,8 +84,8 @@ export async function removeStrays(
 }
 
 /**
- * A whole repository goes only when its project was deleted here, or when it is empty: with the wrong database, no repository has a
- * project.
+ * A whole repository goes only when its project was deleted here, or when it is empty: with the wrong
+ * database, no repository has a project.
  */
 async function remove(
   { git, storageRoot, logger }: Needs,

@@ -4,15 +4,17 @@ import { lockUserRow } from '@switchyard/db/sql'
 export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
 
 /**
- * The number of a user's views. Locks the user until the transaction ends, so that two transactions cannot add views at the
- * same time.
+ * The number of a user's views. Locks the user until the transaction ends, so that two transactions cannot
+ * add views at the same time.
  */
 export async function countSavedViews(transaction: DatabaseOrTransaction, userId: number): Promise<number> {
   await lockUserRow(transaction, userId)
   return transaction.prisma.savedView.count({ where: { userId } })
 }
 
-/** Fails with a unique violation when the user has a view of this name and page; see `violatedUniqueIndex`. */
+/**
+ * Fails with a unique violation when the user has a view of this name and page; see `violatedUniqueIndex`.
+ */
 export const createSavedView = (
   { prisma }: DatabaseOrTransaction,
   userId: number,
@@ -37,8 +39,8 @@ export const listSavedViews = (
   })
 
 /**
- * Null when the user has no such view. Fails with a unique violation when the user has another view of this name and page;
- * see `violatedUniqueIndex`.
+ * Null when the user has no such view. Fails with a unique violation when the user has another view of this
+ * name and page; see `violatedUniqueIndex`.
  */
 export async function updateSavedView(
   { prisma }: DatabaseOrTransaction,

@@ -24,7 +24,11 @@ interface SearchQuery {
   take: number
 }
 
-/** Commits whose message contains a text, the newest first. @throws DomainError not-found for an unknown `ref` */
+/**
+ * Commits whose message contains a text, the newest first.
+ *
+ * @throws DomainError not-found for an unknown `ref`
+ */
 export async function searchCommits(access: ProjectCall, query: SearchQuery): Promise<Found<Commit>> {
   const tip = await findTip(access, query.ref)
   if (!tip) return { items: [], total: 0 }
@@ -33,7 +37,11 @@ export async function searchCommits(access: ProjectCall, query: SearchQuery): Pr
   return { items: commits, total }
 }
 
-/** Lines of files that contain a text, and files whose path does. @throws DomainError not-found for an unknown `ref`; unprocessable for a repository too large */
+/**
+ * Lines of files that contain a text, and files whose path does.
+ *
+ * @throws DomainError not-found for an unknown `ref`; unprocessable for a repository too large
+ */
 export async function searchBlobs(access: ProjectCall, query: SearchQuery): Promise<Found<FoundLines>> {
   const tip = await findTip(access, query.ref)
   if (!tip) return { items: [], total: 0 }
@@ -81,7 +89,9 @@ async function findTip(
   return tip
 }
 
-/** @throws DomainError invalid-parameters for a text with several lines, each of which git would search for */
+/**
+ * @throws DomainError invalid-parameters for a text with several lines, each of which git would search for
+ */
 export function requireOneLine(text: string): void {
   if (/[\r\n]/.test(text)) throw invalidParameters(['search has more than one line'])
 }

@@ -6,8 +6,8 @@ import type { GitService } from '@switchyard/git-storage/git-session'
 import type { Call } from '@switchyard/service-kit/http'
 
 /**
- * Writes the status and the headers of an answer with all bytes, or with the part that `Range` asks for. The caller has
- * set the type of the content.
+ * Writes the status and the headers of an answer with all bytes, or with the part that `Range` asks for. The
+ * caller has set the type of the content.
  *
  * @param etag strong, with its quotation marks
  * @returns the bytes to send; null: none
@@ -37,8 +37,8 @@ export function startBytes(
 }
 
 /**
- * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while the
- * connection stays open for the answer.
+ * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while
+ * the connection stays open for the answer.
  */
 export function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']

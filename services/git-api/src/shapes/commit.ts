@@ -131,7 +131,10 @@ interface CommitDetail {
   job: JobIdentity | null
 }
 
-/** The fields of a commit in a list, the numbers of changed lines, and the state that follows from the statuses. */
+/**
+ * The fields of a commit in a list, the numbers of changed lines, and the state that follows from the
+ * statuses.
+ */
 export const presentCommitDetail = (
   { commit, stats, status, lastPipeline, job }: CommitDetail,
   project: Project,

@@ -16,7 +16,10 @@ export const jobIdentityShape = z
     description: 'The CI job that showed its identity token; its words are those of its issuer',
   })
 
-/** @param stored as a column of JSON has it: null, or a {@link JobIdentity} that may lack what later versions know of */
+/**
+ * @param stored as a column of JSON has it: null, or a {@link JobIdentity} that may lack what later versions
+ *   know of
+ */
 export function presentJobIdentity(stored: unknown): z.output<typeof jobIdentityShape> | null {
   if (stored === null) return null
   const { issuer, subject, repository, ref, run, url } = stored as JobIdentity

@@ -4,7 +4,10 @@ import { RE2JS, RE2JSException } from 're2js'
 
 /** Longest regular expression. */
 export const regexCharsMax = 200
-/** Instructions of the largest one. The time for a name is in proportion to them, and to the length of the name. */
+/**
+ * Instructions of the largest one. The time for a name is in proportion to them, and to the length of the
+ * name.
+ */
 const instructionsMax = 2000
 /** Other requests get their turn after so much work. */
 const sliceMs = 10
@@ -12,8 +15,8 @@ const sliceMs = 10
 const matchingMsMax = 2000
 
 /**
- * The items whose name a regular expression matches anywhere, in the syntax of RE2. It takes time in proportion to the length of
- * the names, whatever the expression.
+ * The items whose name a regular expression matches anywhere, in the syntax of RE2. It takes time in
+ * proportion to the length of the names, whatever the expression.
  *
  * @throws DomainError invalid for an expression that is malformed, too large, or takes too long
  */
@@ -29,7 +32,11 @@ export async function matchingNames<Item extends { name: string }>(
   return found
 }
 
-/** Visits one item after the other, and lets other requests have their turn between them. @throws DomainError invalid when it takes too long */
+/**
+ * Visits one item after the other, and lets other requests have their turn between them.
+ *
+ * @throws DomainError invalid when it takes too long
+ */
 export async function visitInSlices<Item>(
   items: readonly Item[],
   visit: (item: Item) => void,

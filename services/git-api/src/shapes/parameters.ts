@@ -29,7 +29,10 @@ export const scopeList = (allowed: readonly Scope[] = scopes) =>
 
 const tenantCharsMax = 128
 
-/** Tenants of sagas: a list, or one text with commas. The empty text, which forms send for an empty field, counts as left out. */
+/**
+ * Tenants of sagas: a list, or one text with commas. The empty text, which forms send for an empty field,
+ * counts as left out.
+ */
 export const optionalTenantList = () =>
   z.preprocess(
     (value) => (typeof value === 'string' ? (value === '' ? undefined : value.split(',')) : value),

@@ -18,9 +18,9 @@ const choice = (value: string, ...others: string[]): Setting => ({ kind: [value,
 const feature = () => choice('enabled', 'private', 'disabled')
 
 /**
- * The settings that GitLab's clients write and read back and that have no column of their own. They are kept and shown. Apart from
- * `ci_config_path`, which webhooks show, and `repository_access_level`, which rights follow, they have no effect: they are about
- * features that only GitLab has.
+ * The settings that GitLab's clients write and read back and that have no column of their own. They are kept
+ * and shown. Apart from `ci_config_path`, which webhooks show, and `repository_access_level`, which rights
+ * follow, they have no effect: they are about features that only GitLab has.
  */
 export const projectSettings: Record<string, Setting> = {
   allow_merge_on_skipped_pipeline: flagSetting(false),

@@ -45,7 +45,10 @@ const refusedOther = () =>
     })
     .meta({ description: 'Refused: a protection names access levels only' })
 
-/** GitLab's list of who may do something: levels to add and, where there are some already, to change or to take away. */
+/**
+ * GitLab's list of who may do something: levels to add and, where there are some already, to change or to
+ * take away.
+ */
 export const allowedLevels = (...levels: number[]) =>
   optional(
     list(
@@ -76,7 +79,11 @@ export function newLevels(allowed: Allowed, level: number | undefined, byDefault
   return levels.length > 0 || byDefault === undefined ? levels : [byDefault]
 }
 
-/** The levels of a protection after changes. @throws DomainError invalid-parameters for an entry that names none of them */
+/**
+ * The levels of a protection after changes.
+ *
+ * @throws DomainError invalid-parameters for an entry that names none of them
+ */
 export function changedLevels(
   { protectionId, current }: { protectionId: number; current: readonly number[] },
   allowed: Allowed,

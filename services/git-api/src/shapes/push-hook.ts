@@ -15,9 +15,9 @@ const countedOptions = new Set([
 ])
 
 /**
- * The options of a push (`git push -o ci.skip`) as GitLab's webhooks show them: `{ ci: { skip: true } }`. `mr` is short
- * for `merge_request`; when an option is given twice, the last value counts. Options that are not of the form
- * `namespace.key` or `namespace.key=value` are left out.
+ * The options of a push (`git push -o ci.skip`) as GitLab's webhooks show them: `{ ci: { skip: true } }`.
+ * `mr` is short for `merge_request`; when an option is given twice, the last value counts. Options that are
+ * not of the form `namespace.key` or `namespace.key=value` are left out.
  */
 export function presentPushOptions(options: readonly string[]): Record<string, Record<string, unknown>> {
   const namespaces = new Map<string, Map<string, unknown>>()

@@ -99,8 +99,9 @@ export function pipelineHook(
 const failedStates = ['failed', 'canceled']
 
 /**
- * The body of a `Pipeline Hook` that asks for a pipeline to run again, in the state that GitLab gives it then: what has failed
- * is pending. `retry_requested` tells it from a pipeline that a CI system itself has made pending.
+ * The body of a `Pipeline Hook` that asks for a pipeline to run again, in the state that GitLab gives it
+ * then: what has failed is pending. `retry_requested` tells it from a pipeline that a CI system itself has
+ * made pending.
  */
 export function retryHook(pipeline: PipelineWithJobs, about: Parameters<typeof pipelineHook>[1]) {
   const again = { status: 'pending', startedAt: null, finishedAt: null }

@@ -1,6 +1,9 @@
 import { invalidParameters } from '@switchyard/domain'
 
-/** Which items of a list are wanted: after a number of others, or after the item with a key (undefined: from the first on). */
+/**
+ * Which items of a list are wanted: after a number of others, or after the item with a key (undefined: from
+ * the first on).
+ */
 export type Window = { take: number } & ({ skip: number } | { after: string | undefined })
 
 interface WindowOf<Item> {

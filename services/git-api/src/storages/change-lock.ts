@@ -14,18 +14,18 @@ const changesMsMax = 10_000
 const stillMsMax = 15_000
 
 /**
- * The lock that changes of a repository share and a move takes alone. Who tidies or moves a repository has the lock of maintenance
- * besides (`withMaintenanceLock`).
+ * The lock that changes of a repository share and a move takes alone. Who tidies or moves a repository has
+ * the lock of maintenance besides (`withMaintenanceLock`).
  */
 const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
 
 /**
- * Runs a change of a repository while the repository cannot be moved. The lock is tried again and again instead of waited for, so
- * that changes that a move holds up take no connection from other requests.
+ * Runs a change of a repository while the repository cannot be moved. The lock is tried again and again
+ * instead of waited for, so that changes that a move holds up take no connection from other requests.
  *
  * @param work uses no database: it has one of the few connections already
- * @throws DomainError unavailable, without running `work`, when the repository lies elsewhere by now, or a move takes too long;
- *   not-found when the project was deleted; also when the lock was lost during `work`
+ * @throws DomainError unavailable, without running `work`, when the repository lies elsewhere by now, or a
+ *   move takes too long; not-found when the project was deleted; also when the lock was lost during `work`
  */
 export async function underSharedLock<Result>(
   { pool }: Pooled,
@@ -63,8 +63,9 @@ interface ExclusiveWork {
 }
 
 /**
- * Ends a move: waits for the changes of the repository that are under way, holds up new ones, and makes the destination the
- * storage of the project. All of it happens, or nothing. Changes go on as soon as the connection ends, however it ends.
+ * Ends a move: waits for the changes of the repository that are under way, holds up new ones, and makes the
+ * destination the storage of the project. All of it happens, or nothing. Changes go on as soon as the
+ * connection ends, however it ends.
  *
  * @throws Error when the project is gone or no longer in the source; every error of the work
  */

@@ -7,7 +7,10 @@ import { createProxyServer } from 'http-proxy-3'
 import { projectPathOf } from '../guards.js'
 import type { StorageMetrics, Storages } from './storages.js'
 
-/** A request whose header has the secret of the storages was forwarded once, and is not forwarded again. Clients do not know it. */
+/**
+ * A request whose header has the secret of the storages was forwarded once, and is not forwarded again.
+ * Clients do not know it.
+ */
 const forwardedHeader = 'x-switchyard-forwarded-by'
 
 /** Time after which a client may repeat a request that could not be forwarded. */
@@ -16,14 +19,18 @@ const forwardRetryMs = 2_000
 const connectMsMax = 5_000
 
 export interface Forwarding {
-  /** Forwards a request unchanged to the git-api whose storage holds the project. @returns true when it was forwarded */
+  /**
+   * Forwards a request unchanged to the git-api whose storage holds the project.
+   *
+   * @returns true when it was forwarded
+   */
   forward: Forward
   close: () => void
 }
 
 /**
- * Forwards requests between the git-api of several storages. Here, only the storage of the project is looked up.
- * The git-api that has the repository checks the token, the rate limit and the rights.
+ * Forwards requests between the git-api of several storages. Here, only the storage of the project is looked
+ * up. The git-api that has the repository checks the token, the rate limit and the rights.
  */
 export function createForwarding(
   database: Database,

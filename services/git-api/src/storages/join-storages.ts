@@ -9,7 +9,8 @@ import { createForwarding } from './forwarding.js'
 import { type MovingDependencies, startMoves } from './run-moves.js'
 import type { StorageMetrics } from './storages.js'
 
-// What a process does only where there are several storages. service.ts loads this file, and all that it imports, only there.
+// What a process does only where there are several storages. service.ts loads this file, and all that it
+// imports, only there.
 
 /** Keeps a repository where it is while it changes. */
 export const withoutMoveIn =

@@ -25,9 +25,9 @@ export interface MovingDependencies {
 const pauseMs = 2_000
 
 /**
- * Carries out the moves of repositories to this storage, one at a time, and removes old copies of repositories that were moved
- * away from it. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
- * anew in the next process.
+ * Carries out the moves of repositories to this storage, one at a time, and removes old copies of
+ * repositories that were moved away from it. This happens here and not in the worker, because only git-api
+ * may write projects. A move whose process ended begins anew in the next process.
  */
 export function startMoves(dependencies: MovingDependencies, ended: StorageMetrics['moved']): Repeated {
   const { logger } = dependencies
@@ -74,7 +74,8 @@ async function runMove(
     if (signal.aborted) throw error
     ended.inc({ result: 'failed' })
     logger.error({ err: error, ...fields }, 'could not move a repository')
-    // Where the confirmation of the last step was lost, the move is marked as finished, and this changes nothing.
+    // Where the confirmation of the last step was lost, the move is marked as finished, and this changes
+    // nothing.
     await markMoveFailed(database, move.id, reasonOf(error))
   }
 }
@@ -112,9 +113,9 @@ const objectsAtOnce = 8
 const lastRoundMs = 12_000
 
 /**
- * Copies a repository of another storage into this one and makes this storage hold it. Clients read and write the original
- * until the copy is complete; then changes are held up for the time of one small round. When anything fails, the project stays
- * where it was.
+ * Copies a repository of another storage into this one and makes this storage hold it. Clients read and write
+ * the original until the copy is complete; then changes are held up for the time of one small round. When
+ * anything fails, the project stays where it was.
  *
  * @returns for how long changes were held up, in milliseconds
  * @throws every error of a step; then the storage of the project tells whether the move took place

@@ -6,7 +6,9 @@ import { Gauge } from 'prom-client'
 import { keptFreeBytes } from './storage-space.js'
 import { type DiskSpace, readStorage } from './system.js'
 
-/** Rejects unless repositories can be read and written below the storage root; makes the root when missing. */
+/**
+ * Rejects unless repositories can be read and written below the storage root; makes the root when missing.
+ */
 export async function checkStorage(storageRoot: string): Promise<void> {
   try {
     makeFolder(storageRoot)

@@ -43,12 +43,21 @@ export interface StorageSpace {
   /**
    * Counts bytes of git objects that are about to be stored.
    *
-   * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay free
+   * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay
+   *   free
    */
   take(repository: CountedRepository, bytes: number): Promise<void>
-  /** The reason why so many bytes of files or reports are beyond a quota, or null. @throws DomainError insufficient-storage */
+  /**
+   * The reason why so many bytes of files or reports are beyond a quota, or null.
+   *
+   * @throws DomainError insufficient-storage
+   */
   findQuotaRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
-  /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
+  /**
+   * Bytes that the disk has beyond those that are kept free.
+   *
+   * @throws DomainError insufficient-storage when there are none
+   */
   findRoom(): Promise<number>
   /** The limits of a project, with its own limit if it has one. */
   limitsOf(project: { own: number | null; isOwnedByAdministrator: boolean }): StorageLimits

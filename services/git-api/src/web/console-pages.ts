@@ -1,10 +1,11 @@
 /**
- * The console page that shows what GitLab shows at an address below a project. A page that the console does not have is that
- * of the project.
+ * The console page that shows what GitLab shows at an address below a project. A page that the console does
+ * not have is that of the project.
  *
  * @param projectPath namespace and path of the project, e.g. `['ada', 'engine']`
- * @param rest parts of the address after `/-/`, decoded, e.g. `['blob', 'main', 'docs', 'a.md']`. The part after `tree`, `blob`
- *   and the like is the whole branch, tag or commit; a slash in its name is percent-encoded in the address.
+ * @param rest parts of the address after `/-/`, decoded, e.g. `['blob', 'main', 'docs', 'a.md']`. The part
+ *   after `tree`, `blob` and the like is the whole branch, tag or commit; a slash in its name is
+ *   percent-encoded in the address.
  */
 export function consolePageOf(projectPath: readonly string[], rest: readonly string[] = []): string {
   const project = `/console/projects/${pathOf(projectPath)}`
@@ -16,7 +17,10 @@ export function consolePageOf(projectPath: readonly string[], rest: readonly str
 
 const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${pathOf([ref, ...path])}`)
 
-/** Pages below a project by the first part of GitLab's address; the arguments are the second part and the others. */
+/**
+ * Pages below a project by the first part of GitLab's address; the arguments are the second part and the
+ * others.
+ */
 const pages: Partial<Record<string, (first: string, others: string[]) => string>> = {
   commit: (sha) => (sha === '' ? '' : `/commits/${encodeURIComponent(sha)}`),
   commits: (ref, path) => queryOf({ ref, path: path.join('/') }),

@@ -29,8 +29,8 @@ export function goGetRoutes(): Route[] {
 const isGoGet: Route['only'] = ({ query }) => query['go-get'] === '1'
 
 /**
- * Says to Go where the repository of a module is, which may be in a folder of it. The answer is the same for every caller and
- * project, so nobody learns from it whether a project exists.
+ * Says to Go where the repository of a module is, which may be in a folder of it. The answer is the same for
+ * every caller and project, so nobody learns from it whether a project exists.
  */
 const goGet = endpoint({
   input: z.object({ namespace: z.string(), project: z.string() }),
@@ -53,8 +53,8 @@ const goGet = endpoint({
 })
 
 /**
- * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every caller, so nobody
- * learns from them whether a project exists.
+ * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every
+ * caller, so nobody learns from them whether a project exists.
  */
 export const consolePageRoutes = (): Route[] => [
   route('GET', '/', anyone, toOverview, browserOptions),

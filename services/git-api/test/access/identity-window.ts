@@ -22,7 +22,11 @@ export function openWindow() {
     return response
   }
 
-  /** Follows redirects as long as `until` says. @returns the last address and its answer; the answer of an address that ends it is null */
+  /**
+   * Follows redirects as long as `until` says.
+   *
+   * @returns the last address and its answer; the answer of an address that ends it is null
+   */
   async function go(url: string, init: RequestInit = {}, until = (_next: URL) => false) {
     let at = url
     let response = await ask(at, init)

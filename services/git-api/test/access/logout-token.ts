@@ -4,7 +4,10 @@ import { type JWTPayload, SignJWT } from 'jose'
 
 export const logoutEvents = { 'http://schemas.openid.net/event/backchannel-logout': {} }
 
-/** A logout token as the provider makes it, with other claims where they are given; undefined: without the claim. */
+/**
+ * A logout token as the provider makes it, with other claims where they are given; undefined: without the
+ * claim.
+ */
 export function signLogout(provider: IdentityProvider, claims: JWTPayload, header = {}): Promise<string> {
   const [own] = provider.keys
   if (!own) throw new Error('the provider has no key')

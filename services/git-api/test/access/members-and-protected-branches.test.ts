@@ -35,7 +35,9 @@ async function newUser(username: string) {
 const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
 const branches = (suffix = '') => `/projects/Owner%2Fshared/protected_branches${suffix}`
 
-/** Each of these endpoints is for maintainers: nobody else gets past its guard, whatever the request holds. */
+/**
+ * Each of these endpoints is for maintainers: nobody else gets past its guard, whatever the request holds.
+ */
 const endpoints = [
   ['POST', 'members'],
   ['PUT', 'members/1'],

@@ -1,4 +1,5 @@
-// Runs a provider of OpenID Connect in a thread of its own, whose clock is ahead of the right time or behind it.
+// Runs a provider of OpenID Connect in a thread of its own, whose clock is ahead of the right time or behind
+// it.
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { aheadMs, options } = workerData

@@ -4,13 +4,18 @@ export interface Resource {
   /** Makes one: method and path as they are documented. */
   create: string
   update?: string
-  /** Every documented parameter in the body, with a value that is not the one that it has when it is left out. */
+  /**
+   * Every documented parameter in the body, with a value that is not the one that it has when it is left out.
+   */
   given: Fields
   /** The same for the change. */
   changed?: Fields
   /** How a parameter is shown where it is not shown under its name as it was given. */
   shown?: (given: Fields) => Fields
-  /** Parameters that are no fields of the thing: they say where or how it is made, or are secret, or other names. */
+  /**
+   * Parameters that are no fields of the thing: they say where or how it is made, or are secret, or other
+   * names.
+   */
   notShown?: string[]
   /** The field that names one in the address. */
   key?: string

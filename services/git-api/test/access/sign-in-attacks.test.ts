@@ -15,7 +15,11 @@ const account = (login: string) => {
   signIn.accounts[login] = { preferred_username: login, name: login }
 }
 
-/** Goes through the provider, and stops before the browser comes back. @returns the address of the callback */
+/**
+ * Goes through the provider, and stops before the browser comes back.
+ *
+ * @returns the address of the callback
+ */
 async function atCallback(login: string, window: Window, url = signIn.addressOf('open')): Promise<string> {
   account(login)
   const { at } = await window.logIn(url, login, ({ pathname }) => pathname.endsWith('/callback'))

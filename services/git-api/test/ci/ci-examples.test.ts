@@ -44,7 +44,9 @@ afterAll(async () => {
 const example = (name: string) =>
   readFile(new URL(`../../../../examples/ci/${name}`, import.meta.url), 'utf8')
 
-/** Whether a script came to a good end in a shell that stops at the first failure, as those of CI systems do. */
+/**
+ * Whether a script came to a good end in a shell that stops at the first failure, as those of CI systems do.
+ */
 async function run(script: string, variables: Record<string, string>): Promise<boolean> {
   const shell = spawn('bash', ['-e', '-c', script], {
     env: { ...surroundings, ...variables },

@@ -251,7 +251,11 @@ describe('a badge', () => {
 
 it('shows the figures of production on the page of metrics', async () => {
   const { body } = await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, {
-    ...{ environment: 'live', sha: 'main', ref: 'main', tag: false, status: 'success' },
+    environment: 'live',
+    sha: 'main',
+    ref: 'main',
+    tag: false,
+    status: 'success',
   })
   const baseUrl = await harness.start()
   const shown = await waitFor(

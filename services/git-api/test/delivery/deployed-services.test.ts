@@ -133,7 +133,10 @@ describe('a service', () => {
     const found = { ...figures, projectId: project.id, deploymentId, serviceName: 'stock' }
     await harness.database.prisma.deploymentFinding.createMany({
       data: ['default', 'acme', ''].map((tenant) => ({
-        ...{ ...found, tenant, changePointAt: at, foundAt: at },
+        ...found,
+        tenant,
+        changePointAt: at,
+        foundAt: at,
         measure: tenant === '' ? 'queue_latency' : 'failures',
       })),
     })

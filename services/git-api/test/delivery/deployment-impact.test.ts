@@ -86,15 +86,18 @@ async function compared(deploymentId: number, tenants: string[], nextLookAt: Dat
 const slowQueue = (deploymentId: number) =>
   harness.database.prisma.deploymentFinding.create({
     data: {
-      ...{
-        projectId: project.id,
-        deploymentId,
-        tenant: '',
-        serviceName: 'billing',
-        measure: 'queue_latency',
-      },
-      ...{ before: 1, after: 9, samplesBefore: 60, samplesAfter: 60, pValue: 1e-9 },
-      ...{ changePointAt: ago(28), foundAt: ago(25) },
+      projectId: project.id,
+      deploymentId,
+      tenant: '',
+      serviceName: 'billing',
+      measure: 'queue_latency',
+      before: 1,
+      after: 9,
+      samplesBefore: 60,
+      samplesAfter: 60,
+      pValue: 1e-9,
+      changePointAt: ago(28),
+      foundAt: ago(25),
     },
   })
 

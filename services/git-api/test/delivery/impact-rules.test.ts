@@ -32,13 +32,24 @@ const add = async (fields: object = {}) =>
 
 const deploy = (fields: object = {}) =>
   harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, {
-    ...{ environment: 'production', sha: shas.third, ref: 'main', tag: false, status: 'success' },
+    environment: 'production',
+    sha: shas.third,
+    ref: 'main',
+    tag: false,
+    status: 'success',
     ...fields,
   })
 
 const finding = {
-  ...{ tenant: 'default', serviceName: 'billing', measure: 'failures', fingerprint: '' },
-  ...{ before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, chance: 1e-6 },
+  tenant: 'default',
+  serviceName: 'billing',
+  measure: 'failures',
+  fingerprint: '',
+  before: 0.01,
+  after: 0.25,
+  samplesBefore: 120,
+  samplesAfter: 120,
+  chance: 1e-6,
 }
 const { chance: pValue, ...figures } = finding
 /** The finding itself, which the row of a run repeats. */
@@ -50,9 +61,16 @@ async function applied(fields: object = {}, ruleFields: object = {}) {
   const { body: deployment } = await deploy()
   const run = await harness.database.prisma.impactRuleRun.create({
     data: {
-      ...{ projectId: project.id, ruleId: rule.id, deploymentId: deployment.id },
-      ...{ environmentId: deployment.environment.id, dryRun: false, freezes: true, notifiesWebhooks: false },
-      ...{ findings: [finding], appliedAt: new Date(), ...fields },
+      projectId: project.id,
+      ruleId: rule.id,
+      deploymentId: deployment.id,
+      environmentId: deployment.environment.id,
+      dryRun: false,
+      freezes: true,
+      notifiesWebhooks: false,
+      findings: [finding],
+      appliedAt: new Date(),
+      ...fields,
     },
   })
   return { rule, deployment, run, runs: `/${rule.id}/runs` }
@@ -74,8 +92,12 @@ describe('rules', () => {
     expect((await ask('GET')).body).toEqual([made.body])
     const changed = await ask('PUT', one, { banner_message: 'Wait: {{services}}', services: 'mail, stock' })
     expect(changed.body).toMatchObject({
-      ...{ freeze: true, services: ['mail', 'stock'], banner_message: 'Wait: {{services}}' },
-      ...{ banner_theme: 'red', banner_dismissable: false, banner_target_path: null },
+      freeze: true,
+      services: ['mail', 'stock'],
+      banner_message: 'Wait: {{services}}',
+      banner_theme: 'red',
+      banner_dismissable: false,
+      banner_target_path: null,
     })
     const names = ['pay, later', 'מייל\u200f', 'mail']
     expect((await ask('PUT', one, { services: names })).body.services).toEqual(names)
@@ -161,9 +183,17 @@ describe('what a rule did', () => {
     const { body } = await ask('GET', runs)
     expect(body).toMatchObject([
       {
-        ...{ id: run.id, rule: { id: rule.id, name: 'Stop' }, deployment: { id: deployment.id } },
-        ...{ environment: 'production', dry_run: false, freeze: true, banner_message: 'Wait' },
-        ...{ in_force: true, ended_at: null, end_reason: null, ended_by: null },
+        id: run.id,
+        rule: { id: rule.id, name: 'Stop' },
+        deployment: { id: deployment.id },
+        environment: 'production',
+        dry_run: false,
+        freeze: true,
+        banner_message: 'Wait',
+        in_force: true,
+        ended_at: null,
+        end_reason: null,
+        ended_by: null,
         findings: [{ service_name: 'billing', measure: 'failures', ratio: 25, confidence: 1 - 1e-6 }],
       },
     ])
@@ -311,6 +341,9 @@ it('a webhook is told of the newest rule when it is tested', async () => {
   expect((await test()).status).toBe(201)
   const [delivery] = await harness.database.prisma.webhookDelivery.findMany({ where: { webhookId: hook.id } })
   expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
-    ...{ object_kind: 'impact_rule', rule: { name: 'Stop' }, freeze: true, environment: 'production' },
+    object_kind: 'impact_rule',
+    rule: { name: 'Stop' },
+    freeze: true,
+    environment: 'production',
   })
 })

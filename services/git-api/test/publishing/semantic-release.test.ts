@@ -33,7 +33,10 @@ const program = join(
   'bin/semantic-release.js',
 )
 
-/** Every plugin of the usual configuration for GitLab, besides the one that publishes to a registry of packages. */
+/**
+ * Every plugin of the usual configuration for GitLab, besides the one that publishes to a registry of
+ * packages.
+ */
 const configuration = {
   branches: ['main'],
   plugins: ['@semantic-release/commit-analyzer', '@semantic-release/release-notes-generator'],

@@ -13,7 +13,10 @@ export type LfsRequests = ReturnType<typeof lfsRequests>
 
 /** Requests of a client of Git LFS in one project. */
 export function lfsRequests(harness: GitHarness, project: Project) {
-  /** Sends a request with basic authentication, as clients of git do. The address is whole, or below the repository. */
+  /**
+   * Sends a request with basic authentication, as clients of git do. The address is whole, or below the
+   * repository.
+   */
   async function send(who: Who, method: string, url: string, body?: unknown, headers = {}) {
     const token = who === 'anonymous' ? undefined : harness.tokens[who]
     const response = await fetch(url.startsWith('http') ? url : `${addressOf(harness, project)}${url}`, {

@@ -42,7 +42,10 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
-/** The COMMIT of a connection that has stored a project reaches PostgreSQL; its confirmation does not come back. */
+/**
+ * The COMMIT of a connection that has stored a project reaches PostgreSQL; its confirmation does not come
+ * back.
+ */
 function passOn(client: Socket, server: Socket): void {
   let hasStored = false
   let isCut = false

@@ -69,8 +69,8 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * SeriesMetrics of the sources together. When a source did not answer, the point is unknown, because the metrics of the other
- * sources alone would look complete. A source that never had the queue is left out.
+ * SeriesMetrics of the sources together. When a source did not answer, the point is unknown, because the
+ * metrics of the other sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(
   ring: Ring,

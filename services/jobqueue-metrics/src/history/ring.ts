@@ -1,6 +1,9 @@
 import type { HistorySample, SeriesMetrics } from '@switchyard/contracts/jobs'
 
-/** Gives each series a number that is the same in every ring. Their number is limited, because that of queues is not. */
+/**
+ * Gives each series a number that is the same in every ring. Their number is limited, because that of queues
+ * is not.
+ */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
 
@@ -55,8 +58,8 @@ export class Ring {
   }
 
   /**
-   * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each sample is packed
-   * as it comes: a day of unpacked samples can take more than a gigabyte.
+   * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each
+   * sample is packed as it comes: a day of unpacked samples can take more than a gigabyte.
    */
   async restore(samples: AsyncIterable<HistorySample>, nowMs: number): Promise<void> {
     const stored = new Map<number, Row>()

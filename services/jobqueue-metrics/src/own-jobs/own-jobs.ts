@@ -78,7 +78,8 @@ export async function getOwnJob({ queues }: JobDependencies, { queue, id }: JobR
 /**
  * Puts a failed job back into its queue, with as many attempts as it had at first.
  *
- * @throws DomainError not-found; conflict for a job that is not failed; unavailable while Redis does not answer
+ * @throws DomainError not-found; conflict for a job that is not failed; unavailable while Redis does not
+ *   answer
  */
 export const retryOwnJob = (
   deps: JobDependencies,
@@ -89,7 +90,10 @@ export const retryOwnJob = (
     await job.retry('failed', { resetAttemptsMade: true })
   })
 
-/** @throws DomainError not-found; conflict for a job that is not failed; unavailable while Redis does not answer */
+/**
+ * @throws DomainError not-found; conflict for a job that is not failed; unavailable while Redis does not
+ *   answer
+ */
 export const removeOwnJob = (
   deps: JobDependencies,
   reference: JobReference,

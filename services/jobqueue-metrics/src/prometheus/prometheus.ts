@@ -39,8 +39,8 @@ interface Exposing {
 }
 
 /**
- * Metrics of the sources themselves, read when Prometheus asks. Those of a source that does not answer are left
- * out, because its last known metrics would look current.
+ * Metrics of the sources themselves, read when Prometheus asks. Those of a source that does not answer are
+ * left out, because its last known metrics would look current.
  */
 export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void {
   let refreshing: Promise<void> | null = null

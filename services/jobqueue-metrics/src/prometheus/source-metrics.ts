@@ -18,7 +18,10 @@ const sumOfKnown = (values: (number | null)[]) =>
 
 const ofSource = { gauge: metric<TakenSnapshot>('gauge'), counter: metric<TakenSnapshot>('counter') }
 
-/** The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that restarted, so such a total is left out. */
+/**
+ * The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that
+ * restarted, so such a total is left out.
+ */
 const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
 
 /** Labelled with the source. */

@@ -1,8 +1,8 @@
 import type { JobTotals, QueueMetrics, SourceSnapshot } from '../sources/sources.js'
 
 /**
- * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the same name
- * in two sources are one queue.
+ * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the
+ * same name in two sources are one queue.
  */
 export function mergeSnapshots(parts: SourceSnapshot[]): SourceSnapshot {
   const queues = new Map<string, QueueMetrics>()

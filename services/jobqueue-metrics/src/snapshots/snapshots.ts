@@ -9,8 +9,8 @@ export interface Snapshots {
   /**
    * One snapshot of all sources, or of one. Every endpoint answers from it, so that their metrics agree.
    *
-   * @throws DomainError invalid-parameters for a name that no source has; unavailable, with the names of the sources
-   *   that do not answer
+   * @throws DomainError invalid-parameters for a name that no source has; unavailable, with the names of the
+   *   sources that do not answer
    */
   read(source?: string): Promise<TakenSnapshot>
   /** Each source by itself, so that one that does not answer hides none of the others. */

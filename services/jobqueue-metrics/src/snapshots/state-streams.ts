@@ -7,7 +7,8 @@ type ReadState = () => Promise<unknown>
 
 export interface StateStreams {
   /**
-   * Sends the state at once, then whenever it has changed, until the client disconnects or `lifeMs` have passed.
+   * Sends the state at once, then whenever it has changed, until the client disconnects or `lifeMs` have
+   * passed.
    *
    * @param channel listeners of one channel share the reads of its state
    */
@@ -33,7 +34,10 @@ interface Channel {
   last: string
 }
 
-/** Server-sent events of a state. Any number of listeners of a channel cost one read of its state every interval. */
+/**
+ * Server-sent events of a state. Any number of listeners of a channel cost one read of its state every
+ * interval.
+ */
 export function createStateStreams({
   intervalMs,
   lifeMs,
@@ -59,11 +63,13 @@ export function createStateStreams({
   return {
     async open(response, name, read) {
       const event = await eventOf(read)
-      // When the client disconnected during the read, 'close' was emitted before: nothing would ever remove its listener.
+      // When the client disconnected during the read, 'close' was emitted before: nothing would ever remove
+      // its listener.
       if (response.destroyed) return
       const known = channels.get(name)
       const channel = known ?? { listeners: new Set(), last: event }
-      // All listeners of a channel have the same last event, so one comparison with it decides for all of them.
+      // All listeners of a channel have the same last event, so one comparison with it decides for all of
+      // them.
       if (event !== channel.last) send(channel, event)
       const stream = streams.open(response, event)
       const listener = new Listener(stream)
@@ -83,8 +89,8 @@ export function createStateStreams({
 }
 
 /**
- * One client. Each event is the whole state, so that a client that reads slowly can skip events: at most one waits in its
- * connection, and only the newest one here.
+ * One client. Each event is the whole state, so that a client that reads slowly can skip events: at most one
+ * waits in its connection, and only the newest one here.
  */
 class Listener {
   #skipped: string | null = null
@@ -111,7 +117,10 @@ class Listener {
   }
 }
 
-/** A failed read is an event, because old metrics must not look like new ones. Its message has no internal text. */
+/**
+ * A failed read is an event, because old metrics must not look like new ones. Its message has no internal
+ * text.
+ */
 async function eventOf(read: ReadState): Promise<string> {
   try {
     return eventText({ event: 'metrics', data: await read() })

@@ -8,8 +8,8 @@ import { createSidekiqSource } from './sidekiq/sidekiq-source.js'
 import type { JobSource } from './sources.js'
 
 /**
- * Of sources whose servers are listed apart from a URL: no user, no password, database 0, no TLS. Those of REDIS_URL belong to
- * another server.
+ * Of sources whose servers are listed apart from a URL: no user, no password, database 0, no TLS. Those of
+ * REDIS_URL belong to another server.
  */
 const urlOfListedServers = new Secret('redis://listed')
 
@@ -44,7 +44,10 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
 const urlOf = ({ url, cluster, sentinel }: SourceConfig, redisUrl: Secret): Secret =>
   url ?? (cluster || sentinel ? urlOfListedServers : redisUrl)
 
-/** Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the password. */
+/**
+ * Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the
+ * password.
+ */
 function logOutages(logger: Logger) {
   let isUnreachable = false
   return {

@@ -16,7 +16,10 @@ interface SourceClock {
 const hashMs = processTtlSeconds * 1000
 const inexactMs = 5000
 
-/** Fields of a process hash that are read, in this order. Sidekiq and the heartbeat's registry use the same names. */
+/**
+ * Fields of a process hash that are read, in this order. Sidekiq and the heartbeat's registry use the same
+ * names.
+ */
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
 /** Processes whose JSON is parsed in one turn of the event loop. */
@@ -42,8 +45,8 @@ const processInfo = z.object({
 })
 
 /**
- * Processes sorted by identity. A process whose hash has expired or cannot be understood is left out: a killed process
- * stays in the set of identities for a while.
+ * Processes sorted by identity. A process whose hash has expired or cannot be understood is left out: a
+ * killed process stays in the set of identities for a while.
  *
  * @param keyOf key of the hash of an identity
  * @param clock of the source
@@ -89,8 +92,8 @@ function processOf(
 }
 
 /**
- * Redis itself lets a hash expire a minute after its last beat. A beat that would be older, or in the future, was written by a
- * clock that is wrong: when it was is not known then.
+ * Redis itself lets a hash expire a minute after its last beat. A beat that would be older, or in the future,
+ * was written by a clock that is wrong: when it was is not known then.
  */
 function beatMsOf(beatSeconds: number | null, { nowMs, aheadMs }: SourceClock): number | null {
   if (beatSeconds === null) return null

@@ -4,7 +4,10 @@ import pTimeout from 'p-timeout'
 export interface JobSource {
   /** Shown to clients; narrows their questions. */
   name: string
-  /** Everything at one moment. Rejects when any part of it cannot be read, and when the source stops answering. */
+  /**
+   * Everything at one moment. Rejects when any part of it cannot be read, and when the source stops
+   * answering.
+   */
   read(): Promise<SourceSnapshot>
   close(): void
 }
@@ -17,10 +20,16 @@ export interface SourceSnapshot {
   jobs: JobTotals
 }
 
-/** A source answers, but the first search for its queues has not ended: what is known of it would look like everything. */
+/**
+ * A source answers, but the first search for its queues has not ended: what is known of it would look like
+ * everything.
+ */
 export class SearchNotEnded extends Error {}
 
-/** Running jobs of a source. Processes without a heartbeat share the running jobs of their queues, so that theirs may count twice. */
+/**
+ * Running jobs of a source. Processes without a heartbeat share the running jobs of their queues, so that
+ * theirs may count twice.
+ */
 export function runningJobs({ queues, processes }: SourceSnapshot): number {
   const known = queues.flatMap(({ busy }) => busy ?? [])
   const isOfQueues = known.length > 0 && known.length === queues.length
@@ -99,11 +108,11 @@ export interface SharedSource {
 }
 
 /**
- * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`. A failed
- * read is not kept, and older metrics never stand in for it.
+ * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`.
+ * A failed read is not kept, and older metrics never stand in for it.
  *
- * A request gives up after `deadlineMs`, but the read goes on and serves later requests: a second read beside it would
- * make a slow source slower still.
+ * A request gives up after `deadlineMs`, but the read goes on and serves later requests: a second read beside
+ * it would make a slow source slower still.
  */
 export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourceOptions): SharedSource {
   let kept: { snapshot: TakenSnapshot; untilMs: number } | null = null

@@ -23,7 +23,10 @@ export async function createRedisServers() {
   return {
     folder,
     client,
-    /** Starts a server and waits until it answers; returns how to end it. Rejects with its words when it ends instead. */
+    /**
+     * Starts a server and waits until it answers; returns how to end it. Rejects with its words when it ends
+     * instead.
+     */
     async start(port: number, args: string[], options: RedisOptions = {}) {
       const own = await mkdtemp(join(folder, 'data-'))
       const server = execa(program, [...args, '--dir', own], { reject: false, all: true, stdin: 'ignore' })

@@ -16,7 +16,10 @@ import type { ArrivedCall } from '../grpc/grpc.js'
 import type { Peer, PeerBindings } from '../peer.js'
 import { tokenHeaders } from './metadata.js'
 
-/** How reporters are identified: only by tokens that they show, by a token of scope `saga_report`, or by the name in their certificate. */
+/**
+ * How reporters are identified: only by tokens that they show, by a token of scope `saga_report`, or by the
+ * name in their certificate.
+ */
 export type SagaAuth =
   | { auth: 'none' | 'token'; authenticate: AuthenticateFrom }
   | { auth: 'mtls'; peers: PeerBindings }
@@ -83,7 +86,10 @@ function peersBy(options: SagaAuth): PeerOf {
 
 const everybody: Peer = { name: null, service: null, tenants: null }
 
-/** Lets everybody report; who shows a token that is bound to tenants is held to them, so that it finds again what it reported. */
+/**
+ * Lets everybody report; who shows a token that is bound to tenants is held to them, so that it finds again
+ * what it reported.
+ */
 function byShownToken(authenticate: AuthenticateFrom): PeerOf {
   const peerOf = byToken(authenticate, (caller) => ({
     ...everybody,
@@ -102,8 +108,8 @@ function byShownToken(authenticate: AuthenticateFrom): PeerOf {
 }
 
 /**
- * Results are remembered for this long. Together with the half second for which authentication remembers tokens, a revoked token
- * stops working within a second.
+ * Results are remembered for this long. Together with the half second for which authentication remembers
+ * tokens, a revoked token stops working within a second.
  */
 const rememberedMs = 400
 

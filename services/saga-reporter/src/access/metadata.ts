@@ -21,9 +21,9 @@ const readKeys = new Set([...singleKeys, 'x-tag', 'traceparent'])
 const binaryKeys = new Set([...readKeys].map((key) => `${key}-bin`))
 
 /**
- * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key that came twice.
- * HTTP may join the values of a repeated header with a comma, so a value with a comma is refused as well: `a, b` would
- * otherwise be taken for one tenant.
+ * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key
+ * that came twice. HTTP may join the values of a repeated header with a comma, so a value with a comma is
+ * refused as well: `a, b` would otherwise be taken for one tenant.
  *
  * @throws DomainError invalid-parameters
  */

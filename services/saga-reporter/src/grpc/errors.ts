@@ -29,8 +29,8 @@ const retried: readonly ErrorKind[] = ['rate-limited', 'unavailable']
 const retryAfterMsDefault = 1000
 
 /**
- * The one table from failures to gRPC statuses. An unexpected failure shows nothing of its text. A status after which
- * the caller may try again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
+ * The one table from failures to gRPC statuses. An unexpected failure shows nothing of its text. A status
+ * after which the caller may try again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')

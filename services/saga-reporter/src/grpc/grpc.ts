@@ -48,14 +48,16 @@ export interface AdmittedMessage<Message = unknown, Admitted = unknown> {
 type UnaryCall = Omit<ServerUnaryCall<unknown, unknown>, 'request'>
 type StreamCall<Response> = Omit<ServerWritableStream<unknown, Response>, 'request'>
 
-/** The library types the request as the message alone; the interceptor has put what `admit` gave beside it. */
+/**
+ * The library types the request as the message alone; the interceptor has put what `admit` gave beside it.
+ */
 const admittedOf = <Message, Admitted>({ request }: { request: Message }) =>
   request as unknown as AdmittedMessage<Message, Admitted>
 
 /**
  * Makes a gRPC method of an async function. An error that it throws becomes the status of the error table; an
- * unexpected failure is logged here, exactly once, with its cause. Work that was abandoned because the caller no
- * longer waits is no failure.
+ * unexpected failure is logged here, exactly once, with its cause. Work that was abandoned because the caller
+ * no longer waits is no failure.
  */
 export function unary<Request, Response, Admitted = unknown>(
   handle: (request: Request, call: UnaryCall, admitted: Admitted) => Promise<Response>,
@@ -80,7 +82,8 @@ export function unary<Request, Response, Admitted = unknown>(
 /**
  * The messages of a streaming method.
  *
- * @param signal aborts when the call has ended; the generator should then end soon, and no message that it still yields is sent.
+ * @param signal aborts when the call has ended; the generator should then end soon, and no message that it
+ *   still yields is sent.
  */
 export type StreamMessages<Request, Response, Admitted = unknown> = (
   request: Request,
@@ -90,9 +93,9 @@ export type StreamMessages<Request, Response, Admitted = unknown> = (
 ) => AsyncIterable<Response>
 
 /**
- * Makes a server-streaming gRPC method of an async generator. It is asked for the next message only when the connection
- * takes more, so a slow reader costs no memory here. An error that it throws becomes the status of the error table; an
- * unexpected failure is logged here, exactly once, with its cause.
+ * Makes a server-streaming gRPC method of an async generator. It is asked for the next message only when the
+ * connection takes more, so a slow reader costs no memory here. An error that it throws becomes the status of
+ * the error table; an unexpected failure is logged here, exactly once, with its cause.
  */
 export function serverStream<Request, Response, Admitted = unknown>(
   messages: StreamMessages<Request, Response, Admitted>,
@@ -167,8 +170,9 @@ export const isAbandoned = (call: AwaitedCall, nowMs: number): boolean =>
   call.cancelled || isPastDeadline(call, nowMs)
 
 /**
- * The status of a call that failed. Once its deadline has passed that is DEADLINE_EXCEEDED, whatever failed: work that
- * was abandoned because its caller no longer waits must not be answered with a status that asks for a retry.
+ * The status of a call that failed. Once its deadline has passed that is DEADLINE_EXCEEDED, whatever failed:
+ * work that was abandoned because its caller no longer waits must not be answered with a status that asks for
+ * a retry.
  */
 export const failureOf = (error: unknown, call: Pick<AwaitedCall, 'getDeadline'>): ServiceError =>
   isPastDeadline(call, Date.now()) ? pastDeadline() : toServiceError(error)
@@ -177,11 +181,16 @@ export const failureOf = (error: unknown, call: Pick<AwaitedCall, 'getDeadline'>
 const known = (error: unknown): unknown =>
   isDatabaseUnavailable(error) ? unavailable('the database does not answer', { cause: error }) : error
 
-/** Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a dependency. */
+/**
+ * Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a
+ * dependency.
+ */
 export const isExpected = (error: unknown): boolean =>
   error instanceof DomainError && error.kind !== 'unavailable'
 
-/** An error with a cause is the failure of a dependency. It is logged also when the caller no longer waits. */
+/**
+ * An error with a cause is the failure of a dependency. It is logged also when the caller no longer waits.
+ */
 const isGivenUp = (error: unknown, call: AwaitedCall): error is DomainError =>
   error instanceof DomainError &&
   error.kind === 'unavailable' &&

@@ -76,7 +76,9 @@ function createHttp2OverTls(tls: TlsOptions, onConnection: (socket: Socket) => v
 export interface TlsFiles {
   certFile: string
   keyFile: string
-  /** Authorities that sign clients' certificates; with it, a client without such a certificate cannot connect. */
+  /**
+   * Authorities that sign clients' certificates; with it, a client without such a certificate cannot connect.
+   */
   clientCaFile?: string
 }
 
@@ -98,9 +100,10 @@ export function readTls(files: TlsFiles): TlsOptions {
 }
 
 /**
- * Reads files again when they change; the returned function stops that. Files are polled, not watched: mounted secrets are
- * replaced by renaming folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half a
- * file) is logged and the last valid one stays in use; open connections keep their certificate.
+ * Reads files again when they change; the returned function stops that. Files are polled, not watched:
+ * mounted secrets are replaced by renaming folders, which file watchers miss. A set that does not fit (a new
+ * certificate beside the old key, half a file) is logged and the last valid one stays in use; open
+ * connections keep their certificate.
  */
 export function followTls(files: TlsFiles, logger: Logger, renew: (tls: TlsOptions) => void): () => void {
   let seen = fingerprint(files)

@@ -1,9 +1,14 @@
 import type { Socket } from 'node:net'
 import { Slots } from '@switchyard/service-kit/slots'
 
-/** Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most. */
+/**
+ * Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most.
+ */
 const slotsMax = 64
-/** The part of them that only connections without a slot can take, so that busy connections do not block new ones. */
+/**
+ * The part of them that only connections without a slot can take, so that busy connections do not block new
+ * ones.
+ */
 const keptPart = 0.25
 /** Slots that the calls of one connection may take. */
 const slotsPerConnectionMax = 16
@@ -18,7 +23,10 @@ const arrivalMsMax = 30_000
 export interface MessageSlot {
   /** Frees the slot: the message is complete, or the call ended before its message was read. */
   leave(): void
-  /** The call is answered before its message is complete. The library keeps its bytes until the stream is closed. */
+  /**
+   * The call is answered before its message is complete. The library keeps its bytes until the stream is
+   * closed.
+   */
   abandon(): void
 }
 
@@ -41,9 +49,9 @@ interface Connection {
 }
 
 /**
- * Bounds the memory of unfinished messages. Calls of the connection with the fewest slots go first. While calls wait and
- * no slot is free, connections are closed that hold slots and send nothing, or whose messages take too long. While a
- * connection waits for its first slot, the connection with the most slots is closed.
+ * Bounds the memory of unfinished messages. Calls of the connection with the fewest slots go first. While
+ * calls wait and no slot is free, connections are closed that hold slots and send nothing, or whose messages
+ * take too long. While a connection waits for its first slot, the connection with the most slots is closed.
  */
 export class MessageSlots {
   readonly #slots = new Slots(

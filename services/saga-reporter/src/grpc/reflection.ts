@@ -15,9 +15,9 @@ export interface ServiceAlias {
 }
 
 /**
- * Reflection, v1 and v1alpha, of everything that is served: the given files as they were compiled, aliases, health, and
- * reflection itself. The library's own loader would make one file of those that share a package and drop what they
- * import, which strict clients refuse, so it loads only files that import nothing.
+ * Reflection, v1 and v1alpha, of everything that is served: the given files as they were compiled, aliases,
+ * health, and reflection itself. The library's own loader would make one file of those that share a package
+ * and drop what they import, which strict clients refuse, so it loads only files that import nothing.
  *
  * @param descriptorSet a serialized `google.protobuf.FileDescriptorSet` that holds all that its files import
  */

@@ -27,8 +27,8 @@ export interface GrpcServerOptions extends Pick<InterceptorOptions, 'checkArrive
   /** Certificates. Unset: no TLS, for a gateway that adds it. */
   tls?: TlsFiles | undefined
   /**
-   * The age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica, and gets the newest
-   * certificate. Calls under way then have `connectionAgeGraceMs` to finish.
+   * The age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica,
+   * and gets the newest certificate. Calls under way then have `connectionAgeGraceMs` to finish.
    */
   connectionAgeMsMax?: number
   connectionAgeGraceMs?: number
@@ -46,8 +46,8 @@ export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
   /**
-   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next call begins, until
-   * no call has begun for a while → calls under way finish → all connections are closed.
+   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next
+   * call begins, until no call has begun for a while → calls under way finish → all connections are closed.
    */
   close: () => Promise<void>
 }
@@ -57,8 +57,8 @@ const minuteMs = 60_000
 
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
-  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many new ones beside the
-  // thousand calls that a client may give up at once.
+  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many
+  // new ones beside the thousand calls that a client may give up at once.
   'grpc.max_concurrent_streams': 2048,
   // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
   'grpc-node.max_session_memory': 32,
@@ -87,7 +87,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   createReflection(options.descriptorSet, options.aliases).addToServer(server)
   const health = serveHealth(server, options)
 
-  // The listener is our own, because a connection that blocks the calls of other connections has to be closed.
+  // The listener is our own, because a connection that blocks the calls of other connections has to be
+  // closed.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const sockets = new Set<Socket>()
   const onConnection = (socket: Socket) => {
@@ -109,7 +110,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       endStreams()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
       const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-      // Node 24 starts to close the sessions with the server, and the library does not wait for sessions that are closing.
+      // Node 24 starts to close the sessions with the server, and the library does not wait for sessions that
+      // are closing.
       const closed = [...sockets].map(
         (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
       )
@@ -132,7 +134,9 @@ interface HealthOptions {
   healthIntervalMs?: number
 }
 
-/** Publishes readiness as the serving status of `""` and of every service; after `stop` it stays NOT_SERVING. */
+/**
+ * Publishes readiness as the serving status of `""` and of every service; after `stop` it stays NOT_SERVING.
+ */
 function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: HealthOptions) {
   const names = ['', ...services.map(({ name }) => name)]
   const served = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
@@ -159,13 +163,15 @@ function serveHealth(server: Server, { services, health, healthIntervalMs = 1000
   }
 }
 
-/** Node publishes each stream that begins on a server of this process. The library does not show its sessions. */
+/**
+ * Node publishes each stream that begins on a server of this process. The library does not show its sessions.
+ */
 const channel = 'http2.server.stream.created'
 
 /**
- * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not meet another call in transit, which a
- * proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call has begun for a twentieth of
- * `timeoutMs`, and after `timeoutMs` at the latest.
+ * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not meet another call
+ * in transit, which a proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call
+ * has begun for a twentieth of `timeoutMs`, and after `timeoutMs` at the latest.
  */
 async function closeUsedSessions(port: number, timeoutMs: number): Promise<void> {
   const quietMs = timeoutMs / 20

@@ -5,7 +5,9 @@ import { RecentEntries } from './recent-entries.js'
 
 /** The queries that the feed makes. */
 export interface FeedSource {
-  /** Visible entries after a position, in their order; those received before `receivedSince` may be left out. */
+  /**
+   * Visible entries after a position, in their order; those received before `receivedSince` may be left out.
+   */
   readTail(wanted: { after: number; receivedSince: Date | null; take: number }): Promise<LogEntry[]>
   /** The last position that was drawn, whether or not its entry is visible. */
   readLastPosition(): Promise<number>
@@ -25,8 +27,8 @@ const overlapMs = 60 * 60 * 1000
 
 /**
  * The end of the log as it grows. It is read once for all followers in this process, and only while there are
- * followers. Every entry is delivered once, in the order of the positions. Entries can become visible in another order:
- * entries behind a gap are held back until the transactions that may fill the gap have ended.
+ * followers. Every entry is delivered once, in the order of the positions. Entries can become visible in
+ * another order: entries behind a gap are held back until the transactions that may fill the gap have ended.
  */
 export class SagaFeed {
   readonly #source: FeedSource
@@ -173,7 +175,8 @@ export class SagaFeed {
       this.#gap = null
     }
     const after = this.#recent.position
-    // Before a gap is skipped, all days are searched, because the clock of the writer of an entry may have been wrong.
+    // Before a gap is skipped, all days are searched, because the clock of the writer of an entry may have
+    // been wrong.
     const receivedSince = allDays || this.#completeTo > after ? null : this.#overlapStart()
     const entries = await this.#source.readTail({ after, receivedSince, take: entriesAtOnce })
     const isAll = entries.length < entriesAtOnce
@@ -206,8 +209,8 @@ export class SagaFeed {
 }
 
 /**
- * The entries that can be delivered, and the position after them. An entry behind a gap waits, because the missing entry
- * may belong to a transaction that has not committed yet, and followers never read backwards.
+ * The entries that can be delivered, and the position after them. An entry behind a gap waits, because the
+ * missing entry may belong to a transaction that has not committed yet, and followers never read backwards.
  *
  * @param entries visible entries after `after`, in their order
  * @param completeTo no further entry up to this position becomes visible

@@ -1,7 +1,10 @@
 import type { LogEntry, LogPage } from '@switchyard/saga-store'
 import type { SagaFeed } from './feed.js'
 
-/** A part of the log for one client. Without entries it only says up to which position the log has been searched. */
+/**
+ * A part of the log for one client. Without entries it only says up to which position the log has been
+ * searched.
+ */
 export interface Batch {
   entries: LogEntry[]
   /** The position after which the next part begins. */
@@ -26,9 +29,10 @@ export interface FollowOptions {
 const entriesAtOnce = 200
 
 /**
- * Yields the entries after a position that pass a filter, each once and in order, until the signal is aborted. The first
- * part comes at once, and at least one part with each heartbeat. A client that lags behind the feed reads the log page by
- * page, as fast as the client consumes the pages; pages that it has not requested are not kept in memory.
+ * Yields the entries after a position that pass a filter, each once and in order, until the signal is
+ * aborted. The first part comes at once, and at least one part with each heartbeat. A client that lags behind
+ * the feed reads the log page by page, as fast as the client consumes the pages; pages that it has not
+ * requested are not kept in memory.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   const { feed, filter, signal, heartbeatMs } = options
@@ -66,7 +70,8 @@ async function nextPage(
 async function startOf({ feed, after, readLastPosition }: FollowOptions) {
   const end = feed.position
   if (after === null) return { position: end, isBeyond: false }
-  // Another replica may be ahead of this one. A position beyond the end of the log itself means that its end was lost.
+  // Another replica may be ahead of this one. A position beyond the end of the log itself means that its end
+  // was lost.
   const isBeyond = after > end && after > (await readLastPosition())
   return { position: isBeyond ? end : after, isBeyond }
 }

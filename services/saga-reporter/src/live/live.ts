@@ -32,8 +32,8 @@ export interface LiveSagas {
   /**
    * Yields parts of the log until the client disconnects or this process stops.
    *
-   * @throws DomainError unavailable when this process has too many streams; rate-limited when the owner has too many;
-   * the error of `recheck`
+   * @throws DomainError unavailable when this process has too many streams; rate-limited when the owner has
+   *   too many; the error of `recheck`
    */
   watch(watch: Watch): AsyncGenerator<Batch>
   /** Wakes the streams of every replica after a commit. Never waits and never fails. */

@@ -81,7 +81,9 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
     },
   })
 
-/** A client that reconnects sends its position in the header, and the query of its first request once more. */
+/**
+ * A client that reconnects sends its position in the header, and the query of its first request once more.
+ */
 function headerPosition(value: string | undefined): number | undefined {
   const parsed = position().safeParse(value)
   return parsed.success ? parsed.data : undefined
@@ -90,8 +92,8 @@ function headerPosition(value: string | undefined): number | undefined {
 const retryMs = { least: 1000, most: 3000 }
 
 /**
- * Sends pieces of the log as server-sent events until there are no more. A client that reads nothing for `stallMs`
- * is disconnected; when it connects again, it continues after its last event.
+ * Sends pieces of the log as server-sent events until there are no more. A client that reads nothing for
+ * `stallMs` is disconnected; when it connects again, it continues after its last event.
  *
  * @throws what the first piece throws, before anything is sent
  */

@@ -53,11 +53,11 @@ export class StreamQuota {
   }
 
   /**
-   * Opens a stream that ends with the signal of its client, or earlier: at once while this process stops, because a browser
-   * connects again after the end of a stream, and not after a refusal.
+   * Opens a stream that ends with the signal of its client, or earlier: at once while this process stops,
+   * because a browser connects again after the end of a stream, and not after a refusal.
    *
-   * @throws DomainError unavailable when this process has its maximum of streams; rate-limited when the token or the
-   * address has its maximum
+   * @throws DomainError unavailable when this process has its maximum of streams; rate-limited when the token
+   *   or the address has its maximum
    */
   open(
     kind: StreamKind,

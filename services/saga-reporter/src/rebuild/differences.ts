@@ -6,8 +6,8 @@ export interface Difference {
   tenant: string
   id: string
   /**
-   * `missing`: events lead to a row that is not stored; `unexpected`: a row is stored without an event; else the columns
-   * that differ, by the domain's names.
+   * `missing`: events lead to a row that is not stored; `unexpected`: a row is stored without an event; else
+   * the columns that differ, by the domain's names.
    */
   what: 'missing' | 'unexpected' | string[]
 }
@@ -15,7 +15,10 @@ export interface Difference {
 /** A row as it follows from the log. */
 type DerivedRow = TenantKey & object
 
-/** How stored rows differ from those that follow from the log, in the columns that were read of the stored rows. */
+/**
+ * How stored rows differ from those that follow from the log, in the columns that were read of the stored
+ * rows.
+ */
 export function differencesOf(
   table: Difference['table'],
   stored: readonly StoredRow[],

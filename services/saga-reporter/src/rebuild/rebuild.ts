@@ -34,8 +34,8 @@ const sagasAtOnce = 20
 const rowsMax = 1000
 
 /**
- * Folds the whole log, saga by saga, and compares the rows that follow from it with the stored rows. Events may be
- * recorded at the same time. Rows without an event are reported and never deleted.
+ * Folds the whole log, saga by saga, and compares the rows that follow from it with the stored rows. Events
+ * may be recorded at the same time. Rows without an event are reported and never deleted.
  */
 export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCounts> {
   const { session } = options

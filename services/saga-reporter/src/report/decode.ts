@@ -111,7 +111,8 @@ export const validTags = (texts: readonly string[]): readonly string[] =>
 export const eventsMax = 1000
 
 /**
- * @throws DomainError invalid-parameters when the bytes are not such a message, or it has no events or more than 1,000
+ * @throws DomainError invalid-parameters when the bytes are not such a message, or it has no events or more
+ *   than 1,000
  */
 export function readReportEvents(bytes: Uint8Array): ReportedEvent[] {
   const { events } = decodeRequest(bytes)

@@ -34,10 +34,10 @@ interface Options {
 const bucketsMax = 10_000
 
 /**
- * Limits the events of each service, so that a service with too many events does not affect other services. The service
- * of an event is that of its sender's certificate, or the one that it names, or that of its saga or activity as far as
- * this process has seen it. Events of unknown sagas share the limit of their sender. A CI job has a limit of its own, so that it
- * uses up that of no service by naming it.
+ * Limits the events of each service, so that a service with too many events does not affect other services.
+ * The service of an event is that of its sender's certificate, or the one that it names, or that of its saga
+ * or activity as far as this process has seen it. Events of unknown sagas share the limit of their sender. A
+ * CI job has a limit of its own, so that it uses up that of no service by naming it.
  */
 export function createRateLimit(options: Options): RateLimit | undefined {
   const { perSecond, burst, nowMs, rememberedMax = 100_000 } = options
@@ -69,7 +69,8 @@ export function createRateLimit(options: Options): RateLimit | undefined {
 type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
 /**
- * Remembers which service sagas and activities belong to: the `max` sagas and `max` activities that were seen last.
+ * Remembers which service sagas and activities belong to: the `max` sagas and `max` activities that were seen
+ * last.
  */
 function createServiceMemory(max: number): ServiceMemory {
   const sagas = new LRUCache<string, string>({ max: max })

@@ -47,7 +47,10 @@ const line = () => z.string().max(textCharsMax).default('')
 
 const payloadNote = 'the text of a string is stored, any other value as it is written in the body'
 
-/** One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its operation. */
+/**
+ * One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its
+ * operation.
+ */
 const eventShape = z.object({
   operation: z.enum(operations),
   event_id: text()
@@ -104,7 +107,10 @@ const examples = [
   },
 ]
 
-/** The body of `POST /saga_events`. Items are read one by one later, so that only the bad ones among them are refused. */
+/**
+ * The body of `POST /saga_events`. Items are read one by one later, so that only the bad ones among them are
+ * refused.
+ */
 const jsonEventsShape = z.object({
   events: list(z.unknown().meta({ ...eventJsonSchema, id: 'ReportedSagaEvent', examples }), eventsMax).refine(
     (events) => events.length > 0,

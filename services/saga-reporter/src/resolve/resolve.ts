@@ -25,7 +25,8 @@ export interface Resolution {
 /**
  * Resolves a saga that failed, by an event of the log; gives the saga as it is afterwards.
  *
- * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be stored now
+ * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be
+ *   stored now
  */
 export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
 

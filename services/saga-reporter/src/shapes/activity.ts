@@ -115,7 +115,10 @@ export interface PhaseView {
   durationMs: number | null
 }
 
-/** The two phases of an activity. Once it is compensated, its status alone does not say how the execution ended. */
+/**
+ * The two phases of an activity. Once it is compensated, its status alone does not say how the execution
+ * ended.
+ */
 export function phasesOf(activity: Facts): { execute: PhaseView; compensate: PhaseView } {
   const compensating = rankOf(activity.status) > rankOf('Executed')
   const executeStatus = executeStatusOf(activity)
@@ -156,7 +159,10 @@ function endOf(activity: Facts, status: ActivityStatus): Date | null {
   return ends[status] ?? null
 }
 
-/** Null also when the events were received in the opposite order, as their times then say nothing about the duration. */
+/**
+ * Null also when the events were received in the opposite order, as their times then say nothing about the
+ * duration.
+ */
 export function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()

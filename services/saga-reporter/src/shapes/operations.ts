@@ -75,8 +75,8 @@ const decodeResolutionUndone = (request: Uint8Array): RawSagaEvent => ({
 const addTimeTag = (3 << 3) | 2
 
 /**
- * The client's start time that some clients add to SagaStarted as field 3, as text; empty when it was not sent.
- * The last one counts, as for every repeated singular field. Bytes that are no text count as not sent.
+ * The client's start time that some clients add to SagaStarted as field 3, as text; empty when it was not
+ * sent. The last one counts, as for every repeated singular field. Bytes that are no text count as not sent.
  */
 function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): string {
   const field = unknownFields[addTimeTag]?.at(-1)

@@ -76,7 +76,8 @@ export const cursorHeaders = {
 }
 
 /**
- * A page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are left out on the last page.
+ * A page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are left out on
+ * the last page.
  *
  * @param next the parameter that selects the next page; null on the last page
  */

@@ -107,8 +107,8 @@ function naturalOrder(search: SagaSearch): SagaOrder['by'] {
 const filterNames = new Set(Object.keys(filterParameters))
 
 /**
- * The filter of sagas that are changed together. A name that is no filter is refused, because without it the filter would find more
- * sagas than its sender wants; for the same reason an empty filter is refused.
+ * The filter of sagas that are changed together. A name that is no filter is refused, because without it the
+ * filter would find more sagas than its sender wants; for the same reason an empty filter is refused.
  */
 export const filterParameter = z.looseObject(filterParameters).superRefine((filter, { addIssue }) => {
   const unknown = Object.keys(filter).filter((name) => !filterNames.has(name))

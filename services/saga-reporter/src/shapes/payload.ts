@@ -16,8 +16,8 @@ export const payloadShape = z
   .meta({ id: 'SagaPayload', description: 'The beginning of a payload, and where all of it is' })
 
 /**
- * A payload for people: JSON and text as they were sent, anything else as base64. JSON stays text, because parsing
- * would round the long numbers that ids often are.
+ * A payload for people: JSON and text as they were sent, anything else as base64. JSON stays text, because
+ * parsing would round the long numbers that ids often are.
  *
  * @param url address of the bytes
  */

@@ -11,8 +11,9 @@ import {
 import type { z } from 'zod'
 
 /**
- * A row of the route list for requests about sagas of the tenant that the parameter `tenant` names. The token of a caller who is
- * bound to tenants can name no other, and one that is bound to a single tenant means that one where it names none.
+ * A row of the route list for requests about sagas of the tenant that the parameter `tenant` names. The token
+ * of a caller who is bound to tenants can name no other, and one that is bound to a single tenant means that
+ * one where it names none.
  */
 export function tenantRoute<Input extends z.ZodType>(
   method: Method,

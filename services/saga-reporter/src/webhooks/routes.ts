@@ -78,7 +78,10 @@ const optionalWebhookParameters = {
   ...bodyParameters,
 }
 
-/** How the body is written, by the names of the rows. Null and the empty text stand for none; what is not given stays out. */
+/**
+ * How the body is written, by the names of the rows. Null and the empty text stand for none; what is not
+ * given stays out.
+ */
 const bodyFields = ({
   custom_webhook_template: template,
   message_format: format,

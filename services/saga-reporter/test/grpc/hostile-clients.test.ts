@@ -65,7 +65,9 @@ async function sendUnfinished({ port }: { port: number }, calls: number, perConn
   }
 }
 
-/** The status of a call that is answered although its message is not complete, and whose stream stays open. */
+/**
+ * The status of a call that is answered although its message is not complete, and whose stream stays open.
+ */
 const statusBeforeEnd = async (stream: ClientHttp2Stream) =>
   (await once(stream, 'response'))[0]['grpc-status']
 
@@ -105,7 +107,8 @@ describe('200 calls that leave 4 MiB each unfinished', () => {
   })
 })
 
-// A check frees the slots after half a second, so the answer has to come sooner. A busy machine gets more tries.
+// A check frees the slots after half a second, so the answer has to come sooner. A busy machine gets more
+// tries.
 it('calls whose deadlines pass before their messages are complete keep their slots, and take none of those for other connections', {
   retry: 3,
 }, async () => {

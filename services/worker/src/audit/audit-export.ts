@@ -26,8 +26,9 @@ interface Dependencies {
 }
 
 /**
- * Sends the audit log to the destinations, each from its own position, which is stored once the destination has the entries: what was
- * under way when a worker died is sent again. One worker at a time serves a destination.
+ * Sends the audit log to the destinations, each from its own position, which is stored once the destination
+ * has the entries: what was under way when a worker died is sent again. One worker at a time serves a
+ * destination.
  */
 export const auditExport = ({ database, audit, clock }: Dependencies) =>
   jobType({
@@ -84,7 +85,9 @@ async function sendUpTo(
   }
 }
 
-/** Warns at the first failure in a row, and says the others in detail only: an outage fails every few seconds. */
+/**
+ * Warns at the first failure in a row, and says the others in detail only: an outage fails every few seconds.
+ */
 function warn(logger: Logger, destination: string, error: ExportError, failures: number): void {
   const level = failures === 1 ? 'warn' : 'debug'
   logger[level]({ destination, reason: error.message, failures }, 'could not export the audit log')

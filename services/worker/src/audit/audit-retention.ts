@@ -15,8 +15,8 @@ interface Dependencies {
 }
 
 /**
- * Deletes entries of the audit log that are older than the settings keep them, but for those that a destination of the settings does not
- * have yet. What a run does not reach, the next one deletes.
+ * Deletes entries of the audit log that are older than the settings keep them, but for those that a
+ * destination of the settings does not have yet. What a run does not reach, the next one deletes.
  */
 export const auditRetention = ({ database, clock, audit: { keptMs, destinations } }: Dependencies) =>
   jobType({

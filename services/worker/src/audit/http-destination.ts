@@ -11,7 +11,10 @@ interface HttpOptions {
 
 const timeoutMs = 10_000
 
-/** One JSON text a line. `X-Switchyard-Batch` has the ids of the first and the last entry: a batch that is sent again has the same. */
+/**
+ * One JSON text a line. `X-Switchyard-Batch` has the ids of the first and the last entry: a batch that is
+ * sent again has the same.
+ */
 export const httpDestination = ({ url, token, secret }: HttpOptions): Destination => ({
   name: 'http',
   async send(entries, signal) {

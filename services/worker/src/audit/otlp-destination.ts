@@ -25,7 +25,10 @@ export function otlpDestination({ url, headers }: OtlpOptions): Destination {
   return { name: 'otlp', send: (entries) => exportAll(exporter, entries.map(recordOf)) }
 }
 
-/** The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and then would hold it forever. */
+/**
+ * The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and
+ * then would hold it forever.
+ */
 async function exportAll(exporter: OTLPLogExporter, records: LogRecord[]): Promise<void> {
   const exported = new Promise<{ code: ExportResultCode; error?: Error }>((resolve) =>
     exporter.export(records, resolve),
@@ -43,7 +46,9 @@ const headersOf = (text = ''): Record<string, string> =>
       .map((each) => [each.slice(0, each.indexOf('=')).trim(), each.slice(each.indexOf('=') + 1).trim()]),
   )
 
-/** The library's errors have the status of an answer, or the code of an error of the connection, as `code`. */
+/**
+ * The library's errors have the status of an answer, or the code of an error of the connection, as `code`.
+ */
 function reasonOf(error: Error | undefined): ExportError {
   const { code } = (error ?? {}) as { code?: unknown }
   if (typeof code === 'number') return new ExportError(`the collector answered ${code}`, { cause: error })

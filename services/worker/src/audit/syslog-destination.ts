@@ -17,8 +17,9 @@ const timeoutMs = 10_000
 const closedEarly = 'the connection was closed before everything was taken'
 
 /**
- * Syslog (RFC 5424) over TCP (RFC 6587) or TLS (RFC 5425), each message with its length before it. Syslog has no acknowledgements, so a
- * batch has a connection of its own: when the server has closed it after our end, its system has taken every byte.
+ * Syslog (RFC 5424) over TCP (RFC 6587) or TLS (RFC 5425), each message with its length before it. Syslog has
+ * no acknowledgements, so a batch has a connection of its own: when the server has closed it after our end,
+ * its system has taken every byte.
  */
 export function syslogDestination(options: SyslogOptions): Destination {
   return {

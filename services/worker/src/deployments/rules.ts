@@ -55,8 +55,9 @@ export interface RuleContext {
 }
 
 /**
- * Applies the rules of the project of a deployment to what was found about it, each rule once, in the transaction that stores what
- * was found. A deployment that is dismissed, or that another one has followed in its environment, is left alone.
+ * Applies the rules of the project of a deployment to what was found about it, each rule once, in the
+ * transaction that stores what was found. A deployment that is dismissed, or that another one has followed in
+ * its environment, is left alone.
  *
  * @returns the names of the rules that were applied, dry runs among them
  */
@@ -147,8 +148,8 @@ const ruleEvent = (
 })
 
 /**
- * Notes the end of what rules did about deployments that are dismissed or followed by now, and takes away the banners of runs that
- * have ended.
+ * Notes the end of what rules did about deployments that are dismissed or followed by now, and takes away the
+ * banners of runs that have ended.
  *
  * @returns whether a banner was taken away
  */

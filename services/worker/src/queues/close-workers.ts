@@ -13,11 +13,17 @@ interface CloseWorkersOptions {
 
 /** How long it may take to give jobs back. */
 const giveBackMs = 1000
-/** After this time without Redis, workers close without it: another worker finds the unfinished jobs stalled later. */
+/**
+ * After this time without Redis, workers close without it: another worker finds the unfinished jobs stalled
+ * later.
+ */
 const redisOutageMsMax = 1000
 const disconnectMs = 500
 
-/** Takes no more jobs; finishes the running ones or gives them back. Without Redis neither is possible nor waited for. */
+/**
+ * Takes no more jobs; finishes the running ones or gives them back. Without Redis neither is possible nor
+ * waited for.
+ */
 export async function closeWorkers(options: CloseWorkersOptions): Promise<void> {
   const { workers, stopping, graceMs } = options
   const over = new AbortController()
@@ -37,7 +43,10 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   await pTimeout(disconnected, { milliseconds: disconnectMs, message: false })
 }
 
-/** Resolves, with false, once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when the signal aborts. */
+/**
+ * Resolves, with false, once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when
+ * the signal aborts.
+ */
 async function redisIsUnreachable(isReady: () => boolean, signal: AbortSignal): Promise<false> {
   let outageMs = 0
   while (outageMs < redisOutageMsMax) {

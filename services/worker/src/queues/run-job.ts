@@ -13,8 +13,9 @@ interface RunJobOptions {
 }
 
 /**
- * Makes the function that BullMQ calls for each attempt at a job: checks the payload, limits the time, counts the attempt
- * however it ends. A job that is interrupted because the process stops goes back to its queue without using up an attempt.
+ * Makes the function that BullMQ calls for each attempt at a job: checks the payload, limits the time, counts
+ * the attempt however it ends. A job that is interrupted because the process stops goes back to its queue
+ * without using up an attempt.
  */
 export function createProcessor(type: JobType, { logger, metrics, stopping }: RunJobOptions) {
   return async (job: Job, token?: string): Promise<void> => {

@@ -57,7 +57,8 @@ export function startWorkers(options: WorkersOptions): Workers {
         connection,
         prefix: jobKeyPrefix,
         concurrency: type.concurrency,
-        // The longest wait for a job in an empty queue; half of it is the default, and wakes a worker at rest twice as often.
+        // The longest wait for a job in an empty queue; half of it is the default, and wakes a worker at rest
+        // twice as often.
         drainDelay: 10,
         // A job whose workers are killed again and again is more likely the cause than the victim.
         maxStalledCount: 3,
@@ -71,7 +72,8 @@ export function startWorkers(options: WorkersOptions): Workers {
       logger.debug({ err: error, queue }, 'worker error')
     })
     worker.on('failed', (job, error) => {
-      // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
+      // A failure finishes only a job without further attempts. A job that is not kept has a next run
+      // instead.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
       if (dead) metrics.died(queue)
       const fields = { queue, job_id: job?.id, attempts: job?.attemptsMade, dead }

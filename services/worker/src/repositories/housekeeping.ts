@@ -25,9 +25,9 @@ interface HousekeepingDependencies {
 }
 
 /**
- * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A lock keeps two
- * processes from tidying the same repository, which happens when Redis takes a running job for stalled.
- * `repositoryHousekeepingJob` of the contracts says how several pushes share one job.
+ * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A
+ * lock keeps two processes from tidying the same repository, which happens when Redis takes a running job for
+ * stalled. `repositoryHousekeepingJob` of the contracts says how several pushes share one job.
  */
 export const repositoryHousekeeping = ({
   database,
@@ -62,7 +62,9 @@ export const repositoryHousekeeping = ({
     },
   })
 
-/** Tidying makes a repository smaller, and a process that was killed may have counted what it did not store. */
+/**
+ * Tidying makes a repository smaller, and a process that was killed may have counted what it did not store.
+ */
 async function countAnew(database: Database, projectId: number, path: string, signal: AbortSignal) {
   const notedBefore = await findRepositoryBytes(database, projectId)
   await noteCountedBytes(database, projectId, { counted: await countBytes({ path, signal }), notedBefore })

@@ -2,7 +2,9 @@ import type { Database } from '@switchyard/db'
 import { ensureSagaEventPartitions } from '@switchyard/saga-store'
 import { jobType } from '../job-type.js'
 
-/** Today and the six days after it, so that no partition is missing when no worker runs for most of a week. */
+/**
+ * Today and the six days after it, so that no partition is missing when no worker runs for most of a week.
+ */
 const daysAhead = 7
 
 /** Creates the daily partitions of the saga event log before their day begins. */

@@ -29,8 +29,8 @@ import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 1000
 /**
- * A chronological source reads this much of the past again: an event is committed some time after it was received, and
- * the row of a saga may be older than those of its activities.
+ * A chronological source reads this much of the past again: an event is committed some time after it was
+ * received, and the row of a saga may be older than those of its activities.
  */
 const overlapMs = 5 * 60_000
 
@@ -42,9 +42,9 @@ interface Dependencies {
 }
 
 /**
- * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
- * sagas and activities that have come due since the last run, and those that are flagged. A run whose time is up stores its
- * position, and the next run continues from there.
+ * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run
+ * reads the sagas and activities that have come due since the last run, and those that are flagged. A run
+ * whose time is up stores its position, and the next run continues from there.
  */
 export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependencies) =>
   jobType({
@@ -116,7 +116,8 @@ const before = (time: Date, ms: number): Date => new Date(time.getTime() - ms)
 /**
  * Derives the flags of these sagas, and of these activities without a saga, and stores what has changed.
  *
- * @returns how many flags were set and cleared, and the anomalies of the activities that were found inconsistent
+ * @returns how many flags were set and cleared, and the anomalies of the activities that were found
+ *   inconsistent
  */
 async function refreshFlags(
   database: Database,

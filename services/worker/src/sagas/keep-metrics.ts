@@ -26,8 +26,8 @@ interface KeptMetrics {
 
 /**
  * Shows the metrics of sagas in one worker alone: the one that holds a lease. It renews the lease until it
- * stops, so that the series stay with one process. When it fails to renew in time it hides the metrics by its own clock,
- * before the lease runs out for another worker to take.
+ * stops, so that the series stay with one process. When it fails to renew in time it hides the metrics by its
+ * own clock, before the lease runs out for another worker to take.
  */
 export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsOptions): KeptMetrics {
   const owner = randomUUID()

@@ -27,9 +27,9 @@ interface Dependencies {
 }
 
 /**
- * Drops the partitions of old days of the event log that hold no event of an existing saga. From a partition that holds some, it
- * deletes the other events, and checks the partition again a day later. A run whose time is up stores its position, and the
- * next run continues from there.
+ * Drops the partitions of old days of the event log that hold no event of an existing saga. From a partition
+ * that holds some, it deletes the other events, and checks the partition again a day later. A run whose time
+ * is up stores its position, and the next run continues from there.
  */
 export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
   jobType({
@@ -56,8 +56,8 @@ interface Run {
 }
 
 /**
- * The next action for a partition and its argument: `check` and `thin` continue after an event id; `held` keeps the partition,
- * with the time of that decision.
+ * The next action for a partition and its argument: `check` and `thin` continue after an event id; `held`
+ * keeps the partition, with the time of that decision.
  */
 type Step = readonly ['check' | 'thin' | 'held', string]
 
@@ -99,6 +99,7 @@ async function takeStep(run: Run, partition: string, [kind, after]: Step): Promi
     { partition, dropped },
     dropped ? 'dropped a partition of the event log' : 'the partition was not dropped: it is locked',
   )
-  // A reader of the log locks the partition for a moment. The decision is dated back, so that it is tried again a minute later.
+  // A reader of the log locks the partition for a moment. The decision is dated back, so that it is tried
+  // again a minute later.
   return dropped ? null : ['held', new Date(now.getTime() - dayMs + 60_000).toISOString()]
 }

@@ -32,8 +32,8 @@ interface Dependencies {
 }
 
 /**
- * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of deleted sagas. A run
- * whose time is up stores its position, and the next run continues from there.
+ * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of
+ * deleted sagas. A run whose time is up stores its position, and the next run continues from there.
  */
 export const sagaRetention = (dependencies: Dependencies) => {
   const { database, sagas } = dependencies
@@ -110,7 +110,8 @@ async function purgeCandidates(
     const due = purgeDueAt(saga, activities, sagas.retention)
     return due !== null && due <= now
   }
-  // Activities can only postpone the end of a retention, so that most sagas that stay are known without reading them.
+  // Activities can only postpone the end of a retention, so that most sagas that stay are known without
+  // reading them.
   const likely = candidates.filter((saga) => saga.endedAt === null || isDue(saga, []))
   let count = 0
   for (let index = 0; index < likely.length; index += purgedAtOnce) {

@@ -6,8 +6,8 @@ import { jobType } from '../job-type.js'
 const keptMs = 30 * dayMs
 
 /**
- * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended. They stop
- * working without this job.
+ * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended.
+ * They stop working without this job.
  */
 export const expiredTokenCleanup = ({ database, clock }: { database: Database; clock: Clock }) =>
   jobType({

@@ -42,7 +42,10 @@ export function sagaDeliveries(
   return deliveriesTo(interested, { event, dedupeKey, payload })
 }
 
-/** Equal for the same event. A saga ends once, may fail again after it was resolved; a flag may be set again later. */
+/**
+ * Equal for the same event. A saga ends once, may fail again after it was resolved; a flag may be set again
+ * later.
+ */
 function dedupeKeyOf({ event, saga, flag }: SagaOccurrence): string {
   if (flag) return JSON.stringify([event, flag.sagaId, flag.activityId, flag.since])
   const episode = event === 'saga.ended' ? [] : [saga?.resolvedAt ?? null]

@@ -74,7 +74,10 @@ const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, 
 /** The events after which a saga may be Ended, Error or resolved. */
 const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']
 
-/** Sagas of a tenant that are Ended, Error or resolved and have a decisive event with an id in (`after`, `upTo`]. */
+/**
+ * Sagas of a tenant that are Ended, Error or resolved and have a decisive event with an id in (`after`,
+ * `upTo`].
+ */
 export async function listDecidedSagas(
   { pool }: Pooled,
   tenant: string,
@@ -120,7 +123,9 @@ export async function listFailedActivities(
   return rows
 }
 
-/** Flags in the order in which they were set, from `setSince` on or after the last flag of the previous page. */
+/**
+ * Flags in the order in which they were set, from `setSince` on or after the last flag of the previous page.
+ */
 export async function listNewFlags(
   { pool }: Pooled,
   { setSince, after, rowsMax }: { setSince: Date; after: FlagKey | null; rowsMax: number },

@@ -18,7 +18,10 @@ import {
 } from './saga-events-store.js'
 import type { WebhookTools } from './webhooks.js'
 
-/** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
+/**
+ * Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were
+ * set.
+ */
 export const webhookSagaEvents = ({ database, webhooks }: { database: Database; webhooks: WebhookTools }) =>
   jobType({
     queue: 'webhook-saga-events',
@@ -48,8 +51,8 @@ const sagasAtOnce = 500
 const payloadErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
- * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice at once and
- * to be interrupted anywhere: a delivery that is stored twice is one delivery.
+ * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice
+ * at once and to be interrupted anywhere: a delivery that is stored twice is one delivery.
  *
  * @returns deliveries that are new
  */
@@ -107,8 +110,8 @@ const flagsAtOnce = 500
 const overlapMs = 30_000
 
 /**
- * Stores deliveries for flags that were set since the last run. Safe to run twice at once and to be interrupted anywhere:
- * a delivery that is stored twice is one delivery.
+ * Stores deliveries for flags that were set since the last run. Safe to run twice at once and to be
+ * interrupted anywhere: a delivery that is stored twice is one delivery.
  *
  * @returns deliveries that are new
  */

@@ -22,9 +22,10 @@ interface Row {
 }
 
 /**
- * What CI and readers ask of a real repository: a bare one at `BENCH_REPOSITORY`, with a branch at its HEAD. `BENCH_FILE` is a file that
- * changes often, `BENCH_DEEP_FILE` one below folders, `BENCH_FOLDER` a folder. The same questions are put to git, a process for each, and,
- * with `PEER_URL` and `PEER_TOKEN`, to a server with the same API and the repository at `PEER_PROJECT`.
+ * What CI and readers ask of a real repository: a bare one at `BENCH_REPOSITORY`, with a branch at its HEAD.
+ * `BENCH_FILE` is a file that changes often, `BENCH_DEEP_FILE` one below folders, `BENCH_FOLDER` a folder.
+ * The same questions are put to git, a process for each, and, with `PEER_URL` and `PEER_TOKEN`, to a server
+ * with the same API and the repository at `PEER_PROJECT`.
  */
 export async function realRepository(service: Service, prepared: string): Promise<void> {
   const git = (...args: string[]) =>
@@ -204,7 +205,9 @@ async function measurePeer(get: string[]): Promise<string[]> {
   return (await measure(ask, get.length)).slice(0, 2)
 }
 
-/** Of the two processes of git-api and what they have started, with a share of what processes have in common. */
+/**
+ * Of the two processes of git-api and what they have started, with a share of what processes have in common.
+ */
 function sayMemory(): void {
   const below = listDescendants(process.pid)
   const services = below.filter(({ command }) => command.includes('git-api/dist/bundle'))

@@ -53,8 +53,8 @@ export async function enqueueDeliveries(
 }
 
 /**
- * Stores a delivery for every webhook of a project that subscribes to an event. Pass the client of a transaction to store them
- * within it.
+ * Stores a delivery for every webhook of a project that subscribes to an event. Pass the client of a
+ * transaction to store them within it.
  *
  * @param make called only when there is such a webhook
  * @param accepts whether a webhook that subscribes to the event is told of this one. Unset: each is

@@ -152,8 +152,17 @@ export async function recordAttempt(
   const { rows } = await pool.query<WebhookHealth>({
     ...record,
     values: [
-      ...[webhookId, id, state, retryDelayMs, durationMs, status, JSON.stringify(headers), body, error],
-      ...[attempts, attemptedAt],
+      webhookId,
+      id,
+      state,
+      retryDelayMs,
+      durationMs,
+      status,
+      JSON.stringify(headers),
+      body,
+      error,
+      attempts,
+      attemptedAt,
     ],
   })
   return rows[0] ?? null

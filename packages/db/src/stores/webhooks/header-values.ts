@@ -35,7 +35,10 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
   headersKeyId: values?.keyId ?? null,
 })
 
-/** The further headers of a webhook, which nobody else changes until the transaction ends; null without such a webhook. */
+/**
+ * The further headers of a webhook, which nobody else changes until the transaction ends; null without such a
+ * webhook.
+ */
 export async function lockHeaders(
   { prisma }: DatabaseOrTransaction,
   id: number,
@@ -45,7 +48,9 @@ export async function lockHeaders(
   return row ? toStoredHeaders(row) : null
 }
 
-/** One page of the values of headers, ordered by the id of the webhook, that are encrypted with another key. */
+/**
+ * One page of the values of headers, ordered by the id of the webhook, that are encrypted with another key.
+ */
 export async function listHeadersToEncrypt(
   { pool }: Pooled,
   { keyId, afterId, rowsMax }: { keyId: string; afterId: number; rowsMax: number },

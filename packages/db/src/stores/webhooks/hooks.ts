@@ -18,7 +18,10 @@ const omit = {
 /** A webhook without its secret and the values of its headers. */
 export type Webhook = Omit<WebhookRow, keyof typeof omit>
 
-/** The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every tenant. */
+/**
+ * The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every
+ * tenant.
+ */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
 /** The optional fields of a webhook; those that are left out get their defaults. */
@@ -87,8 +90,8 @@ export async function getWebhook(
 }
 
 /**
- * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again. A secret that is replaced
- * signs for another day.
+ * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again. A
+ * secret that is replaced signs for another day.
  *
  * @throws DomainError not-found
  */

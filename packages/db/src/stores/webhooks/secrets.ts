@@ -30,7 +30,11 @@ export const toStoredSecret = (row: StoredSecretRow): StoredSecret => ({
       : { keyId: row.secretKeyId, bytes: row.encryptedSecret },
 })
 
-/** Values of the secret columns of a webhook. @param secret null: the webhook has no secret, and a previous one is forgotten */
+/**
+ * Values of the secret columns of a webhook.
+ *
+ * @param secret null: the webhook has no secret, and a previous one is forgotten
+ */
 export const toSecretColumns = (secret: EncryptedSecret | null) => ({
   secret: null,
   encryptedSecret: secret?.bytes ?? null,

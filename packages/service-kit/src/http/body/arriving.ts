@@ -16,8 +16,9 @@ const refuseSlow = (): never => {
 }
 
 /**
- * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of the chunks
- * may take any time over each. A reader that stops early leaves the rest of the body unread and the connection open.
+ * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of
+ * the chunks may take any time over each. A reader that stops early leaves the rest of the body unread and
+ * the connection open.
  *
  * @param signal ends the wait for chunks with its reason
  * @throws DomainError timed-out when the body arrives more slowly than it has to; the reason of the signal

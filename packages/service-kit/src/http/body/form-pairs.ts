@@ -43,7 +43,8 @@ function refuseManyFields(text: string): void {
 /**
  * Names and values of a multipart form in the order sent.
  *
- * @throws DomainError too-large for too many fields; invalid-parameters for a malformed form and for file parts
+ * @throws DomainError too-large for too many fields; invalid-parameters for a malformed form and for file
+ *   parts
  */
 export function multipartPairs(bytes: Buffer, contentType: string | undefined): Promise<Pair[]> {
   return new Promise((resolve, reject) => {

@@ -13,12 +13,14 @@ const partsMax = 10
  * Builds parameters from the pairs of a form or a query in the order sent, as Rack does:
  *
  * - `a[b]=1` is an object, `a[]=1&a[]=2` a list, and so is `a[0]=1&a[1]=2`;
- * - `a[][x]=1&a[][y]=2&a[][x]=3` is a list of objects: a name that the current object has begins the next object;
+ * - `a[][x]=1&a[][y]=2&a[][x]=3` is a list of objects: a name that the current object has begins the next
+ *   object;
  * - `a[]=` alone is the empty list, which clients have no other way to send.
  *
  * Unlike in Rack, `a=1&a=2` is a list, too.
  *
- * @throws DomainError invalid-parameters when a name is used both for a text and for an object, or nested too deeply
+ * @throws DomainError invalid-parameters when a name is used both for a text and for an object, or nested too
+ *   deeply
  */
 export function readForm(pairs: Iterable<Pair>): Fields {
   const fields = newFields()
@@ -94,8 +96,8 @@ function has(fields: Fields, path: readonly string[]): boolean {
 }
 
 /**
- * Turns each object whose names are all whole numbers into the list of its values, in the order of the numbers, and each
- * list of nothing but an empty text into the empty list.
+ * Turns each object whose names are all whole numbers into the list of its values, in the order of the
+ * numbers, and each list of nothing but an empty text into the empty list.
  */
 function withWholeLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 1 && value[0] === '' ? [] : value.map(withWholeLists)

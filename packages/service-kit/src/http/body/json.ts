@@ -3,7 +3,8 @@ import { bodyTooLarge, nestedTooDeeply, nestingMax, valuesMax } from './bounds.j
 import { endOfString, type KeptTexts, keepTexts } from './kept-texts.js'
 
 /**
- * Parses JSON of bounded nesting and number of values: both are counted before anything is built from the text.
+ * Parses JSON of bounded nesting and number of values: both are counted before anything is built from the
+ * text.
  *
  * @throws DomainError invalid-parameters for malformed or deeply nested JSON; too-large for too many values
  */

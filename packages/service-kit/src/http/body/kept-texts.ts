@@ -4,8 +4,9 @@ export class JsonText {
 }
 
 /**
- * Members of the items of a list in a JSON body that are passed on and not understood. They arrive as they were written,
- * because parsing would round long numbers and change the order of names. A string arrives as a string.
+ * Members of the items of a list in a JSON body that are passed on and not understood. They arrive as they
+ * were written, because parsing would round long numbers and change the order of names. A string arrives as a
+ * string.
  */
 export interface KeptTexts {
   list: string
@@ -44,7 +45,10 @@ interface Span {
   end: number
 }
 
-/** Where the values of an object's members stand. Of two members of one name the last counts, as in JSON.parse. */
+/**
+ * Where the values of an object's members stand. Of two members of one name the last counts, as in
+ * JSON.parse.
+ */
 function membersOf(json: string, from: number): Map<string, Span> {
   const members = new Map<string, Span>()
   for (const { start, end } of partsOf(json, from)) {
@@ -86,7 +90,9 @@ function* partsOf(json: string, from: number): Generator<Span> {
   }
 }
 
-/** @returns the position of the quotation mark that ends a string; the length of the text when there is none */
+/**
+ * @returns the position of the quotation mark that ends a string; the length of the text when there is none
+ */
 export function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let backslashes = 0

@@ -1,4 +1,6 @@
-/** The media type of a `Content-Type` header, without parameters and in lower case; empty without a header. */
+/**
+ * The media type of a `Content-Type` header, without parameters and in lower case; empty without a header.
+ */
 export const mediaTypeOf = (contentType = ''): string =>
   contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 

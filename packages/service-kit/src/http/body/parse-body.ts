@@ -6,8 +6,8 @@ import type { KeptTexts } from './kept-texts.js'
 import { charsetOf, isJson, isMultipart } from './media-type.js'
 
 /**
- * Reads the parameters of a JSON, urlencoded or multipart body. Takes time in proportion to its length; a JSON body
- * that is no object has no parameters.
+ * Reads the parameters of a JSON, urlencoded or multipart body. Takes time in proportion to its length; a
+ * JSON body that is no object has no parameters.
  *
  * @param contentType a type that `isJson`, `isUrlencoded` or `isMultipart` knows
  * @param kept members of a JSON body that arrive as they were written

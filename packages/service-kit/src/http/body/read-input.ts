@@ -5,7 +5,10 @@ import { isJson, isMultipart, isUrlencoded, mediaTypeOf } from './media-type.js'
 import { parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
 
-/** Largest body unless a route says otherwise, and the largest one that is parsed in the thread of all requests. */
+/**
+ * Largest body unless a route says otherwise, and the largest one that is parsed in the thread of all
+ * requests.
+ */
 export const bodyBytesDefault = 1024 * 1024
 
 /** A body that is too large to be parsed in the thread of all requests. */
@@ -65,10 +68,11 @@ const unknownType = (contentType: string | undefined) =>
   )
 
 /**
- * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path wins over
- * the body, the body over the query.
+ * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path
+ * wins over the body, the body over the query.
  *
- * @throws DomainError for a body that cannot be read, is too large, for which there is no memory, or that stalls
+ * @throws DomainError for a body that cannot be read, is too large, for which there is no memory, or that
+ *   stalls
  */
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
@@ -102,8 +106,8 @@ function refuseNulInPath(params: Record<string, unknown>): void {
 }
 
 /**
- * The parameters in the query of a request. An empty one of a question (GET, HEAD) counts as left out, because forms and
- * many clients send every field.
+ * The parameters in the query of a request. An empty one of a question (GET, HEAD) counts as left out,
+ * because forms and many clients send every field.
  */
 export function readQuery({ method, query }: Pick<Request, 'method' | 'query'>): Record<string, unknown> {
   if (method !== 'GET' && method !== 'HEAD') return query

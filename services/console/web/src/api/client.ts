@@ -2,7 +2,9 @@ import { problemsText } from '../lib/problems-text'
 import { noteServerTime } from '../lib/server-clock'
 import { noteUnauthorized } from './session-end'
 
-/** A refusal or failure of the API, with its sentence and its whole body. `status` is 0 when no answer came. */
+/**
+ * A refusal or failure of the API, with its sentence and its whole body. `status` is 0 when no answer came.
+ */
 export class ApiError extends Error {
   constructor(
     readonly status: number,

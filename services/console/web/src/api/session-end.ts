@@ -47,7 +47,11 @@ document.addEventListener('input', ({ target }) => {
 
 const held = new Set<object>()
 
-/** Keeps the page when the session ends, because it has work that would be lost with it. @returns what lets it go again */
+/**
+ * Keeps the page when the session ends, because it has work that would be lost with it.
+ *
+ * @returns what lets it go again
+ */
 export function holdPage(): () => void {
   const hold = {}
   held.add(hold)

@@ -55,7 +55,10 @@ export type Area =
   | 'audit'
   | 'system'
 
-/** The rules of the API's guards: administrators read with `read_api` and change with `api`; some scopes open one area each. */
+/**
+ * The rules of the API's guards: administrators read with `read_api` and change with `api`; some scopes open
+ * one area each.
+ */
 export function mayUse({ user, scopes }: Session, area: Area): boolean {
   if (!user) return false
   const changes = scopes.includes('api')

@@ -5,7 +5,8 @@ import { Modal, ModalActions } from './modal'
 import { Problem } from './states'
 
 /**
- * A dialog with a form and one action. It stays open, with the sentence of the refusal, when the action fails.
+ * A dialog with a form and one action. It stays open, with the sentence of the refusal, when the action
+ * fails.
  *
  * @param action the name of the button that does it
  * @param run receives the values of the form. It must close the dialog when it succeeds

@@ -27,7 +27,10 @@ export function ByJob({ job }: { job: JobIdentity | null | undefined }) {
   )
 }
 
-/** Where the job comes from: the host of its page or else of its issuer, and the repository or else the subject. */
+/**
+ * Where the job comes from: the host of its page or else of its issuer, and the repository or else the
+ * subject.
+ */
 function sourceOf({ issuer, repository, subject }: JobIdentity, link: string | undefined): string {
   const address = link ?? issuer
   const host = URL.canParse(address) ? new URL(address).host : issuer

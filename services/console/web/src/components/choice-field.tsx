@@ -32,7 +32,10 @@ export function ChoiceField({
   )
 }
 
-/** A filter by a name, which searches while one types. A whole name is taken at once, everything else with Enter. */
+/**
+ * A filter by a name, which searches while one types. A whole name is taken at once, everything else with
+ * Enter.
+ */
 export function ChoiceFilter({
   label,
   all,

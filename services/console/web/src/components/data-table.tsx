@@ -26,7 +26,10 @@ interface TableProps<Row> {
   busy?: boolean | undefined
 }
 
-/** A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter opens the link. */
+/**
+ * A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter
+ * opens the link.
+ */
 export function DataTable<Row>({ label, columns, rows, rowKey, empty, busy }: TableProps<Row>) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
   const isFolded = columns.some(({ below }) => below)
@@ -93,7 +96,10 @@ const cellClass = 'px-2 py-2 md:px-4'
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right whitespace-nowrap tabular-nums' : 'xl:min-w-32'} ${wide ? 'hidden md:table-cell' : ''}`
 
-/** The table of one numbered page of a list, with the way to the other pages. It is busy while it shows the page before. */
+/**
+ * The table of one numbered page of a list, with the way to the other pages. It is busy while it shows the
+ * page before.
+ */
 export const PagedTable = <Row,>({
   query,
   page,

@@ -6,8 +6,9 @@ let shownPath: string | undefined
 let hasLostHeading = false
 
 /**
- * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from another page puts
- * the focus on the heading, so that a screen reader announces what is shown; the first page of a visit leaves the focus alone.
+ * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from
+ * another page puts the focus on the heading, so that a screen reader announces what is shown; the first page
+ * of a visit leaves the focus alone.
  *
  * @param title what the page shows, without the name of the product
  * @param heading unset: the title

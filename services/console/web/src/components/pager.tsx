@@ -33,8 +33,8 @@ export function Pager({
 }
 
 /**
- * Moves through a list whose pages are named by what they begin after, so that new rows at its begin repeat none. Back in the
- * browser is the way to the page before.
+ * Moves through a list whose pages are named by what they begin after, so that new rows at its begin repeat
+ * none. Back in the browser is the way to the page before.
  *
  * @param token of the page that is shown; unset: the first
  */

@@ -38,7 +38,10 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 /** What is read of a query, of one answer or of many pages. */
 type Asked<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isError'> & { refetch: () => unknown }
 
-/** Shows the data of a query, its failure, or that it is loading. What does not exist is shown as the page 'Not found'. */
+/**
+ * Shows the data of a query, its failure, or that it is loading. What does not exist is shown as the page
+ * 'Not found'.
+ */
 export function Shown<Data>({
   query,
   children,

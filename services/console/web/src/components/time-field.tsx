@@ -4,8 +4,8 @@ import { localTime, momentsOfLocal, timeOfLocal } from '../lib/local-time'
 import { SelectField, TextField } from './fields'
 
 /**
- * A field for a moment, which is typed in the viewer's zone, to the second. Below it stands the zone, and in the hour that comes
- * twice the choice which of the two is meant.
+ * A field for a moment, which is typed in the viewer's zone, to the second. Below it stands the zone, and in
+ * the hour that comes twice the choice which of the two is meant.
  *
  * @param value in ISO 8601; '' while the field holds no time
  */

@@ -113,7 +113,9 @@ export function FileDrop({
   )
 }
 
-/** The files that are not stored yet, each with its progress and a way to stop it, and what was stored last. */
+/**
+ * The files that are not stored yet, each with its progress and a way to stop it, and what was stored last.
+ */
 export const UploadList = ({ items, stored, remove, retry }: Uploads) => (
   <>
     {items.length > 0 && (

@@ -16,7 +16,10 @@ function stepsTo(focused: Element | null): Step[] {
   return steps
 }
 
-/** The element that had the focus; when that was removed, the one beside it in its list, else the labeled region around it. */
+/**
+ * The element that had the focus; when that was removed, the one beside it in its list, else the labeled
+ * region around it.
+ */
 function placeIn(steps: readonly Step[]): Element | null {
   const at = steps.findIndex(({ element }) => element.isConnected)
   const [gone, kept] = [steps[at - 1], steps[at]]
@@ -25,8 +28,8 @@ function placeIn(steps: readonly Step[]): Element | null {
 }
 
 /**
- * When the component that calls this is removed, puts the focus where it was before the component appeared. The focus stays where
- * it is when it has moved elsewhere meanwhile.
+ * When the component that calls this is removed, puts the focus where it was before the component appeared.
+ * The focus stays where it is when it has moved elsewhere meanwhile.
  *
  * @param returns false: the component is removed only with everything around it, so no focus is put back
  */

@@ -1,7 +1,10 @@
 import { useRef, useState } from 'react'
 import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
 
-/** A value as a form shows it. Items of a list have no line breaks, so that one between them tells lists apart. */
+/**
+ * A value as a form shows it. Items of a list have no line breaks, so that one between them tells lists
+ * apart.
+ */
 function textOf(fields: object, name: string, between = '\n'): string {
   const value = (fields as Record<string, unknown>)[name]
   return Array.isArray(value) ? value.join(between) : String(value ?? '')
@@ -15,7 +18,10 @@ const changesOf = <Fields extends object>(before: Fields, after: Fields): Partia
       .map((name) => [name, after[name as keyof Fields]]),
   ) as Partial<Fields>
 
-/** Refuses a change because somebody else made one first, and says what is stored now of the fields that both have changed. */
+/**
+ * Refuses a change because somebody else made one first, and says what is stored now of the fields that both
+ * have changed.
+ */
 function stale(before: object, now: object, wanted: object): ApiError {
   const both = Object.keys(wanted).filter((name) => textOf(before, name) !== textOf(now, name))
   const stored = both.map((name) => `${name.replaceAll('_', ' ')} “${textOf(now, name, '; ')}”`).join(', ')
@@ -26,9 +32,9 @@ function stale(before: object, now: object, wanted: object): ApiError {
 }
 
 /**
- * Edits a version of a resource: the fields to begin with, and what saves those that were changed since, or since they were saved
- * before. When somebody else has changed the resource meanwhile, saving is refused with a sentence that says so, and saving again
- * changes their version.
+ * Edits a version of a resource: the fields to begin with, and what saves those that were changed since, or
+ * since they were saved before. When somebody else has changed the resource meanwhile, saving is refused with
+ * a sentence that says so, and saving again changes their version.
  */
 export function useEdit<Stored, Fields extends object>(
   path: string,
@@ -60,7 +66,8 @@ export function useEdit<Stored, Fields extends object>(
 }
 
 /**
- * Changes fields of a resource as a list shows it, unless somebody else has given them another value meanwhile.
+ * Changes fields of a resource as a list shows it, unless somebody else has given them another value
+ * meanwhile.
  *
  * @throws ApiError that says so
  */

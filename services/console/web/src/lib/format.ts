@@ -12,7 +12,10 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ]
 
-/** Pages look at the clock every 15 seconds, and clocks differ by a few: within this, a number of seconds would be wrong. */
+/**
+ * Pages look at the clock every 15 seconds, and clocks differ by a few: within this, a number of seconds
+ * would be wrong.
+ */
 const justNowSeconds = { from: -60, to: 5 }
 
 /** 'just now', '3 minutes ago', 'in 2 days'. */

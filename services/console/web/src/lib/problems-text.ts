@@ -1,6 +1,6 @@
 /**
- * What a refusal says, as a text for people. The API has a text, a list, or problems by their fields; most of these go on from the name of
- * the field, as in 'is too long'.
+ * What a refusal says, as a text for people. The API has a text, a list, or problems by their fields; most of
+ * these go on from the name of the field, as in 'is too long'.
  */
 export function problemsText(value: unknown): string {
   if (typeof value === 'string') return value

@@ -1,6 +1,6 @@
 /**
- * Queries of addresses are flat texts, so that links in chats and scripts stay readable: `?q=7&status=Started`. A value that
- * stands twice is taken once.
+ * Queries of addresses are flat texts, so that links in chats and scripts stay readable:
+ * `?q=7&status=Started`. A value that stands twice is taken once.
  */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text))

@@ -1,4 +1,6 @@
-/** Where the clock of the server stands from that of the browser, in milliseconds: somewhere between the two. */
+/**
+ * Where the clock of the server stands from that of the browser, in milliseconds: somewhere between the two.
+ */
 interface Bounds {
   low: number
   high: number
@@ -8,8 +10,9 @@ const unknown: Bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_I
 const dateStepMs = 1000
 
 /**
- * Learns from an answer with `Date`, which the server wrote between the two times of the browser and cut to a whole second. What
- * several answers say is put together; an answer that does not fit them begins anew, because a clock was set meanwhile.
+ * Learns from an answer with `Date`, which the server wrote between the two times of the browser and cut to a
+ * whole second. What several answers say is put together; an answer that does not fit them begins anew,
+ * because a clock was set meanwhile.
  */
 export function narrowed(
   { low, high }: Bounds,
@@ -32,5 +35,8 @@ export function noteServerTime(date: string | null, times: { sentMs: number; rec
   if (!Number.isNaN(dateMs)) bounds = narrowed(bounds, dateMs, times)
 }
 
-/** The time by the clock of the server. That of the browser may be hours off, and the server decides what is due. */
+/**
+ * The time by the clock of the server. That of the browser may be hours off, and the server decides what is
+ * due.
+ */
 export const serverNow = (): number => Date.now() + correctionOf(bounds)

@@ -22,14 +22,17 @@ export interface StreamOptions<Event> {
 }
 
 const retry = { firstMs: 1000, mostMs: 30_000 }
-/** Every stream has a `ping` when nothing happened for 15 seconds. One that is silent for longer has lost its other end. */
+/**
+ * Every stream has a `ping` when nothing happened for 15 seconds. One that is silent for longer has lost its
+ * other end.
+ */
 const silenceMs = 30_000
 /** More events than this within one batch are a gap, so that a fast stream fills no memory. */
 const batchMax = 2000
 
 /**
- * Follows a stream of server-sent events while the document is shown. A hidden document closes its stream, because browsers
- * allow few connections to one host, and resumes it when it is shown again.
+ * Follows a stream of server-sent events while the document is shown. A hidden document closes its stream,
+ * because browsers allow few connections to one host, and resumes it when it is shown again.
  */
 export function useEventStream<Event>(options: StreamOptions<Event>): StreamState {
   const { path, query, event, resumeBy, enabled = true, batchMs = 500 } = options

@@ -11,8 +11,9 @@ type Props = Record<string, unknown>
 const readAttributes = ['title', 'aria-label', 'alt', 'placeholder', 'label']
 
 /**
- * Makes the elements of every page. Texts of users stand in most of them, so each text that an element shows goes through
- * `visibleControls` here, and no page can forget it. What a field holds for changing (`value`) stays as it is.
+ * Makes the elements of every page. Texts of users stand in most of them, so each text that an element shows
+ * goes through `visibleControls` here, and no page can forget it. What a field holds for changing (`value`)
+ * stays as it is.
  */
 export const jsx = (type: ElementType, props: Props, key?: Key): ReactElement =>
   react.jsx(type, visible(type, props), key)

@@ -76,7 +76,8 @@ export interface BegunAuthorization {
 /**
  * Stores the request of a program for a token. The user who allows the request owns the token.
  *
- * @throws DomainError rate-limited when too many requests of the address wait, unavailable when too many wait altogether
+ * @throws DomainError rate-limited when too many requests of the address wait, unavailable when too many wait
+ *   altogether
  */
 export async function beginAuthorization(
   { database }: Pick<DeviceDependencies, 'database'>,
@@ -105,10 +106,11 @@ export async function beginAuthorization(
 }
 
 /**
- * The undecided request with the code that a user typed, and the last day of the token that the program would get.
+ * The undecided request with the code that a user typed, and the last day of the token that the program would
+ * get.
  *
- * @throws DomainError forbidden without a session, and for a project token; rate-limited after too many wrong codes; not-found for
- *   a code that is wrong, that was used for a decision, or that has expired
+ * @throws DomainError forbidden without a session, and for a project token; rate-limited after too many wrong
+ *   codes; not-found for a code that is wrong, that was used for a decision, or that has expired
  */
 export async function getUndecided(
   deps: DeviceDependencies,
@@ -126,7 +128,10 @@ export async function getUndecided(
   return { request, lastDay: await lastDayFor(deps, caller) }
 }
 
-/** Counts a code as wrong before it is looked up, so that many requests at once try no more codes, and takes that back for a right one. */
+/**
+ * Counts a code as wrong before it is looked up, so that many requests at once try no more codes, and takes
+ * that back for a right one.
+ */
 async function limitingGuesses<Found>(
   { deviceCodeLimiter }: DeviceDependencies,
   { user }: Caller,
@@ -234,13 +239,18 @@ async function issueTo(
   return { secret, scopes, lastDay }
 }
 
-/** Whether less than the interval has passed since the last question. The interval grows with each question that comes too soon. */
+/**
+ * Whether less than the interval has passed since the last question. The interval grows with each question
+ * that comes too soon.
+ */
 const asksTooSoon = ({ polledAt, intervalSeconds: seconds }: DeviceAuthorization) =>
   polledAt !== null && Date.now() - polledAt.getTime() < seconds * 1000
 
 type DecidingToken = NonNullable<LockedDeviceAuthorization['token']>
 
-/** The user who allowed the request may have been blocked since then, or the token of their session revoked. */
+/**
+ * The user who allowed the request may have been blocked since then, or the token of their session revoked.
+ */
 const stillCounts = (token: DecidingToken | null): token is DecidingToken =>
   token !== null &&
   token.revokedAt === null &&

@@ -27,7 +27,10 @@ import {
   requestSeconds,
 } from './device-authorization.js'
 
-/** The device authorization grant of RFC 8628, at GitLab's addresses, and what the console asks for its page about it. */
+/**
+ * The device authorization grant of RFC 8628, at GitLab's addresses, and what the console asks for its page
+ * about it.
+ */
 export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
   const { program, person } = guardsOf(deps)
   const outside = { outsideApi: true, answerForm: oauthAnswers }
@@ -41,7 +44,10 @@ export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
   ]
 }
 
-/** Guards that let in everybody, and every user who is signed in; both answer 404 where DEVICE_TOKEN_LIFETIME_DAYS is not set. */
+/**
+ * Guards that let in everybody, and every user who is signed in; both answer 404 where
+ * DEVICE_TOKEN_LIFETIME_DAYS is not set.
+ */
 function guardsOf({ deviceTokenDays }: DeviceDependencies) {
   const whereOn = <Access>(guard: Guard<Access>): Guard<Access> =>
     documented(guard.documents ?? {}, (call) => {
@@ -51,7 +57,10 @@ function guardsOf({ deviceTokenDays }: DeviceDependencies) {
   return { program: whereOn(anyone), person: whereOn(signedIn) }
 }
 
-/** Names of programs are printable ASCII (RFC 6749, appendix A): nothing in them can reorder what stands around them. */
+/**
+ * Names of programs are printable ASCII (RFC 6749, appendix A): nothing in them can reorder what stands
+ * around them.
+ */
 const clientId = () =>
   text(100).refine((name) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(name), { error: 'is invalid' })
 

@@ -4,12 +4,15 @@ import { lockName } from '@switchyard/db/sql'
 /** SHA-256 of a code. */
 type CodeHash = Uint8Array<ArrayBuffer>
 
-/** A program that asks for its token within this time after the end of its codes is told that they have expired. */
+/**
+ * A program that asks for its token within this time after the end of its codes is told that they have
+ * expired.
+ */
 const rememberedMs = 3_600_000
 
 /**
- * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds requests until this one
- * ends. Deletes those that expired long ago.
+ * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds
+ * requests until this one ends. Deletes those that expired long ago.
  */
 export async function lockAndCountWaiting(
   transaction: DatabaseOrTransaction,

@@ -24,7 +24,9 @@ import { accessLevel, clearableDay, optional, optionalText } from '../../shapes/
 import { memberShape, presentMember, presentUser, userShape } from '../../shapes/user.js'
 import * as members from './members.js'
 
-/** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
+/**
+ * There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list.
+ */
 export function memberRoutes(deps: ProjectResourceDependencies): Route[] {
   const { maintain, readMembers } = deps.guards
   const path = '/projects/:id/members'

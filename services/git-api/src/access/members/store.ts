@@ -16,8 +16,8 @@ export type NewMember = Pick<ProjectMember, 'projectId' | 'userId' | 'accessLeve
 }
 
 /**
- * Adds a member, in place of a membership of the user that has ended. Fails with a unique violation when the user is a member
- * already; see `violatedUniqueIndex`. Call it in a transaction.
+ * Adds a member, in place of a membership of the user that has ended. Fails with a unique violation when the
+ * user is a member already; see `violatedUniqueIndex`. Call it in a transaction.
  */
 export async function createMember(
   { prisma }: DatabaseOrTransaction,

@@ -40,8 +40,9 @@ interface BegunSession {
  * Begins a session with a token, and ends the session that the browser had before.
  *
  * @param token the secret of a token of a user or a project, with any scopes
- * @throws DomainError unauthenticated for a token that does not work; forbidden for a deploy token, which the API refuses
- *   everywhere, and for everybody but administrators where they alone sign in with a token; rate-limited after too many unknown tokens from the address
+ * @throws DomainError unauthenticated for a token that does not work; forbidden for a deploy token, which the
+ *   API refuses everywhere, and for everybody but administrators where they alone sign in with a token;
+ *   rate-limited after too many unknown tokens from the address
  */
 export async function signIn(
   { database, sessions }: SessionDependencies,
@@ -67,7 +68,10 @@ interface SessionBeginning {
   /** The token whose rights the session has, and with which it ends. */
   token: PersonalAccessToken
   author: AuditAuthor
-  /** By single sign-on: the provider, its session there, and when the session ends at the latest. Unset: with a token. */
+  /**
+   * By single sign-on: the provider, its session there, and when the session ends at the latest. Unset: with
+   * a token.
+   */
   signIn?: NonNullable<NewSession['signIn']> & { endsAt: Date }
 }
 

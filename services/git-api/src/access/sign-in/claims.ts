@@ -15,8 +15,9 @@ const groupsMax = 10_000
 const charsMax = 255
 
 /**
- * Reads the claims that the settings name. Anything may stand in them: control characters and those that reorder a text are left
- * out, texts that are too long are shortened, and groups after the first 10,000 do not count.
+ * Reads the claims that the settings name. Anything may stand in them: control characters and those that
+ * reorder a text are left out, texts that are too long are shortened, and groups after the first 10,000 do
+ * not count.
  */
 export function readPerson(claims: Record<string, unknown>, provider: SignInProvider): Person {
   const email = textOf(claims[provider.email_claim])

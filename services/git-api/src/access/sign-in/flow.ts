@@ -52,8 +52,8 @@ const optionsFor = (baseUrl: string) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(baseUrl) }) as const
 
 /**
- * Keeps a flow in a cookie of the browser, encrypted, so that another browser cannot end the sign-in, and nobody can change
- * whom it links. The cookie is `SameSite=Lax`: the browser comes back from another site.
+ * Keeps a flow in a cookie of the browser, encrypted, so that another browser cannot end the sign-in, and
+ * nobody can change whom it links. The cookie is `SameSite=Lax`: the browser comes back from another site.
  */
 export async function keepFlow(
   { raw, baseUrl }: FlowCall,
@@ -68,7 +68,9 @@ export async function keepFlow(
   raw.response.cookie(nameFor(baseUrl), sealed, { ...optionsFor(baseUrl), maxAge: flowSeconds * 1000 })
 }
 
-/** The flow that this browser has begun at the provider, which it forgets; null: none, or its time is over. */
+/**
+ * The flow that this browser has begun at the provider, which it forgets; null: none, or its time is over.
+ */
 export async function takeFlow({ raw, baseUrl }: FlowCall, provider: SignInProvider): Promise<Flow | null> {
   const cookie = nameFor(baseUrl)
   const sealed = cookieOf(raw.request.headers, cookie)

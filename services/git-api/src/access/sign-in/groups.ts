@@ -27,8 +27,8 @@ export const grantsOf = (groups: ReadonlySet<string>, provider: SignInProvider):
 const noGrants: GroupGrants = { isAdministrator: false, roles: [] }
 
 /**
- * Gives a user the rights that their groups grant, and takes those away that the groups gave earlier. What somebody else has
- * given stays as it is. Call it in a transaction.
+ * Gives a user the rights that their groups grant, and takes those away that the groups gave earlier. What
+ * somebody else has given stays as it is. Call it in a transaction.
  *
  * @returns the projects in which the user has another role now
  */

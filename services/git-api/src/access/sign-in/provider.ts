@@ -27,7 +27,11 @@ export interface ProviderLogout {
 
 export interface Provider {
   settings: SignInProvider
-  /** Address at the provider where a sign-in begins. @throws SignInRefused when the provider does not answer */
+  /**
+   * Address at the provider where a sign-in begins.
+   *
+   * @throws SignInRefused when the provider does not answer
+   */
   authorizationUrl(flow: Flow): Promise<string>
   /** Exchanges the code of a callback. @throws SignInRefused */
   finish(flow: Flow, query: string): Promise<ProviderAnswer>
@@ -133,7 +137,10 @@ function discover(settings: SignInProvider): Promise<oidc.Configuration> {
   )
 }
 
-/** Exchanges a code, and asks for the user info where the provider has it: some providers put most claims there. */
+/**
+ * Exchanges a code, and asks for the user info where the provider has it: some providers put most claims
+ * there.
+ */
 async function exchange(
   configuration: oidc.Configuration,
   callback: URL,

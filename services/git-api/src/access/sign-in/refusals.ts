@@ -14,7 +14,10 @@ export const refusalReasons = [
 
 export type RefusalReason = (typeof refusalReasons)[number]
 
-/** A sign-in that did not come about. The person at the browser is shown the reason, and the log has the cause. */
+/**
+ * A sign-in that did not come about. The person at the browser is shown the reason, and the log has the
+ * cause.
+ */
 export class SignInRefused extends Error {
   readonly reason: RefusalReason
 
@@ -27,7 +30,10 @@ export class SignInRefused extends Error {
 
 export const refused = (reason: RefusalReason, cause?: unknown) => new SignInRefused(reason, cause)
 
-/** Name, code and message of the error behind a refusal. Its further causes may hold tokens, which no log line has. */
+/**
+ * Name, code and message of the error behind a refusal. Its further causes may hold tokens, which no log line
+ * has.
+ */
 export function loggedCause({ reason, cause }: SignInRefused) {
   if (!(cause instanceof Error)) return { reason }
   const { name, message } = cause

@@ -35,7 +35,10 @@ const signInShape = z
   })
   .meta({ id: 'SignIn', description: 'The ways to begin a session of a browser' })
 
-/** Signing in by a provider of OpenID Connect. The browser opens these addresses; the provider calls the back-channel logout. */
+/**
+ * Signing in by a provider of OpenID Connect. The browser opens these addresses; the provider calls the
+ * back-channel logout.
+ */
 export const signInRoutes = (deps: SignInDependencies): Route[] => {
   const byProvider = providerGuard(deps)
   return [

@@ -12,7 +12,10 @@ export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'issuer' | 'sub
 type IdentityKey = Pick<Identity, 'issuer' | 'subject'>
 export type IdentityOfUser = Identity & { user: User; token: PersonalAccessToken | null }
 
-/** Waits until no other sign-in of the same account at the provider is under way. The lock ends with the transaction. */
+/**
+ * Waits until no other sign-in of the same account at the provider is under way. The lock ends with the
+ * transaction.
+ */
 export const lockIdentity = (
   transaction: DatabaseOrTransaction,
   { issuer, subject }: IdentityKey,
@@ -56,8 +59,8 @@ export const findIdentityOfUser = (
 ): Promise<IdentityOfUser | null> => prisma.identity.findFirst({ where: { id, userId }, include })
 
 /**
- * Whether the user of an identity can sign in without it: by one of the providers, or with a token. Of several requests that take a
- * way in from a user, each waits for the one before.
+ * Whether the user of an identity can sign in without it: by one of the providers, or with a token. Of
+ * several requests that take a way in from a user, each waits for the one before.
  *
  * @param tokensCount whether the user signs in with tokens
  */

@@ -40,7 +40,8 @@ interface NewDeployTokenFields {
 }
 
 /**
- * Issues a token that fetches from one project. A token that is made by a project token does not outlive that project token.
+ * Issues a token that fetches from one project. A token that is made by a project token does not outlive that
+ * project token.
  *
  * @returns the token with its secret, which is not stored
  * @throws DomainError invalid, by field
@@ -80,7 +81,11 @@ function problemOfEnd(end: Date | null, latest: Date | null): string | null {
   return isLater ? `must be ${latest.toISOString()} or earlier` : null
 }
 
-/** This process refuses the token from now on, other processes within half a second. @throws DomainError not-found */
+/**
+ * This process refuses the token from now on, other processes within half a second.
+ *
+ * @throws DomainError not-found
+ */
 export async function revokeDeployToken(
   { database, forgetUsers }: TokenDependencies,
   { project }: ProjectCall<Caller>,

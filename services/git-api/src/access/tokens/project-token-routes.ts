@@ -160,7 +160,10 @@ const projectTokenItself = (guards: ProjectGuards): Guard<ProjectCall<Caller>> =
     },
   )
 
-/** `POST /projects/:id/access_tokens/self/rotate`: for tokens of the project with the scope `api` or `self_rotate`. */
+/**
+ * `POST /projects/:id/access_tokens/self/rotate`: for tokens of the project with the scope `api` or
+ * `self_rotate`.
+ */
 const rotateOwnProjectToken = (deps: TokenDependencies) =>
   endpoint({
     summary: 'Replace the project token of this request; the new secret is shown only here',

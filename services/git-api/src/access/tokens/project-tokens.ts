@@ -34,10 +34,11 @@ interface NewProjectToken {
 }
 
 /**
- * Issues a token that works in one project only: it acts as a bot user that is a member of the project with the given
- * role. A token that is made by a project token does not outlive that project token.
+ * Issues a token that works in one project only: it acts as a bot user that is a member of the project with
+ * the given role. A token that is made by a project token does not outlive that project token.
  *
- * @throws DomainError forbidden for a role above the caller's; invalid when its last day has passed or is too late
+ * @throws DomainError forbidden for a role above the caller's; invalid when its last day has passed or is too
+ *   late
  */
 export async function issueProjectToken(
   database: Database,

@@ -30,8 +30,8 @@ import {
  * Replaces the token that the request came with.
  *
  * @param expiresAt last day of the new one; undefined: it lives as many days as the old one was given
- * @throws DomainError unauthenticated when another request rotated or revoked it first; invalid for a last day that
- *   has passed, or that gives the new token more days than the old one was given
+ * @throws DomainError unauthenticated when another request rotated or revoked it first; invalid for a last
+ *   day that has passed, or that gives the new token more days than the old one was given
  */
 export async function rotateOwnToken(
   deps: TokenDependencies,
@@ -50,12 +50,12 @@ export async function rotateOwnToken(
 }
 
 /**
- * Replaces a token that the caller may see. Administrators, who make tokens for everybody, choose any last day. For
- * everybody else, and for the token of the request itself, the rules are those of {@link rotateOwnToken}, and no token
- * rotates one that may do more than itself.
+ * Replaces a token that the caller may see. Administrators, who make tokens for everybody, choose any last
+ * day. For everybody else, and for the token of the request itself, the rules are those of
+ * {@link rotateOwnToken}, and no token rotates one that may do more than itself.
  *
- * @throws DomainError not-found; insufficient-scope; forbidden for a token of further tenants; invalid when it is revoked, and for
- *   the last day
+ * @throws DomainError not-found; insufficient-scope; forbidden for a token of further tenants; invalid when
+ *   it is revoked, and for the last day
  */
 export async function rotateTokenFor(
   deps: TokenDependencies,
@@ -74,13 +74,13 @@ export async function rotateTokenFor(
 }
 
 /**
- * Replaces a token of the project. Maintainers, who make such tokens, choose any last day; a project token that replaces
- * another one gives it no day after its own last one. For the token of the request itself the rules are those of
- * {@link rotateOwnToken}.
+ * Replaces a token of the project. Maintainers, who make such tokens, choose any last day; a project token
+ * that replaces another one gives it no day after its own last one. For the token of the request itself the
+ * rules are those of {@link rotateOwnToken}.
  *
  * @returns the new token, and its role in the project
- * @throws DomainError not-found; forbidden for a token with a role above the caller's; invalid when it is revoked, and
- *   for the last day
+ * @throws DomainError not-found; forbidden for a token with a role above the caller's; invalid when it is
+ *   revoked, and for the last day
  */
 export async function rotateProjectToken(
   deps: TokenDependencies,
@@ -146,6 +146,9 @@ async function rotate(
   return rotated
 }
 
-/** A project token that rotates itself keeps its creator. Otherwise the creator is the user who rotates it and gets its secret. */
+/**
+ * A project token that rotates itself keeps its creator. Otherwise the creator is the user who rotates it and
+ * gets its secret.
+ */
 const creatorOf = ({ createdBy, userId }: PersonalAccessToken, { authorId }: AuditAuthor) =>
   authorId === userId ? createdBy : authorId

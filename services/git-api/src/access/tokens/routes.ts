@@ -125,7 +125,10 @@ const tokenHolder: Guard<Caller> = documented({ who: 'every token that works' },
   return caller
 })
 
-/** A token can only replace itself with a scope for that, so that a leaked read-only token does not lock its owner out. */
+/**
+ * A token can only replace itself with a scope for that, so that a leaked read-only token does not lock its
+ * owner out.
+ */
 const selfRotation: Guard<Caller> = documented(
   { who: 'tokens with the scope `api` or `self_rotate`' },
   ({ caller }) => requireScope(caller, 'self_rotate'),

@@ -56,8 +56,8 @@ export async function deleteDeployToken(
 const state = { select: { state: true } } as const
 
 /**
- * The caller who uses the deploy token with this SHA-256. Null when there is no such token, when it has expired, and when the
- * user who made it is blocked.
+ * The caller who uses the deploy token with this SHA-256. Null when there is no such token, when it has
+ * expired, and when the user who made it is blocked.
  */
 export async function findDeployCaller(
   { prisma }: DatabaseOrTransaction,

@@ -102,9 +102,11 @@ export async function getTokenFor(database: Database, { user }: Caller, id: numb
 }
 
 /**
- * Issues a token to a user. A token that is bound to tenants makes tokens that are bound to the same ones, or to some of them.
+ * Issues a token to a user. A token that is bound to tenants makes tokens that are bound to the same ones, or
+ * to some of them.
  *
- * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has passed
+ * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has
+ *   passed
  */
 export async function issuePersonalToken(
   database: Database,
@@ -119,11 +121,11 @@ export async function issuePersonalToken(
 }
 
 /**
- * Issues a token to the user of a session, which may do no more than the session, and lives no longer than the settings allow and
- * than the token that the session began with.
+ * Issues a token to the user of a session, which may do no more than the session, and lives no longer than
+ * the settings allow and than the token that the session began with.
  *
- * @throws DomainError forbidden where users make no tokens, without a session, and for a project token; insufficient-scope;
- *   invalid for a last day that has passed or is too late
+ * @throws DomainError forbidden where users make no tokens, without a session, and for a project token;
+ *   insufficient-scope; invalid for a last day that has passed or is too late
  */
 export async function issueOwnToken(
   { database, ownTokenDaysMax }: TokenDependencies,
@@ -160,14 +162,21 @@ function issueRecorded(
   })
 }
 
-/** @throws DomainError forbidden when the caller's token may name fewer tenants than a token that is bound to these */
+/**
+ * @throws DomainError forbidden when the caller's token may name fewer tenants than a token that is bound to
+ *   these
+ */
 export function requireTenants(caller: Caller, wanted: BoundTenants): void {
   const held = boundTenantsOf(caller)
   if (!includesTenants(held, wanted))
     throw forbidden(`this token is bound to ${held?.join(', ')}, and makes no token for other tenants`)
 }
 
-/** Revokes a token that `getTokenFor` finds; does nothing for a revoked token. @throws DomainError not-found */
+/**
+ * Revokes a token that `getTokenFor` finds; does nothing for a revoked token.
+ *
+ * @throws DomainError not-found
+ */
 export async function revokeTokenFor(
   deps: TokenDependencies,
   caller: Caller,

@@ -2,7 +2,10 @@ import type { DatabaseOrTransaction, TrustedIssuer } from '@switchyard/db'
 import { lockName, lockProjectRow } from '@switchyard/db/sql'
 import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
 
-/** A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no member any more. */
+/**
+ * A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no member
+ * any more.
+ */
 export type TrustedIssuerWithLevel = TrustedIssuer & { accessLevel: number | null }
 
 export interface NewTrustedIssuer {
@@ -22,7 +25,10 @@ export interface NewTrustedIssuer {
 
 type OwnProject = Pick<NewTrustedIssuer, 'projectId'>
 
-/** The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at the same time. */
+/**
+ * The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at
+ * the same time.
+ */
 export async function lockAndCountTrustedIssuers(
   transaction: DatabaseOrTransaction,
   { projectId }: OwnProject,
@@ -80,7 +86,9 @@ export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userI
   })
 }
 
-/** The rule whose jobs act as a bot. Locks it until the transaction ends, so that it is not removed meanwhile. */
+/**
+ * The rule whose jobs act as a bot. Locks it until the transaction ends, so that it is not removed meanwhile.
+ */
 export async function lockRuleOfBot(
   { prisma }: DatabaseOrTransaction,
   userId: number,

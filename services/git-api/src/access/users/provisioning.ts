@@ -30,7 +30,8 @@ const retryMsMin = 250
 const retryMsMax = 5000
 
 /**
- * Does work in the background, again and again until it succeeds: a service also starts while its database is down.
+ * Does work in the background, again and again until it succeeds: a service also starts while its database is
+ * down.
  */
 export function startProvisioning(work: () => Promise<void>, logger: Logger): Provisioning {
   let state: 'running' | 'failing' | 'done' = 'running'
@@ -73,8 +74,8 @@ const configuredName = 'SWITCHYARD_ROOT_TOKEN'
 const generatedName = 'first start'
 
 /**
- * Makes sure that the administrator `root` exists and has a token that works. Safe at every start and in any number of
- * replicas at once: they take turns by a lock, and only the first has work.
+ * Makes sure that the administrator `root` exists and has a token that works. Safe at every start and in any
+ * number of replicas at once: they take turns by a lock, and only the first has work.
  *
  * @throws Error when the database or the token file cannot be used
  */

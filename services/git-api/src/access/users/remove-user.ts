@@ -30,11 +30,15 @@ interface RemovalOptions {
 export type RemoveUserDependencies = UserDependencies & ProjectDependencies
 
 /**
- * Deletes a user for good. Commits keep their authors; comments, statuses, releases and deployments stay and name nobody.
+ * Deletes a user for good. Commits keep their authors; comments, statuses, releases and deployments stay and
+ * name nobody.
  *
- * @param withProjects deletes the user's projects, too, one after the other; what is left is deleted by another try
- * @param erase takes name and addresses out of the audit log and out of sagas, too; also those of a user who was deleted before
- * @throws DomainError not-found; forbidden for oneself and the first administrator; conflict for a user who owns projects; precondition-failed
+ * @param withProjects deletes the user's projects, too, one after the other; what is left is deleted by
+ *   another try
+ * @param erase takes name and addresses out of the audit log and out of sagas, too; also those of a user who
+ *   was deleted before
+ * @throws DomainError not-found; forbidden for oneself and the first administrator; conflict for a user who
+ *   owns projects; precondition-failed
  */
 export async function removeUser(
   deps: RemoveUserDependencies,

@@ -45,8 +45,9 @@ export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 
 }
 
 /**
- * Changes a user; a profile takes the place of the whole profile. A new username also changes the paths of the user's projects. Fails with a unique violation when the
- * username or e-mail is taken; see `violatedUniqueIndex`.
+ * Changes a user; a profile takes the place of the whole profile. A new username also changes the paths of
+ * the user's projects. Fails with a unique violation when the username or e-mail is taken; see
+ * `violatedUniqueIndex`.
  */
 export async function updateUser(
   { prisma }: DatabaseOrTransaction,
@@ -70,8 +71,8 @@ export async function updateUser(
 }
 
 /**
- * Ids of the administrators who are not blocked. Locks their rows until the transaction ends, so that two administrators cannot
- * block each other at the same time.
+ * Ids of the administrators who are not blocked. Locks their rows until the transaction ends, so that two
+ * administrators cannot block each other at the same time.
  */
 export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
   const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
@@ -135,7 +136,9 @@ function whereOf({ username, search, withoutProjects, ...filter }: UserFilter): 
   }
 }
 
-/** Locks a user until the transaction ends: meanwhile, the user gets no project. Null: there is no such user. */
+/**
+ * Locks a user until the transaction ends: meanwhile, the user gets no project. Null: there is no such user.
+ */
 export async function lockUser({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> {
   await prisma.$queryRaw`SELECT 1 FROM users WHERE id = ${id} FOR UPDATE`
   return prisma.user.findUnique({ where: { id } })
@@ -149,9 +152,9 @@ export const countProjectsOfOwner = ({ prisma }: DatabaseOrTransaction, ownerId:
   prisma.project.count({ where: { ownerId } })
 
 /**
- * Deletes a user without projects, and the user's tokens, sessions, memberships, saved views, locks and identities. What belongs to projects
- * stays and names nobody. What lets in whoever the user has told a secret goes as well: project and deploy tokens that the user made,
- * and rules that trust CI jobs.
+ * Deletes a user without projects, and the user's tokens, sessions, memberships, saved views, locks and
+ * identities. What belongs to projects stays and names nobody. What lets in whoever the user has told a
+ * secret goes as well: project and deploy tokens that the user made, and rules that trust CI jobs.
  *
  * @param bots those of the user's project tokens and rules
  */
@@ -170,8 +173,8 @@ export async function deleteUser(
 }
 
 /**
- * Writes `deleted user` and the id wherever the name of a user stands in the audit log and in sagas, and takes the addresses and the
- * subjects at providers away.
+ * Writes `deleted user` and the id wherever the name of a user stands in the audit log and in sagas, and
+ * takes the addresses and the subjects at providers away.
  *
  * @param username the last one; null: the user is gone already
  * @returns whether the audit log knew the user by name

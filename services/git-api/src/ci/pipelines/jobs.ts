@@ -56,7 +56,11 @@ export async function getJob(database: Database, access: ProjectCall, id: number
   return job
 }
 
-/** The address that a status was posted with. @throws DomainError not-found, also for a status without an address */
+/**
+ * The address that a status was posted with.
+ *
+ * @throws DomainError not-found, also for a status without an address
+ */
 export async function getTraceUrl(database: Database, { project }: ProjectCall, id: number): Promise<string> {
   const found = await findStatus(database, project.id, BigInt(id))
   if (!found) throw notFound()

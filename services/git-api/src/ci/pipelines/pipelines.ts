@@ -70,7 +70,8 @@ export async function getLatestPipeline(
 }
 
 /**
- * Asks the CI system, by the webhooks for pipelines, to run a pipeline again. The pipeline itself changes when that posts statuses.
+ * Asks the CI system, by the webhooks for pipelines, to run a pipeline again. The pipeline itself changes
+ * when that posts statuses.
  *
  * @throws DomainError not-found; not-supported where no webhook would tell of it
  */

@@ -53,8 +53,8 @@ const columns = rowColumns<Pipeline>({
 })
 
 /**
- * Adds the pipelines that are missing and locks the rows of the others, in one order for all writers. Returns them with the state
- * that they had before.
+ * Adds the pipelines that are missing and locks the rows of the others, in one order for all writers. Returns
+ * them with the state that they had before.
  */
 export const openPipelineRows = insertInto(
   'open-pipelines',
@@ -264,8 +264,9 @@ export interface OpenPipeline extends PipelineLabel {
 export type OpenPipelines = ReadonlyMap<string, OpenPipeline>
 
 /**
- * Finds or creates the pipelines of these labels and locks their rows, in one order for all writers. So of two transactions
- * that finish the last jobs of a pipeline, the second one sees the finished pipeline. Every writer must lock its groups first.
+ * Finds or creates the pipelines of these labels and locks their rows, in one order for all writers. So of
+ * two transactions that finish the last jobs of a pipeline, the second one sees the finished pipeline. Every
+ * writer must lock its groups first.
  */
 export async function openPipelines(
   client: PoolClient,

@@ -93,7 +93,11 @@ export const cut = (text: string, charsMax: number): string =>
 
 export const unreadable = (problem: string) => invalidParameters([`the report ${problem}`])
 
-/** The text of a report in UTF-8, or in UTF-16 with a byte order mark. @throws DomainError invalid-parameters */
+/**
+ * The text of a report in UTF-8, or in UTF-16 with a byte order mark.
+ *
+ * @throws DomainError invalid-parameters
+ */
 export function decode(bytes: Uint8Array): string {
   const [first, second] = bytes
   const utf16 =

@@ -13,7 +13,10 @@ import {
 const depthMax = 50
 const secondsMax = 1e9
 
-/** Elements within a test, and what they make of it. Attempts that were run again count for nothing: the last one decides. */
+/**
+ * Elements within a test, and what they make of it. Attempts that were run again count for nothing: the last
+ * one decides.
+ */
 const statusOfElement = new Map<string, TestStatus>([
   ['failure', 'failed'],
   ['error', 'error'],
@@ -37,8 +40,8 @@ interface Open {
 }
 
 /**
- * The tests of JUnit XML: each `testcase` below `testsuites` or `testsuite`. A document type is refused, so nothing is expanded
- * but the five entities that XML has itself.
+ * The tests of JUnit XML: each `testcase` below `testsuites` or `testsuite`. A document type is refused, so
+ * nothing is expanded but the five entities that XML has itself.
  *
  * @throws DomainError invalid-parameters, too-large
  */

@@ -15,7 +15,10 @@ const longPartChars = 1_024
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-/** The outcomes of a report, in its order, as they are stored beside its entries: comparing two reports reads nothing else. */
+/**
+ * The outcomes of a report, in its order, as they are stored beside its entries: comparing two reports reads
+ * nothing else.
+ */
 export function packOutcomes(
   entries: readonly { identity: readonly string[]; outcome: Outcome }[],
 ): Uint8Array {
@@ -81,7 +84,8 @@ function seenIn(packed: Iterable<Uint8Array>): Map<bigint, Seen> {
 }
 
 /**
- * Marks the tests that failed and passed in reports of one name and commit: in this one, or in this and an earlier one.
+ * Marks the tests that failed and passed in reports of one name and commit: in this one, or in this and an
+ * earlier one.
  *
  * @param earlier reports, of which those that were replaced live on in the marks of those that replaced them
  */

@@ -28,7 +28,9 @@ export interface ReportDependencies extends ProjectResourceDependencies {
   storageSpace: StorageSpace
 }
 
-/** A report is parsed within a second; a hostile one that takes longer keeps nobody but other reports waiting. */
+/**
+ * A report is parsed within a second; a hostile one that takes longer keeps nobody but other reports waiting.
+ */
 export const createReportThreads = (): ParserThreads<ParsedReport> =>
   createParserThreads({
     worker: { file: 'parse-report', name: 'parseReport', from: import.meta.url },
@@ -38,7 +40,10 @@ export const createReportThreads = (): ParserThreads<ParsedReport> =>
 
 const waitMs = 30_000
 
-/** Requests that read the tests or findings of reports: each has those of one report in memory at a time, which may be megabytes. */
+/**
+ * Requests that read the tests or findings of reports: each has those of one report in memory at a time,
+ * which may be megabytes.
+ */
 export const createReportReads = (): Slots =>
   new Slots(
     { total: 4, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
@@ -61,7 +66,8 @@ interface ReportedStatus {
 /**
  * Stores what CI reports of a status.
  *
- * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports; too-large beyond a quota
+ * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports;
+ *   too-large beyond a quota
  */
 export async function storeReport(
   { database, storageSpace }: Pick<ReportDependencies, 'database' | 'storageSpace'>,

@@ -30,7 +30,10 @@ export interface ReportContents {
 
 export type WholeReport = StoredReport & ReportContents
 
-/** Reports of a commit, and of a project, that are kept. The oldest reports of a project make room for new ones. */
+/**
+ * Reports of a commit, and of a project, that are kept. The oldest reports of a project make room for new
+ * ones.
+ */
 const ofCommitMax = 100
 const ofProjectMax = 5_000
 
@@ -51,8 +54,8 @@ export interface ReportLabel {
 }
 
 /**
- * Stores a report in the place of the one that its status has in this format. Of what it replaces, and of reports of the same commit
- * and name with other refs, it takes which tests are flaky.
+ * Stores a report in the place of the one that its status has in this format. Of what it replaces, and of
+ * reports of the same commit and name with other refs, it takes which tests are flaky.
  *
  * @throws DomainError unprocessable for one more than a commit may have
  */
@@ -63,7 +66,8 @@ export async function replaceReport(
   authorId: number,
 ): Promise<void> {
   await inPoolTransaction(pool, async (client) => {
-    // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number together.
+    // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number
+    // together.
     await lockName(client, `switchyard.report ${projectId} ${sha}`)
     const { rows: stored } = await client.query<{
       ref: string | null

@@ -9,8 +9,8 @@ export interface StatusPosting {
   /** The label of a new record. */
   label: StatusLabel
   /**
-   * The post changes an active record of this commit and name with any ref: preferably that of the label's ref, else the newest
-   * one. When there is none, a new record gets the ref of the label.
+   * The post changes an active record of this commit and name with any ref: preferably that of the label's
+   * ref, else the newest one. When there is none, a new record gets the ref of the label.
    */
   anyRef: boolean
   author: StatusAuthor
@@ -24,7 +24,10 @@ export interface StatusPosting {
   pipelineDelivery(pipeline: PipelineWithJobs): Omit<NewDelivery, 'webhookId'>
 }
 
-/** The records that posts to one commit and name can change, and the webhooks of the project that subscribe to changes. */
+/**
+ * The records that posts to one commit and name can change, and the webhooks of the project that subscribe to
+ * changes.
+ */
 export interface GroupState {
   /** The newest record of each relevant ref, oldest record first. */
   newest: StatusWithAuthor[]

@@ -19,9 +19,9 @@ const markFile = 'switchyard-statuses'
 export type StatusLookup = ReturnType<typeof createStatusLookup>
 
 /**
- * Finds the state of a commit. Every post of a status writes a new mark into the folder of the repository, which all replicas
- * share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when the mark has
- * changed, or after a second.
+ * Finds the state of a commit. Every post of a status writes a new mark into the folder of the repository,
+ * which all replicas share, before it is answered. Reading the mark takes a few microseconds, so the database
+ * is only asked when the mark has changed, or after a second.
  */
 export function createStatusLookup(database: Database, storageRoot: string, logger: Logger) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
@@ -46,8 +46,8 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
       return state
     },
     /**
-     * Marks that statuses of the project may have changed. To be called before the post is answered, which does not depend on it:
-     * without the mark, on a full disk, the former state is shown for a second.
+     * Marks that statuses of the project may have changed. To be called before the post is answered, which
+     * does not depend on it: without the mark, on a full disk, the former state is shown for a second.
      */
     invalidate(project: Project): void {
       try {

@@ -34,8 +34,9 @@ import {
 } from './write-store.js'
 
 /**
- * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and name are applied
- * one after the other across all processes, so parallel posts neither fail nor create a second record.
+ * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and
+ * name are applied one after the other across all processes, so parallel posts neither fail nor create a
+ * second record.
  */
 export interface StatusRecorder {
   /** @throws DomainError unavailable when too many posts wait */

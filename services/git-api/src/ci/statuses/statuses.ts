@@ -29,13 +29,13 @@ interface RecordStatusCommand extends StatusPost {
 }
 
 /**
- * Records the status that a build gives a commit. A post without a ref changes the active status of this commit and
- * name under any ref, because the branch may have moved or gone meanwhile. When there is no active status, the post
- * makes a status of the default branch if that contains the commit, else of the first branch that contains it, else of
- * no ref.
+ * Records the status that a build gives a commit. A post without a ref changes the active status of this
+ * commit and name under any ref, because the branch may have moved or gone meanwhile. When there is no active
+ * status, the post makes a status of the default branch if that contains the commit, else of the first branch
+ * that contains it, else of no ref.
  *
- * @throws DomainError not-found for an unknown commit, and for a pipeline of another commit or ref; invalid, and nothing
- *   recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already
+ * @throws DomainError not-found for an unknown commit, and for a pipeline of another commit or ref; invalid,
+ *   and nothing recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already
  */
 export async function recordStatus(
   { database, jobs, statuses, statusLookup }: StatusDependencies,
@@ -105,8 +105,8 @@ interface StatusQuery {
 }
 
 /**
- * Statuses of a commit. Without a ref and a pipeline: the statuses of the default branch, or of every ref when the default
- * branch has none for this commit.
+ * Statuses of a commit. Without a ref and a pipeline: the statuses of the default branch, or of every ref
+ * when the default branch has none for this commit.
  *
  * @throws DomainError not-found for an unknown commit
  */

@@ -129,7 +129,9 @@ export interface StatusFilter {
   /** Only the newest record of each ref and name. */
   latest: boolean
   newestFirst: boolean
-  /** Statuses of one pipeline stand together. Unset: they stand in the order in which they were first posted. */
+  /**
+   * Statuses of one pipeline stand together. Unset: they stand in the order in which they were first posted.
+   */
   byPipeline?: boolean | undefined
 }
 
@@ -186,7 +188,10 @@ export async function findStatus(
   return rows[0] ? statusOf(rows[0]) : null
 }
 
-/** Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters separately. */
+/**
+ * Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters
+ * separately.
+ */
 function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, latest }: StatusFilter) {
   const values: unknown[] = [projectId]
   const conditions = ['s.project_id = $1']

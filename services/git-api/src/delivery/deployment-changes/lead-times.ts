@@ -5,8 +5,9 @@ const leadTimesMax = 20
 const secondsMax = 2_147_483_647
 
 /**
- * Seconds from each author time to the end of a deployment, ascending. Of more than 20, as many are kept, evenly spaced
- * by rank, so that each stands for as many commits. An author whose clock is ahead has a lead time of 0.
+ * Seconds from each author time to the end of a deployment, ascending. Of more than 20, as many are kept,
+ * evenly spaced by rank, so that each stands for as many commits. An author whose clock is ahead has a lead
+ * time of 0.
  *
  * @param authorTimes Unix seconds
  */

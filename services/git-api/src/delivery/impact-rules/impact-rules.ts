@@ -51,7 +51,8 @@ export async function addRule(
 }
 
 /**
- * Changes a rule. A request that changes nothing is no change: it leaves the time of the last one, and the audit log.
+ * Changes a rule. A request that changes nothing is no change: it leaves the time of the last one, and the
+ * audit log.
  *
  * @param apply gives the fields that follow from the stored ones
  * @throws DomainError not-found; precondition-failed; invalid, by field; forbidden
@@ -162,7 +163,10 @@ export async function revertRun(
   return shownTo(caller, (await find()) ?? run)
 }
 
-/** Notes the end of what rules did about a deployment that is dismissed or followed, as the worker does every few seconds. */
+/**
+ * Notes the end of what rules did about a deployment that is dismissed or followed, as the worker does every
+ * few seconds.
+ */
 export async function endRunsAbout(
   transaction: DatabaseOrTransaction,
   about: { projectId: number; deploymentId: number },
@@ -185,7 +189,9 @@ function shownTo(caller: Caller, run: store.RunView): store.RunView {
   return { ...run, findings: run.findings.filter(({ tenant }) => bound === null || bound.includes(tenant)) }
 }
 
-/** A banner may be on any page of any site, so who writes one has the rights of who writes broadcast messages. */
+/**
+ * A banner may be on any page of any site, so who writes one has the rights of who writes broadcast messages.
+ */
 function requireMayTarget({ user }: Caller, { banner }: Pick<store.RuleFields, 'banner'>): void {
   if (banner?.targetPath != null && !user.admin)
     throw forbidden('Only administrators write rules with a banner_target_path')

@@ -59,8 +59,8 @@ const unprotected: EnvironmentProtection = { deployers: [], requiredApprovalCoun
 /**
  * Protects an environment, which need not exist yet.
  *
- * @throws DomainError invalid for a name that no environment can have, for a user who is no member, and when the project has as many
- *   protections as are allowed; conflict when the environment is protected already
+ * @throws DomainError invalid for a name that no environment can have, for a user who is no member, and when
+ *   the project has as many protections as are allowed; conflict when the environment is protected already
  */
 export async function protectEnvironment(
   database: Database,
@@ -170,7 +170,10 @@ async function requireMembers(
   }
 }
 
-/** What was said about a deployment, and how many approvals it needs still; null where its environment is not protected. */
+/**
+ * What was said about a deployment, and how many approvals it needs still; null where its environment is not
+ * protected.
+ */
 export async function describeApprovals(database: Database, deployment: DeploymentView) {
   const protection = await store.findProtection(database, deployment.projectId, deployment.environment.name)
   if (!protection) return null
@@ -204,7 +207,8 @@ interface PlannedDeployment {
 /**
  * The protection of the environment that a deployment is for; null without one.
  *
- * @throws DomainError forbidden for who may not deploy there, and for a deployment that begins before it is approved
+ * @throws DomainError forbidden for who may not deploy there, and for a deployment that begins before it is
+ *   approved
  */
 export async function requireMayDeploy(
   database: Database,
@@ -213,7 +217,8 @@ export async function requireMayDeploy(
 ) {
   const protection = await requireMayChange(database, access, environment)
   if (!protection) return null
-  // One that runs since before the environment was protected, or asked for more approvals, may end: nobody can approve it any more.
+  // One that runs since before the environment was protected, or asked for more approvals, may end: nobody
+  // can approve it any more.
   const hasBegun = deployment !== null && !unapprovedStatuses.includes(deployment.status)
   if (hasBegun || unapprovedStatuses.includes(status)) return protection
   const approvals = deployment ? await store.listApprovals(database, deployment) : []

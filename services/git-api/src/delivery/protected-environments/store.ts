@@ -18,7 +18,9 @@ export interface ProtectionOfEnvironment extends EnvironmentProtection {
 }
 
 const read = ({ id, name, updatedAt, ...row }: ProtectedEnvironment): ProtectionOfEnvironment => ({
-  ...{ id, name, updatedAt },
+  id,
+  name,
+  updatedAt,
   deployers: row.deployAccessLevels as unknown as EnvironmentParty[],
   requiredApprovalCount: row.requiredApprovalCount,
   approvalRules: row.approvalRules as unknown as ApprovalRule[],
@@ -136,7 +138,10 @@ export async function saveApproval(client: PoolClient, given: Approval) {
   return { ...given, ...(rows[0] as { id: bigint; createdAt: Date }) }
 }
 
-/** The users who made the tokens or the rule of a bot; where that user is gone, the owner of the project. Empty for users who are no bots. */
+/**
+ * The users who made the tokens or the rule of a bot; where that user is gone, the owner of the project.
+ * Empty for users who are no bots.
+ */
 export async function listMakers({ pool }: Pooled, userId: number): Promise<number[]> {
   const { rows } = await pool.query<{ maker: number }>(
     `SELECT coalesce(t.created_by, p.owner_id) AS maker FROM personal_access_tokens t

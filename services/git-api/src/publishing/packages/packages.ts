@@ -36,7 +36,11 @@ export const fileNamePattern = /^(?=.{1,255}$)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w.+
 /** Where a file is within its project. */
 export type PathInProject = Omit<FilePath, 'projectId'>
 
-/** Stores a file of a package as it arrives. @throws DomainError as {@link receiveFile} and {@link noteFile} */
+/**
+ * Stores a file of a package as it arrives.
+ *
+ * @throws DomainError as {@link receiveFile} and {@link noteFile}
+ */
 export async function publishFile(
   deps: PackageDependencies,
   access: ProjectCall<Caller>,
@@ -69,7 +73,9 @@ export async function getFile(
   return file
 }
 
-/** The objects of the newest files at some paths, by the index of the path. A path without a file is left out. */
+/**
+ * The objects of the newest files at some paths, by the index of the path. A path without a file is left out.
+ */
 export const findObjects = (
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,

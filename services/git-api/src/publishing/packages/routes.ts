@@ -123,7 +123,10 @@ const toPath = ({
   fileName: file_name,
 })
 
-/** `PUT /projects/:id/packages/generic/:package_name/:package_version/*file_name`: the body is the file, whatever type it is said to be. */
+/**
+ * `PUT /projects/:id/packages/generic/:package_name/:package_version/*file_name`: the body is the file,
+ * whatever type it is said to be.
+ */
 const publishFile = (deps: PackageDependencies) =>
   endpoint({
     summary: 'Publish a file of a generic package',

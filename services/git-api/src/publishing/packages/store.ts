@@ -108,7 +108,9 @@ export const findPackageFile = (
     orderBy: { id: 'desc' },
   })
 
-/** The objects of the newest files at some paths, by the index of the path. A path without a file is left out. */
+/**
+ * The objects of the newest files at some paths, by the index of the path. A path without a file is left out.
+ */
 export async function findPackageObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -130,7 +132,10 @@ export async function findPackageObjects(
   return new Map(rows.map(({ position, oid, size }) => [position - 1, { oid, size: Number(size) }]))
 }
 
-/** Adds a file to its package, which is made when it is missing. When the newest file of the name has the same bytes, it stays. */
+/**
+ * Adds a file to its package, which is made when it is missing. When the newest file of the name has the same
+ * bytes, it stays.
+ */
 export async function addPackageFile(
   transaction: DatabaseOrTransaction,
   path: FilePath,
@@ -165,7 +170,8 @@ export async function deletePackage(
 }
 
 /**
- * Deletes every file of a name, or one file, and frees what they took. A package without files goes with its last one.
+ * Deletes every file of a name, or one file, and frees what they took. A package without files goes with its
+ * last one.
  *
  * @returns whether there was such a file
  */

@@ -14,7 +14,8 @@ type OwnPath =
 /**
  * Finds the file of the same project that an address of this installation names.
  *
- * @returns null for an address of another server or project and of anything else, and for a package that the caller may not read
+ * @returns null for an address of another server or project and of anything else, and for a package that the
+ *   caller may not read
  * @throws DomainError not-found when there is no such file any more
  */
 export async function findOwnFile(

@@ -28,11 +28,12 @@ interface Incoming {
 const lookEveryBytes = 64 * 1024 * 1024
 
 /**
- * Stores a file in bounded memory once the sender has a slot. A file that is refused or incomplete leaves nothing. The caller notes
- * the object of the file, and who has it, by {@link noteFile}.
+ * Stores a file in bounded memory once the sender has a slot. A file that is refused or incomplete leaves
+ * nothing. The caller notes the object of the file, and who has it, by {@link noteFile}.
  *
- * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found when the project was
- *   deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
+ * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found
+ *   when the project was deleted; rate-limited when too many transfers of the sender wait; every error of the
+ *   chunks
  */
 export async function receiveFile(
   deps: StoredFileDependencies,
@@ -54,15 +55,16 @@ export async function receiveFile(
       bytesMax,
       admit: ({ size }) => requireRoomFor(size),
     })
-    // This throws when the repository was moved meanwhile: its copy may lack the file, which the client then sends again.
+    // This throws when the repository was moved meanwhile: its copy may lack the file, which the client then
+    // sends again.
     await access.repository.withoutMove(async () => {})
     return stored
   })
 }
 
 /**
- * Notes a received file in a transaction, unless its sender has gone away: who canceled an upload does not learn of the file. Its bytes
- * then have no row, so that housekeeping removes them.
+ * Notes a received file in a transaction, unless its sender has gone away: who canceled an upload does not
+ * learn of the file. Its bytes then have no row, so that housekeeping removes them.
  *
  * @throws DomainError unavailable when the sender has gone away
  */

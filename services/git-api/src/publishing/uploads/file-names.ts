@@ -1,8 +1,8 @@
 const bytesMax = 255
 
 /**
- * The name of an upload in its address, as GitLab makes it from the name that a client gives: without folders, and with `_` for
- * every character that is no letter, digit, `_`, `.`, `-` or `+`.
+ * The name of an upload in its address, as GitLab makes it from the name that a client gives: without
+ * folders, and with `_` for every character that is no letter, digit, `_`, `.`, `-` or `+`.
  */
 export function uploadNameOf(given: string): string {
   const last = given.replaceAll('\\', '/').split('/').at(-1) ?? ''
@@ -29,7 +29,9 @@ const embeddable = new Set(
     .map((ending) => `.${ending}`),
 )
 
-/** The text of an upload in Markdown: pictures, videos and sounds without their ending, as GitLab embeds them. */
+/**
+ * The text of an upload in Markdown: pictures, videos and sounds without their ending, as GitLab embeds them.
+ */
 export function markdownOf(fileName: string, url: string): { alt: string; markdown: string } {
   const ending = endingOf(fileName)
   if (!embeddable.has(ending.toLowerCase())) return { alt: fileName, markdown: `[${fileName}](${url})` }
@@ -45,6 +47,9 @@ const pictureTypes = new Map([
   ['.webp', 'image/webp'],
 ])
 
-/** The media type of a picture that browsers may show: of no other file is the type trusted. Undefined: not one of these. */
+/**
+ * The media type of a picture that browsers may show: of no other file is the type trusted. Undefined: not
+ * one of these.
+ */
 export const pictureTypeOf = (fileName: string): string | undefined =>
   pictureTypes.get(endingOf(fileName).toLowerCase())

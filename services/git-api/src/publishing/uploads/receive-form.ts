@@ -20,7 +20,8 @@ const limits = { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 21, headerPa
  * Receives the field `file` of a multipart form as a stream.
  *
  * @returns the file name that the client gave, and the stored object
- * @throws DomainError invalid-parameters for a malformed form, another file and no file; timed-out; every error of `store`
+ * @throws DomainError invalid-parameters for a malformed form, another file and no file; timed-out; every
+ *   error of `store`
  */
 export async function receiveForm<Stored extends object>(
   { raw: { request, response }, signal }: Call,

@@ -165,8 +165,9 @@ const deleteUpload = (deps: UploadDependencies, input: typeof byId | typeof byAd
   })
 
 /**
- * The addresses of an upload in texts. A browser that shows no token goes to the address of the API, where its session counts; that
- * is the same for every caller and project, so nobody learns from it whether the file exists.
+ * The addresses of an upload in texts. A browser that shows no token goes to the address of the API, where
+ * its session counts; that is the same for every caller and project, so nobody learns from it whether the
+ * file exists.
  */
 const visitUpload = (deps: UploadDependencies) =>
   endpoint({

@@ -28,8 +28,8 @@ export interface Archive {
 /**
  * An archive of a commit, or of one of its folders.
  *
- * @throws DomainError not-found for a revision that names no commit and for a path that the commit does not have; writing
- *   throws rate-limited when too many archives are made for the sender
+ * @throws DomainError not-found for a revision that names no commit and for a path that the commit does not
+ *   have; writing throws rate-limited when too many archives are made for the sender
  */
 export async function openArchive(
   { project, repository }: ProjectCall,

@@ -101,8 +101,9 @@ function archiveFormatOf(name: string): { stem: string; format: ArchiveFormat } 
 }
 
 /**
- * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the format; as in GitLab,
- * `main/<project>-main.tar.gz` is also the name of the archive and of its folder, without the hash.
+ * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the
+ * format; as in GitLab, `main/<project>-main.tar.gz` is also the name of the archive and of its folder,
+ * without the hash.
  */
 const getArchivePage = endpoint({
   input: z.object({ rest: z.array(z.string()), ref_type: refType(), path: text().default('') }),

@@ -1,7 +1,8 @@
 import { type DomainError, unprocessable } from '@switchyard/domain'
 
-// GitLab's language of changelog templates: `{% if %}`, `{% each %}`, `{% else %}`, `{% end %}` and `{{ variable }}`. A template reads
-// what it is given and nothing else; its loops only go down into it, and both its depth and its output are bounded.
+// GitLab's language of changelog templates: `{% if %}`, `{% each %}`, `{% else %}`, `{% end %}` and
+// `{{ variable }}`. A template reads what it is given and nothing else; its loops only go down into it, and
+// both its depth and its output are bounded.
 
 type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value }
 

@@ -85,7 +85,9 @@ const listDiscussions = (database: Database) =>
 const sha = () => optionalText(text())
 const path = () => optionalText(text(pathCharsMax))
 
-/** GitLab's name of a line: both numbers are those of an unchanged line, which has the place of the new one. */
+/**
+ * GitLab's name of a line: both numbers are those of an unchanged line, which has the place of the new one.
+ */
 const position = z.object({
   position_type: optional(z.enum(['text'])),
   base_sha: sha(),

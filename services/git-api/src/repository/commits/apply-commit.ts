@@ -29,8 +29,8 @@ const revertWords = { verb: 'reverted', empty: 'the branch does not have its cha
  * Repeats the change of a commit on a branch. Author and author's date stay; the committer is the caller.
  *
  * @returns the new commit; after a dry run, what it would change
- * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the branch has
- *   the change already
+ * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the
+ *   branch has the change already
  */
 export const cherryPick = (
   deps: CommitDependencies,
@@ -48,8 +48,8 @@ export const cherryPick = (
  * Undoes the change of a commit on a branch. Author and committer are the caller.
  *
  * @returns the new commit; after a dry run, what it would change
- * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the branch
- *   does not have the change
+ * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the
+ *   branch does not have the change
  */
 export const revertCommit = (
   deps: CommitDependencies,

@@ -17,7 +17,10 @@ const textCharsMax = 8 * 1024 * 1024
 /** Replaces content that is not base64; the check of the actions refuses both. */
 const invalidBase64 = '?'
 
-/** Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller at once. */
+/**
+ * Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller
+ * at once.
+ */
 export async function parseCommit({ chunks, contentType }: SentBody): Promise<unknown> {
   try {
     // `splice` drops the references to the chunks, so that each byte is not kept twice.

@@ -21,7 +21,10 @@ export interface Comparison {
   /** How many commits there are, also those left out. */
   commitsTotal: number
   diffs: DiffEntry[]
-  /** Whether git could not compare the revisions in time or within its memory, or a patch is left out because of a limit. */
+  /**
+   * Whether git could not compare the revisions in time or within its memory, or a patch is left out because
+   * of a limit.
+   */
   isIncomplete: boolean
   isSame: boolean
 }
@@ -119,8 +122,8 @@ async function cached(
 /**
  * The newest common ancestor of several revisions.
  *
- * @throws DomainError invalid for fewer than two revisions, and for one that names no commit; not-found when the
- *   revisions have no common ancestor
+ * @throws DomainError invalid for fewer than two revisions, and for one that names no commit; not-found when
+ *   the revisions have no common ancestor
  */
 export async function resolveMergeBase(
   { repository }: ProjectCall,

@@ -74,14 +74,19 @@ const sniffedBytes = 8000
 /**
  * Facts about a file.
  *
- * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that names no
- *   commit, and for a path that is not a file; rate-limited when too many large files are read for the sender
+ * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that
+ *   names no commit, and for a path that is not a file; rate-limited when too many large files are read for
+ *   the sender
  */
 export async function describeFile(access: ProjectCall, query: FileQuery): Promise<FileView> {
   return describe(access, await locate(access, query))
 }
 
-/** Facts about a file, and its bytes. @throws DomainError like {@link describeFile}; too-large for more than 32 MB */
+/**
+ * Facts about a file, and its bytes.
+ *
+ * @throws DomainError like {@link describeFile}; too-large for more than 32 MB
+ */
 export async function readFile(
   access: ProjectCall,
   query: FileQuery,
@@ -268,10 +273,11 @@ interface TreeQuery {
 const typeOrder = { tree: 0, blob: 1, commit: 2 }
 
 /**
- * One window of the entries of a folder. Within it, folders come first, then files, then submodules, each in git's order.
+ * One window of the entries of a folder. Within it, folders come first, then files, then submodules, each in
+ * git's order.
  *
- * @throws DomainError not-found for a revision that names no commit, and for a path that is not a folder; invalid-parameters
- *   for a window that begins after an entry that does not exist
+ * @throws DomainError not-found for a revision that names no commit, and for a path that is not a folder;
+ *   invalid-parameters for a window that begins after an entry that does not exist
  */
 export async function listTree(
   { project, repository }: ProjectCall,
@@ -300,11 +306,12 @@ interface LineRange {
 }
 
 /**
- * The lines of a file with the commits that wrote them, adjacent lines of one commit together. A binary file has no lines.
+ * The lines of a file with the commits that wrote them, adjacent lines of one commit together. A binary file
+ * has no lines.
  *
  * @param range undefined: every line
- * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB; unavailable when git
- *   takes longer than a minute; as {@link describeFile}
+ * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB;
+ *   unavailable when git takes longer than a minute; as {@link describeFile}
  */
 export async function readBlame(
   access: ProjectCall,

@@ -47,7 +47,9 @@ export const presentFile = (file: FileView, content: Buffer): z.output<typeof fi
   content: content.toString('base64'),
 })
 
-/** Facts about a file as headers, such as `X-Gitlab-File-Name`. Characters outside ASCII are percent-encoded. */
+/**
+ * Facts about a file as headers, such as `X-Gitlab-File-Name`. Characters outside ASCII are percent-encoded.
+ */
 export const presentFileHeaders = (file: FileView): Record<string, string> =>
   Object.fromEntries(
     Object.entries(presentFacts(file)).map(([key, value]) => [

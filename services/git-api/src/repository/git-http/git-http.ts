@@ -37,7 +37,10 @@ export type ServeExchange = (
   call: Pick<Call, 'baseUrl' | 'logger'>,
 ) => Promise<void>
 
-/** Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one address without a user, share a limit. */
+/**
+ * Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one address without a
+ * user, share a limit.
+ */
 export function inStream(
   idleMs: number,
   { repository }: ProjectCall,
@@ -60,8 +63,8 @@ export const serveFetch: ServeExchange = (_deps, { repository }, { client, input
   serveFetchWithGit({ ...client, path: repository.path }, input, output)
 
 /**
- * Serves a push: each reference that the caller may change is changed, each other reference is refused with the reason. Then
- * does the work that follows the changes.
+ * Serves a push: each reference that the caller may change is changed, each other reference is refused with
+ * the reason. Then does the work that follows the changes.
  *
  * @throws what `servePush` throws
  */

@@ -56,8 +56,8 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
           return serve(deps, access, { client, input, output: response }, call)
         })
       } finally {
-        // Bytes that git did not read would precede the next request of this connection. And a client that sends all of them
-        // before it reads an answer would wait for ever.
+        // Bytes that git did not read would precede the next request of this connection. And a client that
+        // sends all of them before it reads an answer would wait for ever.
         request.unpipe().resume()
         input.destroy()
       }

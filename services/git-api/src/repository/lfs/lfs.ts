@@ -58,9 +58,9 @@ function problemOf({ oid, size }: LfsObject, bytesMax: number): string | null {
 const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes at most`
 
 /**
- * Finds out which objects a client has to upload. Objects that are stored already are kept for the push that follows, and counted
- * in the statistics of the project, if a process died before it counted them. All missing objects are refused when there is no
- * room for them together.
+ * Finds out which objects a client has to upload. Objects that are stored already are kept for the push that
+ * follows, and counted in the statistics of the project, if a process died before it counted them. All
+ * missing objects are refused when there is no room for them together.
  *
  * @throws DomainError insufficient-storage when the disk is full
  */
@@ -94,9 +94,9 @@ export const findQuotaRefusal = (
  * Stores an object once the sender has a slot; the bytes of an object that is stored already are not read.
  *
  * @param chunks the bytes as they arrive
- * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256; too-large,
- *   also beyond a quota; insufficient-storage when the disk is full; not-found when the
- *   project was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
+ * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256;
+ *   too-large, also beyond a quota; insufficient-storage when the disk is full; not-found when the project
+ *   was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
  */
 export async function uploadLfsObject(
   deps: LfsDependencies,
@@ -116,7 +116,8 @@ export async function uploadLfsObject(
       if (refusal !== null) throw tooLarge(refusal)
       await storeLfsObject(access.repository, object, chunks)
     }
-    // This throws when the repository was moved meanwhile: its copy may lack the object, which the client then sends again.
+    // This throws when the repository was moved meanwhile: its copy may lack the object, which the client
+    // then sends again.
     await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })

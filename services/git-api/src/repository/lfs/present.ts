@@ -6,8 +6,8 @@ import type { LfsObjectState } from './lfs.js'
 const expiresIn = 3600
 
 /**
- * Answers of the Git LFS API (docs/api of git-lfs): errors have one text, 422 is for requests that cannot be read, and a 401
- * names the scheme in a header that no browser reacts to.
+ * Answers of the Git LFS API (docs/api of git-lfs): errors have one text, 422 is for requests that cannot be
+ * read, and a 401 names the scheme in a header that no browser reacts to.
  */
 export const lfsAnswers: AnswerForm = {
   mediaType: 'application/vnd.git-lfs+json',

@@ -49,7 +49,10 @@ export function lfsRoutes(deps: LfsDependencies): Route[] {
   ]
 }
 
-/** Refuses, as GitLab does, where the project has Git LFS switched off, after the guard has shown the project to the caller. */
+/**
+ * Refuses, as GitLab does, where the project has Git LFS switched off, after the guard has shown the project
+ * to the caller.
+ */
 const whereEnabled =
   <Access extends ProjectCall>(guard: Guard<Access>): Guard<Access> =>
   async (call) => {

@@ -22,8 +22,8 @@ const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules
 })
 
 /**
- * The number of protections of a project. Locks the project until the transaction ends, so that two transactions cannot add
- * protections at the same time.
+ * The number of protections of a project. Locks the project until the transaction ends, so that two
+ * transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedBranches(
   transaction: DatabaseOrTransaction,

@@ -10,8 +10,8 @@ export interface NewProtectedTag {
 }
 
 /**
- * The number of protections of tags in a project. Locks the project until the transaction ends, so that two transactions cannot
- * add protections at the same time.
+ * The number of protections of tags in a project. Locks the project until the transaction ends, so that two
+ * transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedTags(
   transaction: DatabaseOrTransaction,

@@ -32,8 +32,9 @@ const aboutSchema = z.object({
 })
 
 /**
- * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes that did not happen.
- * When that process is only slow, its deliveries have the same key, so that no change is delivered twice.
+ * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes
+ * that did not happen. When that process is only slow, its deliveries have the same key, so that no change is
+ * delivered twice.
  */
 export const startNotifying = (needs: Needs): Repeated =>
   repeat(
@@ -72,8 +73,8 @@ async function notify(
 }
 
 /**
- * Whether a reference has been changed, as far as the repository shows: the branch may have moved on since. A commit that a later
- * force push removed counts as one that never arrived.
+ * Whether a reference has been changed, as far as the repository shows: the branch may have moved on since. A
+ * commit that a later force push removed counts as one that never arrived.
  */
 async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
   const tags = fullName('tag', '')

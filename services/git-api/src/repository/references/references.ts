@@ -26,19 +26,23 @@ export type { ReferenceDependencies } from './publish.js'
 interface ReferenceChange {
   /** Stores the changes that webhooks have to be notified of, before the references change. */
   recordIntent: RecordIntent
-  /** Does the work that follows from the changes that happened. @returns the project, which may have another default branch now */
+  /**
+   * Does the work that follows from the changes that happened.
+   *
+   * @returns the project, which may have another default branch now
+   */
   publish: (changes: readonly RefChange[]) => Promise<Project>
 }
 
 /**
- * Time after which another process checks whether a change has happened. It is longer than most changes take from `recordIntent`
- * until their deliveries are stored.
+ * Time after which another process checks whether a change has happened. It is longer than most changes take
+ * from `recordIntent` until their deliveries are stored.
  */
 const lookInMs = 10_000
 
 /**
- * Begins a change of references. When this process ends between `recordIntent` and the end of `publish`, another one finds out
- * whether the references have changed, and notifies webhooks: see outbox.ts.
+ * Begins a change of references. When this process ends between `recordIntent` and the end of `publish`,
+ * another one finds out whether the references have changed, and notifies webhooks: see outbox.ts.
  */
 export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
   const { database } = dependencies
@@ -96,7 +100,8 @@ function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { pr
       try {
         await storeJobCommits(database, project.id, { shas, job })
       } catch (err) {
-        // The references have changed: a database that is unreachable now must not make the change appear refused.
+        // The references have changed: a database that is unreachable now must not make the change appear
+        // refused.
         logger.warn({ err, project_id: project.id }, 'could not note the CI job of new commits')
       }
     },
@@ -110,7 +115,8 @@ async function settleDefaultBranch(
   changes: readonly RefChange[],
 ): Promise<Project> {
   const { defaultBranch, wantedDefaultBranch, id } = project
-  // Another branch may have begun to stand in for the default branch since the request read the project, so its creation counts too.
+  // Another branch may have begun to stand in for the default branch since the request read the project, so
+  // its creation counts too.
   const maySettle = changes.some(
     ({ ref, before }) =>
       eventOf(ref) === 'push' && (ref !== `refs/heads/${defaultBranch}` || isZeroId(before)),
@@ -119,7 +125,8 @@ async function settleDefaultBranch(
   try {
     return await adoptDefaultBranch(dependencies, project)
   } catch (err) {
-    // The references have changed: a database that is unreachable now must not make the change appear refused.
+    // The references have changed: a database that is unreachable now must not make the change appear
+    // refused.
     dependencies.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
     return project
   }
@@ -129,9 +136,10 @@ async function settleDefaultBranch(
 const triesMax = 3
 
 /**
- * Lets another branch stand in for the default branch while that does not exist: a client that pushes `master` to a new project
- * finds its commits without naming the branch, and clones check it out. When the default branch comes, it takes its place. The
- * references have changed already, so this ignores the signal of the request and continues when the client disconnects.
+ * Lets another branch stand in for the default branch while that does not exist: a client that pushes
+ * `master` to a new project finds its commits without naming the branch, and clones check it out. When the
+ * default branch comes, it takes its place. The references have changed already, so this ignores the signal
+ * of the request and continues when the client disconnects.
  *
  * @returns the project as it is now
  */

@@ -13,8 +13,9 @@ import { beatingIds, readRegistry } from './read-registry.js'
 import { processesOf, type WorkerConnection } from './worker-connections.js'
 
 /**
- * BullMQ 5 and 6, read in up to five round trips: names, counts, ids of the oldest jobs (a second time where a queue has
- * several priorities), their times. BullMQ's own class Queue is not used, because it writes while it reads.
+ * BullMQ 5 and 6, read in up to five round trips: names, counts, ids of the oldest jobs (a second time where
+ * a queue has several priorities), their times. BullMQ's own class Queue is not used, because it writes while
+ * it reads.
  */
 export function createBullmqSource(
   { name, prefix, queues: configured, discover }: BullmqSourceConfig,
@@ -82,7 +83,9 @@ async function readQueues(
   return counted.map((queue, index) => ({ ...queue, oldestMs: oldest[index] ?? [] }))
 }
 
-/** Once a process with a heartbeat serves a queue, all processes of the queue are assumed to have a heartbeat. */
+/**
+ * Once a process with a heartbeat serves a queue, all processes of the queue are assumed to have a heartbeat.
+ */
 function withoutHeartbeat(
   connections: WorkerConnection[],
   withHeartbeat: WorkerProcess[],

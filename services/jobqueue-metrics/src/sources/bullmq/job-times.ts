@@ -9,7 +9,10 @@ export const overdueScoreMax = (nowMs: number): number => (nowMs + 1) * delayedS
 /** When a delayed job is due, ms. */
 export const dueMs = (score: number): number => Math.floor(score / delayedScoreFactor)
 
-/** What a job's hash says about its times; null where it has no such field, or where there is no hash any more. */
+/**
+ * What a job's hash says about its times; null where it has no such field, or where there is no hash any
+ * more.
+ */
 interface JobTimes {
   /** Creation, ms; kept when the job is promoted or tried again. */
   timestamp: string | null

@@ -9,7 +9,9 @@ const priorityScoreFactor = 2 ** 32
 /** A queue may have two million priorities. Of more than this, evenly spread ones are read. */
 const prioritiesMax = 16
 
-/** Workers take from the tail of a list. A job that was put there out of turn may hide older ones behind it. */
+/**
+ * Workers take from the tail of a list. A job that was put there out of turn may hide older ones behind it.
+ */
 const tailLength = 5
 
 /** The keys of a queue, and what they hold. */
@@ -26,9 +28,9 @@ interface Asked {
 }
 
 /**
- * Reads since when the jobs of each queue that can be its oldest could run: the last ones of its lists, the first one of
- * each priority, the first overdue one. Never reads the payload of a job. Queues without such jobs cost nothing; the
- * others take two round trips, or three when a queue has several priorities.
+ * Reads since when the jobs of each queue that can be its oldest could run: the last ones of its lists, the
+ * first one of each priority, the first overdue one. Never reads the payload of a job. Queues without such
+ * jobs cost nothing; the others take two round trips, or three when a queue has several priorities.
  *
  * @returns epoch ms for each queue, in any order; null where the hash of a job is gone
  */

@@ -24,7 +24,10 @@ export interface QueueCounts {
   active: number
   /** Failed jobs that are still kept. */
   failed: number
-  /** Completed jobs that are still kept. This and the following counts are not read of queues with a heartbeat. */
+  /**
+   * Completed jobs that are still kept. This and the following counts are not read of queues with a
+   * heartbeat.
+   */
   completed: number
   /** Jobs that ever completed or failed; null unless a worker has the option `metrics`. */
   completedEver: number | null

@@ -14,8 +14,8 @@ export interface ReadQueue {
 }
 
 /**
- * The backlog is what could run now: waiting, paused and prioritized jobs, and delayed jobs that are overdue, which only
- * a running worker would move.
+ * The backlog is what could run now: waiting, paused and prioritized jobs, and delayed jobs that are overdue,
+ * which only a running worker would move.
  */
 export function queueMetrics(
   { name, counts, oldestMs, hasHeartbeat }: ReadQueue,
@@ -35,8 +35,9 @@ export function queueMetrics(
 }
 
 /**
- * Totals of all queues. Workers with a heartbeat count attempts; of the other queues only ended jobs are known, each
- * once. BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count as scheduled.
+ * Totals of all queues. Workers with a heartbeat count attempts; of the other queues only ended jobs are
+ * known, each once. BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count
+ * as scheduled.
  */
 export function totalsOf(queues: readonly ReadQueue[], registry: Registry): JobTotals {
   const totals: JobTotals = {

@@ -10,8 +10,8 @@ export interface WorkerConnection {
 }
 
 /**
- * Finds the connections of a prefix's workers: each is named `<prefix>:<base64 of the queue>`, followed by `:w:<name>`
- * when the worker has a name.
+ * Finds the connections of a prefix's workers: each is named `<prefix>:<base64 of the queue>`, followed by
+ * `:w:<name>` when the worker has a name.
  *
  * @param clientList answer of CLIENT LIST, one connection a line
  */
@@ -39,12 +39,15 @@ const hostOf = (address: string) => {
   return host.startsWith('[') ? host.slice(1, -1) : host
 }
 
-/** CLIENT LIST gives ages in whole seconds, so that the start computed from one differs by up to this between reads. */
+/**
+ * CLIENT LIST gives ages in whole seconds, so that the start computed from one differs by up to this between
+ * reads.
+ */
 const ageRoundingMs = 2000
 
 /**
- * Derives processes without a heartbeat from their connections: one for each address and worker name. Their pid and
- * concurrency are unknown and shown as 0; they started when they connected last.
+ * Derives processes without a heartbeat from their connections: one for each address and worker name. Their
+ * pid and concurrency are unknown and shown as 0; they started when they connected last.
  *
  * @param startsMs starts of the processes of the previous read, by identity; a process keeps its start
  * @param busyOf number of running jobs of a queue, in all processes

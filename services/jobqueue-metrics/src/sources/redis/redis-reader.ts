@@ -28,8 +28,8 @@ export interface RedisReader {
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
-   * How far the clock of the source is ahead of that of this process, ms; 0 where it does not show its time, and while both agree
-   * within a second, which an answer may take.
+   * How far the clock of the source is ahead of that of this process, ms; 0 where it does not show its time,
+   * and while both agree within a second, which an answer may take.
    */
   clockAheadMs(): Promise<number>
   /**
@@ -43,7 +43,10 @@ export interface RedisReader {
 
 /** Commands of one pipeline. Writing more of them at once would hold up other requests for too long. */
 const pipelineLength = 250
-/** More pipelines at once would be faster on a distant Redis, but their answers would be read in one long turn of the event loop. */
+/**
+ * More pipelines at once would be faster on a distant Redis, but their answers would be read in one long turn
+ * of the event loop.
+ */
 const pipelinesUnderWay = 3
 
 /** Clocks that differ by less are taken for the same. */
@@ -80,8 +83,9 @@ async function clockAheadMs(redis: Redis | Cluster): Promise<number> {
 }
 
 /**
- * Sends the chunks one after the other, while the answers of a few earlier ones are still to come. Each chunk is one turn of the event loop,
- * and so is the reading of its answers: other requests have their turn in between.
+ * Sends the chunks one after the other, while the answers of a few earlier ones are still to come. Each chunk
+ * is one turn of the event loop, and so is the reading of its answers: other requests have their turn in
+ * between.
  */
 async function inChunks(
   commands: readonly ReadCommand[],
@@ -92,7 +96,8 @@ async function inChunks(
     if (answers.length >= pipelinesUnderWay) await answers.at(-pipelinesUnderWay)
     await yieldToEventLoop()
     const chunk = send(commands.slice(start, start + pipelineLength))
-    // The failure is reported where the chunk is awaited. Node would take it for an unhandled rejection before that.
+    // The failure is reported where the chunk is awaited. Node would take it for an unhandled rejection
+    // before that.
     chunk.catch(() => {})
     answers.push(chunk)
   }

@@ -7,8 +7,9 @@ import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
 import { numberOf, objectOf } from '../values.js'
 
 /**
- * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps the sets
- * of its queues and processes. Nothing is cleaned up: a process without a hash is skipped, not removed.
+ * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps
+ * the sets of its queues and processes. Nothing is cleaned up: a process without a hash is skipped, not
+ * removed.
  */
 export function createSidekiqSource(
   { name, namespace }: SidekiqSourceConfig,
@@ -73,14 +74,15 @@ async function readNames(redis: RedisReader, keyOf: (part: string) => string) {
 }
 
 /**
- * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds from 8 on. A float
- * that happens to be whole looks like an integer here, so the size decides: seconds reach this in the year 5138.
+ * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds from 8 on. A
+ * float that happens to be whole looks like an integer here, so the size decides: seconds reach this in the
+ * year 5138.
  */
 const millisecondsFrom = 1e11
 
 /**
- * When a job was put into its queue, epoch ms. Null when the job has no such time or cannot be parsed: its age is
- * unknown then, which is no error.
+ * When a job was put into its queue, epoch ms. Null when the job has no such time or cannot be parsed: its
+ * age is unknown then, which is no error.
  *
  * @param text the job as its list holds it
  */

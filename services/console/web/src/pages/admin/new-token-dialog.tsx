@@ -20,7 +20,11 @@ const ownScopes = new Set([
   'self_rotate',
 ])
 
-/** Makes a token, for any user or for oneself, and shows its secret once. @param ownDaysMax the longest life of an own token */
+/**
+ * Makes a token, for any user or for oneself, and shows its secret once.
+ *
+ * @param ownDaysMax the longest life of an own token
+ */
 export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
   const isOwn = ownDaysMax !== undefined
   const client = useQueryClient()

@@ -1,4 +1,7 @@
-/** Moments at which days of the viewer's calendar begin: `count` days from that of a moment on, and the end of the last one. */
+/**
+ * Moments at which days of the viewer's calendar begin: `count` days from that of a moment on, and the end of
+ * the last one.
+ */
 export function dayStarts(from: number, count: number): number[] {
   const date = new Date(from)
   // A day has 23 or 25 hours when summer time begins or ends.
@@ -7,7 +10,10 @@ export function dayStarts(from: number, count: number): number[] {
   )
 }
 
-/** Where a moment stands in a row of days that are drawn alike wide, in percent; 0 before the first, 100 after the last. */
+/**
+ * Where a moment stands in a row of days that are drawn alike wide, in percent; 0 before the first, 100 after
+ * the last.
+ */
 export function placeInDays(time: number, starts: readonly number[]): number {
   const days = starts.length - 1
   const index = starts.findLastIndex((start) => start <= time)

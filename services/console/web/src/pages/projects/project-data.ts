@@ -23,7 +23,9 @@ export function useHasRole(role: keyof typeof roles): boolean {
   return user?.is_admin === true || (permissions.project_access?.access_level ?? 0) >= roles[role]
 }
 
-/** The same for changes: they also need a token that may change something, and a project that is not archived. */
+/**
+ * The same for changes: they also need a token that may change something, and a project that is not archived.
+ */
 export function useMayChange(role: keyof typeof roles): boolean {
   const { archived } = useProject()
   const hasRole = useHasRole(role)

@@ -60,7 +60,9 @@ function mayUsePart(part: string, { visibility, permissions }: Project, isAdmini
   return others[part] ?? (visibility !== 'private' || level >= levels.reporter)
 }
 
-/** Links are marked as current by their whole address: parts of a project are not all current on its pages. */
+/**
+ * Links are marked as current by their whole address: parts of a project are not all current on its pages.
+ */
 const shownPageOnly = { exact: true, includeSearch: false }
 
 /** The part of a project to which the rest of an address belongs: `/branches` ⇒ 'Branches'. */

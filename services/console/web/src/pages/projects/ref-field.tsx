@@ -41,8 +41,8 @@ export function RefField({
 }
 
 /**
- * The choice of a branch or tag for a list. It searches while one types; a whole name is taken at once, everything else (the
- * id of a commit) with Enter.
+ * The choice of a branch or tag for a list. It searches while one types; a whole name is taken at once,
+ * everything else (the id of a commit) with Enter.
  */
 export function BranchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const id = useId()

@@ -23,7 +23,10 @@ export const historyQuery = (range: Range, source?: string, queue?: string) =>
     refetchInterval: resolutions[range] * 1000,
   })
 
-/** The growth of a counter from point to point, per minute. Null where a point is unknown, or the counter was reset. */
+/**
+ * The growth of a counter from point to point, per minute. Null where a point is unknown, or the counter was
+ * reset.
+ */
 export function perMinute(values: (number | null)[], resolutionSeconds: number): (number | null)[] {
   return values.map((value, index) => {
     const before = values[index - 1]

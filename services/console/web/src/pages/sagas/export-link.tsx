@@ -3,7 +3,10 @@ import { addressOf, type Query } from '../../api/client'
 import { buttonClass } from '../../components/button'
 import { CheckboxField } from '../../components/fields'
 
-/** Downloads all sagas of a search. The byte order mark, without which Excel shows umlauts as two signs each, can be left out. */
+/**
+ * Downloads all sagas of a search. The byte order mark, without which Excel shows umlauts as two signs each,
+ * can be left out.
+ */
 export function ExportLink({ query }: { query: Query }) {
   const [hasMark, setHasMark] = useState(true)
   return (

@@ -1,6 +1,6 @@
 /**
- * JSON with line breaks and indents. Tokens stay as they were written, because parsing would round the long numbers that ids
- * often are.
+ * JSON with line breaks and indents. Tokens stay as they were written, because parsing would round the long
+ * numbers that ids often are.
  *
  * @param text valid JSON
  */

@@ -9,7 +9,9 @@ const failed = ['compensated', 'inconsistent']
 
 type Fingerprints = readonly (string | null)[]
 
-/** The surest one about a failure of the saga itself, or where there is none, about failures of its service. */
+/**
+ * The surest one about a failure of the saga itself, or where there is none, about failures of its service.
+ */
 function surestOf(impacts: readonly FoundImpact[], fingerprints: Fingerprints): FoundImpact | undefined {
   const ofCause = impacts.filter(
     ({ fingerprint }) => fingerprint !== null && fingerprints.includes(fingerprint),

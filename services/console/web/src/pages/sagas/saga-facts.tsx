@@ -101,7 +101,10 @@ const Resolution = ({
 
 const projectsMax = 5
 
-/** The newest deployments that name the saga. Readers of sagas may not see a project; its number then stands for it. */
+/**
+ * The newest deployments that name the saga. Readers of sagas may not see a project; its number then stands
+ * for it.
+ */
 function Deployments({ deployments }: Pick<SagaDetail, 'deployments'>) {
   const mayRead = useMay('projects')
   const ids = [...new Set(deployments.map(({ project_id }) => project_id))].slice(0, projectsMax)

@@ -163,7 +163,10 @@ export function FilterText({
   )
 }
 
-/** The way back to the page Sagas, the filters of a list beside it, and the tenant, which each of these lists is filtered by. */
+/**
+ * The way back to the page Sagas, the filters of a list beside it, and the tenant, which each of these lists
+ * is filtered by.
+ */
 export const SagaListBar = ({
   tenant,
   onTenant,

@@ -22,8 +22,8 @@ const columns = [
 ] as const
 
 /**
- * The rows of the list, of which only those near the window are in the document, so that a list of any length scrolls. All have
- * one height.
+ * The rows of the list, of which only those near the window are in the document, so that a list of any length
+ * scrolls. All have one height.
  *
  * @param onNearEnd called when the reader comes near the last row
  */
@@ -181,8 +181,8 @@ function RowTime({ at, now }: { at: string; now: number }) {
 }
 
 /**
- * A link of a row. The router's own link follows every change of the address and rebuilds its own for each row, which takes too
- * long while a list scrolls.
+ * A link of a row. The router's own link follows every change of the address and rebuilds its own for each
+ * row, which takes too long while a list scrolls.
  */
 function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefined }) {
   const navigate = useNavigate()
@@ -204,7 +204,10 @@ function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefin
   )
 }
 
-/** Status, outcome and flags of a saga. `succeeded` is what an ended saga is expected to say, so it stands alone. */
+/**
+ * Status, outcome and flags of a saga. `succeeded` is what an ended saga is expected to say, so it stands
+ * alone.
+ */
 export function SagaState({ saga, wrap }: { saga: Saga; wrap?: boolean }) {
   const kinds = [...new Set(saga.flags.map(({ kind }) => kind))].filter((kind) => kind !== saga.outcome)
   return (

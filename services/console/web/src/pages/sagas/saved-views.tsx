@@ -13,7 +13,10 @@ import { type SagaSearch, viewNames } from './saga-filter'
 const page = 'sagas'
 const viewsKey = ['saved-views', page]
 
-/** Chooses a saved view, saves the shown search as one, and deletes the chosen one. `view` of the address names it. */
+/**
+ * Chooses a saved view, saves the shown search as one, and deletes the chosen one. `view` of the address
+ * names it.
+ */
 export function SavedViews({ search }: { search: SagaSearch }) {
   const navigate = useNavigate()
   const mayChange = useMay('projects.change')

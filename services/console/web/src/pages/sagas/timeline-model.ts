@@ -34,7 +34,9 @@ export interface Timeline {
 
 const openStates = new Set<string | null>(['Executing', 'Compensating'])
 
-/** The lanes of all activities on one scale, from the first to the last event, or to now while the saga runs. */
+/**
+ * The lanes of all activities on one scale, from the first to the last event, or to now while the saga runs.
+ */
 export function timelineOf(saga: SagaDetail, events: readonly SagaEvent[], now: number): Timeline {
   const isRunning =
     saga.ended_at === null &&

@@ -15,8 +15,8 @@ const rowHeight = 76
 const runningPeriodMs = 1000
 
 /**
- * The activities in their order, each with a lane for its execution and one for its compensation. It is a table whose cells tell
- * in words what the lanes show, so it reads the same without seeing.
+ * The activities in their order, each with a lane for its execution and one for its compensation. It is a
+ * table whose cells tell in words what the lanes show, so it reads the same without seeing.
  */
 export function Timeline({
   saga,

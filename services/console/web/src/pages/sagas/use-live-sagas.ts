@@ -38,8 +38,8 @@ export interface LiveSagas {
 }
 
 /**
- * A list of sagas that follows the log. While nobody reads, the list is its newest first page; else its rows stay where they
- * are, and new sagas are counted.
+ * A list of sagas that follows the log. While nobody reads, the list is its newest first page; else its rows
+ * stay where they are, and new sagas are counted.
  *
  * @param filter of the API, with the order
  * @param enabled false: the filter is not known yet
@@ -142,7 +142,9 @@ function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
   })
 }
 
-/** The filters that the stream has too. Sagas that leave a status must be seen, so the status is none of them. */
+/**
+ * The filters that the stream has too. Sagas that leave a status must be seen, so the status is none of them.
+ */
 const streamQuery = ({ tenant, service_name }: Query): Query => ({ tenant, service_name })
 
 /** The shown row if the other one is equal to it, else the other one. */
@@ -169,8 +171,8 @@ function withEvents(data: Pages, events: LogEvent[]): Pages {
 }
 
 /**
- * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early runs later. Failures
- * are left out, because the next call does the same work.
+ * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early runs later.
+ * Failures are left out, because the next call does the same work.
  */
 function useThrottled(periodMs: number, work: () => Promise<void>): () => void {
   const run = useEffectEvent(work)

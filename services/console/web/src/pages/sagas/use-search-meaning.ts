@@ -12,8 +12,8 @@ export interface SearchMeaning {
 }
 
 /**
- * Decides how a text of the search box is meant: the first of its meanings that finds a saga. All are asked at once; a meaning
- * that the API refuses or cannot answer in time finds nothing.
+ * Decides how a text of the search box is meant: the first of its meanings that finds a saga. All are asked
+ * at once; a meaning that the API refuses or cannot answer in time finds nothing.
  */
 export function useSearchMeaning({ q, tenant }: SagaSearch): SearchMeaning {
   const meanings = q ? meaningsOf(q) : []

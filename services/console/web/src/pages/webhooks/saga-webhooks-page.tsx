@@ -67,7 +67,10 @@ function tenantIn(form: FormData): { tenant?: string } {
   return tenant === '' ? {} : { tenant }
 }
 
-/** @param tenant whose webhooks are shown. Unset: those of every tenant, or of the one that the token is bound to */
+/**
+ * @param tenant whose webhooks are shown. Unset: those of every tenant, or of the one that the token is bound
+ *   to
+ */
 const kindOf = (tenant: string | undefined): WebhookKind<SagaWebhook> => ({
   address,
   query: { tenant },

@@ -32,7 +32,10 @@ export interface WebhookKind<Shown extends Hook> {
   storedOf: (hook: Shown) => object
   /** A link to what a webhook was sent. */
   deliveries: (hook: Shown) => ReactNode
-  /** What a test sends, as the beginning of a sentence, which fields ask for it, and the path that sends it, below that of the webhook. */
+  /**
+   * What a test sends, as the beginning of a sentence, which fields ask for it, and the path that sends it,
+   * below that of the webhook.
+   */
   test: { sends: ReactNode; fields?: (hook: Shown) => ReactNode; below: (form: FormData) => string }
 }
 

@@ -8,7 +8,8 @@ import type { MarkOf } from './use-marks'
 
 const rowHeight = 28
 const rowsMax = 4
-// In pixels. A band that is shorter is shown so wide, and its text stands beside it, up to its own greatest width.
+// In pixels. A band that is shorter is shown so wide, and its text stands beside it, up to its own greatest
+// width.
 const widthMin = 26
 const textMax = 240
 const characterWidth = 6.5
@@ -81,7 +82,10 @@ export function BandLane({
   )
 }
 
-/** Leads to the page of the project with its freeze periods, or to the message; those who may not manage messages see it on this page. */
+/**
+ * Leads to the page of the project with its freeze periods, or to the message; those who may not manage
+ * messages see it on this page.
+ */
 export function BandLink({
   band: { kind, of },
   children,

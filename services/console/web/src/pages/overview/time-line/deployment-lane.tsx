@@ -45,7 +45,10 @@ function labelOf(deployment: EndedDeployment): string {
   return `${about}. Worse since then: ${findingsText(deployment)}${dismissed ? '; somebody says that it is not the reason' : ''}`
 }
 
-/** Deployments to environments of one tier. Those with which something became worse have an exclamation mark, their number and their project. */
+/**
+ * Deployments to environments of one tier. Those with which something became worse have an exclamation mark,
+ * their number and their project.
+ */
 export function DeploymentLane({
   tier,
   deployments,

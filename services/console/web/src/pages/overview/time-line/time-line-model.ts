@@ -47,8 +47,8 @@ export function ticksOf({ hours, from, to }: Span): number[] {
 }
 
 /**
- * The row in which each item stands, so that none covers another: the first row from the top that has room for it. What has room
- * nowhere stands in the last row.
+ * The row in which each item stands, so that none covers another: the first row from the top that has room
+ * for it. What has room nowhere stands in the last row.
  *
  * @param items by their left ends
  */
@@ -63,8 +63,8 @@ export function rowsOf(items: readonly { left: number; right: number }[], rowsMa
 }
 
 /**
- * The room that a band takes with its text, which may be longer than itself: the text begins in the band and goes on at its right, or
- * stands before it where that side has less room. All are percents of the width.
+ * The room that a band takes with its text, which may be longer than itself: the text begins in the band and
+ * goes on at its right, or stands before it where that side has less room. All are percents of the width.
  */
 export function roomOf({ left, right }: { left: number; right: number }, text: number) {
   return left + text <= 100 || left <= 50
@@ -181,7 +181,10 @@ export interface Mark {
   at: number
 }
 
-/** The mark to which a key leads: along the lane, or to the nearest one in time of the next lane; undefined for another key. */
+/**
+ * The mark to which a key leads: along the lane, or to the nearest one in time of the next lane; undefined
+ * for another key.
+ */
 export function markAfter(marks: readonly Mark[], current: Mark, pressed: string): Mark | undefined {
   const own = marks.filter(({ lane }) => lane === current.lane).sort((a, b) => a.at - b.at)
   const index = own.findIndex(({ key }) => key === current.key)

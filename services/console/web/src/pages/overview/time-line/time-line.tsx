@@ -26,7 +26,10 @@ import { TimeLineTables } from './time-line-tables'
 import { useMarks } from './use-marks'
 import { useTimeLine } from './use-time-line'
 
-/** What happened in the last hours on one axis of time: deployments, failures, latency, freezes and broadcasts. */
+/**
+ * What happened in the last hours on one axis of time: deployments, failures, latency, freezes and
+ * broadcasts.
+ */
 export function TimeLine({
   hours: given,
   onHours,

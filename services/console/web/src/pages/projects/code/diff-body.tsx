@@ -17,7 +17,8 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const { threads, add } = useCommentTools()
   const { byPosition, elsewhere } = useMemo(() => placed(threads, path, rows), [threads, path, rows])
   const findings = useFindingsOf(path)
-  // The position with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
+  // The position with the open form. Texts that were begun are kept here, as rows far from the visible part
+  // are not in the document.
   const [open, setOpen] = useState<string>()
   const drafts = useRef(new Map<string, string>())
   const openForm = useCallback((type: 'new' | 'old', line: number) => setOpen(positionKey(type, line)), [])
@@ -75,7 +76,10 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   )
 }
 
-/** Comments on the lines of a file: those on shown lines by their position, and those on lines that the diff does not show. */
+/**
+ * Comments on the lines of a file: those on shown lines by their position, and those on lines that the diff
+ * does not show.
+ */
 function placed(threads: readonly CommentThread[], path: string, rows: readonly DiffRow[]) {
   const byPosition = new Map<string, CommentThread[]>()
   const own = threads.filter((thread) => thread.path === path && thread.line !== null)

@@ -3,7 +3,10 @@ import type { DiffLine, Hunk } from './parse-diff'
 export const diffViews = ['unified', 'split'] as const
 export type DiffView = (typeof diffViews)[number]
 
-/** A row of a shown diff. An unchanged line is on both sides; in the split view a removed and an added line may share a row. */
+/**
+ * A row of a shown diff. An unchanged line is on both sides; in the split view a removed and an added line
+ * may share a row.
+ */
 export type DiffRow = { header: string } | { header?: undefined; old?: DiffLine; new?: DiffLine }
 
 export function rowsOf(hunks: readonly Hunk[], view: DiffView): DiffRow[] {

@@ -17,7 +17,8 @@ export interface FileSource {
 const rowHeight = 24
 
 /**
- * What a commit changed in one file. A text that did not come with the list is requested when the reader scrolls near it.
+ * What a commit changed in one file. A text that did not come with the list is requested when the reader
+ * scrolls near it.
  *
  * @param source unset: texts cannot be requested, or not yet
  */

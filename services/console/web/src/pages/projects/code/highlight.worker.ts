@@ -22,7 +22,10 @@ self.addEventListener('message', ({ data }: MessageEvent<HighlightRequest>) => {
   self.postMessage(reply)
 })
 
-/** Splits HTML at the line breaks. Elements that reach over a break are closed before it and opened again after it. */
+/**
+ * Splits HTML at the line breaks. Elements that reach over a break are closed before it and opened again
+ * after it.
+ */
 function linesOf(html: string): string[] {
   const open: string[] = []
   return html.split('\n').map((line) => {

@@ -9,7 +9,10 @@ const rowsAround = 20
 interface RowListProps {
   count: number
   row: (index: number) => ReactNode
-  /** The row to scroll to, from 0; below 0: none. A short list does not scroll, because all its rows are in the document. */
+  /**
+   * The row to scroll to, from 0; below 0: none. A short list does not scroll, because all its rows are in
+   * the document.
+   */
   target?: number
 }
 

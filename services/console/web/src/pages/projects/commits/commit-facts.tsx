@@ -23,7 +23,8 @@ export const referencesQuery = (project: string, sha: string) =>
   })
 
 /**
- * Who made a commit and when, its parents, where it is contained, and the text of its message below the title.
+ * Who made a commit and when, its parents, where it is contained, and the text of its message below the
+ * title.
  *
  * @param sha as the address names the commit
  */

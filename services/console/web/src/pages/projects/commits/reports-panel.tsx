@@ -18,7 +18,10 @@ export const reportChangesQuery = (project: string, sha: string) =>
       get<StatusReportChanges[]>(`${project}/statuses/${segment(sha)}/report_changes`, {}, signal),
   })
 
-/** What tests and analyses of a commit have found, beside its parent. Without a report there is nothing to show. */
+/**
+ * What tests and analyses of a commit have found, beside its parent. Without a report there is nothing to
+ * show.
+ */
 export function ReportsPanel({ project, sha }: { project: string; sha: string }) {
   const { data = [], error, refetch } = useQuery(reportChangesQuery(project, sha))
   const problem = isRefusal(error) ? null : error

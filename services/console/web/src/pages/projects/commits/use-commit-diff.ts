@@ -8,8 +8,8 @@ const filesAtOnce = 100
 const textsAtOnce = 10
 
 /**
- * The files of a commit. Their list and the texts of the first ones are asked for at the same time; the list counts the lines
- * of each file, so the page can be used before the texts are there.
+ * The files of a commit. Their list and the texts of the first ones are asked for at the same time; the list
+ * counts the lines of each file, so the page can be used before the texts are there.
  */
 export function useCommitDiff(project: string, sha: string) {
   const address = `${project}/repository/commits/${segment(sha)}/diff`

@@ -15,8 +15,8 @@ export const BecameWorse = () => <Badge tone="bad">became worse</Badge>
 type Listed = Pick<Deployment, 'id' | 'finished_at'>
 
 /**
- * Which deployments of a list something became worse with. One question for all of them: what ended in the time of the list, in any
- * project. Of more than 100, the last ones are known.
+ * Which deployments of a list something became worse with. One question for all of them: what ended in the
+ * time of the list, in any project. Of more than 100, the last ones are known.
  */
 export function useBlamed(list: readonly Listed[]): (projectId: number, deployment: Listed) => boolean {
   const ends = list.flatMap(({ finished_at }) => (finished_at ? [Date.parse(finished_at)] : []))

@@ -27,7 +27,10 @@ export const foundImpactsQuery = (question: Question = {}) =>
     staleTime: 10_000,
   })
 
-/** 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof, and whether it is dismissed. */
+/**
+ * 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof, and whether it
+ * is dismissed.
+ */
 export const BeganWith = ({ found }: { found: FoundImpact }) => {
   const { deployment, project, service_name, measure, began_at, chance, test, dismissed } = found
   return (

@@ -11,8 +11,8 @@ interface Node {
 }
 
 /**
- * Lets bare addresses end before full-width punctuation, which follows them without a blank. By GFM alone the punctuation, and the
- * sentence after it, would be a part of the address. A plugin of remark.
+ * Lets bare addresses end before full-width punctuation, which follows them without a blank. By GFM alone the
+ * punctuation, and the sentence after it, would be a part of the address. A plugin of remark.
  */
 export const endBareAddresses = () => split
 
@@ -25,7 +25,10 @@ function split(node: Node): void {
   })
 }
 
-/** The text of a link that is a bare address; null for any other node. An address between angle brackets is shorter than its source. */
+/**
+ * The text of a link that is a bare address; null for any other node. An address between angle brackets is
+ * shorter than its source.
+ */
 function bareText({ type, children, position }: Node): string | null {
   const [only] = children ?? []
   if (type !== 'link' || children?.length !== 1 || only?.value === undefined) return null

@@ -34,8 +34,8 @@ export function actionOf({ kind, path, previousPath, content, loaded }: Change):
 }
 
 /**
- * Whether the branch has an entry. This searches folder by folder, because the API answers a request for a missing file with
- * an error.
+ * Whether the branch has an entry. This searches folder by folder, because the API answers a request for a
+ * missing file with an error.
  */
 async function hasEntry(
   client: QueryClient,

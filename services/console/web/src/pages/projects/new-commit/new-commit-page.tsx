@@ -18,7 +18,9 @@ const route = getRouteApi('/projects/$namespace/$name/new-commit')
 
 export const NewCommitPage = () => (useMayChange('developer') ? <NewCommit /> : <NotAllowed />)
 
-/** The choice of a branch. A name that no branch has makes a new one from the branch that the address names. */
+/**
+ * The choice of a branch. A name that no branch has makes a new one from the branch that the address names.
+ */
 function useBranch() {
   const { default_branch, empty_repo } = useProject()
   const { ref = default_branch } = route.useSearch()

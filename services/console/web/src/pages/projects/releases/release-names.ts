@@ -2,7 +2,9 @@ import type { ReleaseLink } from '../../../generated/types.gen'
 
 export const linkTypes = ['package', 'image', 'runbook', 'other'] as const
 
-/** A tag as the version of a package, which has fewer characters: `a/b` is `a+2Fb`. No two tags have the same. */
+/**
+ * A tag as the version of a package, which has fewer characters: `a/b` is `a+2Fb`. No two tags have the same.
+ */
 export const versionOf = (tag: string): string =>
   encodeURIComponent(tag)
     .replaceAll(/[!'()*~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

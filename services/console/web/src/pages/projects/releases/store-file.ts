@@ -5,7 +5,10 @@ import type { PublishedFile, ReleaseLink } from '../../../generated/types.gen'
 import { serverNow } from '../../../lib/server-clock'
 import { addressNameOf, packageAddressOf, versionOf } from './release-names'
 
-/** The package of a project that has the files which the console adds to releases; its versions are their tags. */
+/**
+ * The package of a project that has the files which the console adds to releases; its versions are their
+ * tags.
+ */
 const packageName = 'release-files'
 
 interface ReleaseAddress {

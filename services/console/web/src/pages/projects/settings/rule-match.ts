@@ -20,7 +20,8 @@ export function readClaims(text: string): Claims | null {
 }
 
 /**
- * Why the services refuse an identity token whatever the rules are, as far as that shows without the keys of its issuer.
+ * Why the services refuse an identity token whatever the rules are, as far as that shows without the keys of
+ * its issuer.
  *
  * @returns null when it does not show, and for claims that are no token
  */
@@ -81,7 +82,10 @@ function shown(value: unknown): string {
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, shownCharsMax)
 }
 
-/** `repository=acme/engine`, one a line → the patterns by name. A line without `=` has an empty pattern, which the API refuses. */
+/**
+ * `repository=acme/engine`, one a line → the patterns by name. A line without `=` has an empty pattern, which
+ * the API refuses.
+ */
 export function readPatterns(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return Object.fromEntries(

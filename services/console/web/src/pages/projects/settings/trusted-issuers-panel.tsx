@@ -16,7 +16,10 @@ import { mismatches, readClaims, readPatterns, tokenProblem } from './rule-match
 const scopes = ['api', 'read_api', 'read_repository', 'write_repository']
 const accessLevels = [10, 20, 30, 40]
 
-/** Which CI jobs the project trusts by the identity tokens of their forge, and whether a given job would be one of them. */
+/**
+ * Which CI jobs the project trusts by the identity tokens of their forge, and whether a given job would be
+ * one of them.
+ */
 export function TrustedIssuersPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/trusted_issuers`
   const [isTrying, setIsTrying] = useState(false)
@@ -144,7 +147,9 @@ const RuleFields = () => (
   </>
 )
 
-/** Says for each rule whether it lets a job with given claims act. Nothing that is pasted leaves the browser. */
+/**
+ * Says for each rule whether it lets a job with given claims act. Nothing that is pasted leaves the browser.
+ */
 function TryDialog({ address, onClose }: { address: string; onClose: () => void }) {
   const [text, setText] = useState('')
   const claims = readClaims(text)
