@@ -109,7 +109,10 @@ it('docs/architecture.md names every package, and what each may use as its manif
 })
 
 const folders = [
-  ...['ops', 'proto', 'scripts', 'trials'],
+  'ops',
+  'proto',
+  'scripts',
+  'trials',
   ...['packages', 'services'].flatMap((parent) =>
     readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`),
   ),
