@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createDatabase, findCaller } from '@switchyard/db'
-import { callerOf, createAuthenticate, tokenOf } from '@switchyard/service-kit/http'
+import { callerOf, createAuthenticator, tokenOf } from '@switchyard/service-kit/http'
 import express from 'express'
 
 /** The baseline of warm reads: express alone, which sends the same bytes to whoever has a good token. */
@@ -10,7 +10,7 @@ const database = createDatabase({
   poolSizeMax: 2,
   applicationName: 'bare',
 })
-const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+const { authenticate } = createAuthenticator((hash) => findCaller(database, hash))
 const answers = JSON.parse(process.env.BARE_ANSWERS ?? '{}')
 
 const app = express()

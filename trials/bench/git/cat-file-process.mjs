@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createDatabase, findCaller } from '@switchyard/db'
-import { callerOf, createAuthenticate, tokenOf } from '@switchyard/service-kit/http'
+import { callerOf, createAuthenticator, tokenOf } from '@switchyard/service-kit/http'
 import express from 'express'
 
 /**
@@ -49,7 +49,7 @@ const database = createDatabase({
   poolSizeMax: 2,
   applicationName: 'cat-file',
 })
-const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+const { authenticate } = createAuthenticator((hash) => findCaller(database, hash))
 const app = express()
 /** `name` is `<commit>:<path>`. */
 app.get('/tree', async (request, response) => {
