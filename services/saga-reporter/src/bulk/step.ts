@@ -5,7 +5,6 @@ import {
   type BulkLease,
   type BulkStep,
   type BulkStepItem,
-  createSagaNotes,
   endBulkStep,
   finishBulkJob,
   type NewSagaEvent,
@@ -14,6 +13,7 @@ import {
   takeBulkStep,
 } from '@switchyard/saga-store'
 import { nothingToResolve, operatorEvent } from '../resolve/resolve.js'
+import { createSagaNotes } from '../resolve/store.js'
 
 /** Sagas that one transaction changes. Reporters of these sagas wait for it. */
 const sagasMax = 200

@@ -13,14 +13,12 @@ import {
   listSagaChildren,
   listSagaDeployments,
   listSagaEvents,
-  listSagaNotes,
   type ParkedActivity,
   type payloadKinds,
   type Readable,
   type SagaChildren,
   type SagaDeployment,
   type SagaEventView,
-  type SagaNote,
   type SagaOrder,
   type SagaPosition,
   type SagaSearch,
@@ -29,6 +27,7 @@ import {
   searchSagas,
   walkSagas,
 } from '@switchyard/saga-store'
+import { listSagaNotes, type SagaNote } from '../resolve/store.js'
 
 export interface SagaKey {
   tenant: string

@@ -1,9 +1,10 @@
 import type { Clock } from '@switchyard/domain'
-import type { Readable, SagaKindCount, StatsRange } from '@switchyard/saga-store'
+import type { Readable } from '@switchyard/saga-store'
 import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
+import type { SagaKindCount, StatsRange } from './stats-store.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -1,15 +1,14 @@
+import type { Readable } from '@switchyard/saga-store'
+import { countFailures, type FailureCount } from './failure-history-store.js'
 import {
-  countFailures,
   countSagasByKind,
-  type FailureCount,
   type FailureGroup,
   groupFailures,
   measureSagaDurations,
-  type Readable,
   type SagaDurations,
   type SagaKindCount,
   type StatsRange,
-} from '@switchyard/saga-store'
+} from './stats-store.js'
 
 export interface SagaStats {
   counts: SagaKindCount[]

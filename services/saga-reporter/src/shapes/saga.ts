@@ -7,11 +7,11 @@ import {
   type SagaChild,
   type SagaChildren,
   type SagaDeployment,
-  type SagaNote,
   type SagaView,
 } from '@switchyard/saga-store'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { SagaNote } from '../resolve/store.js'
 import { activityShape, durationOfSaga, presentActivity, type SagaUrl } from './activity.js'
 import { writeActivityCursor } from './paging.js'
 

@@ -1,4 +1,4 @@
-import type { Database, Rows } from '@switchyard/db'
+import type { Database, Pooled, Rows } from '@switchyard/db'
 import { type FieldProblems, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
@@ -22,19 +22,20 @@ import { getCommit } from '../../repository/commits/commits.js'
 import { deploymentHook } from '../../shapes/hooks.js'
 import { type FreezeDependencies, findFreeze, frozenError } from '../freezes/freezes.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
+import { changeLockedDeployment, recordDeployment } from './record-deployment.js'
 import {
-  changeLockedDeployment,
   type DeploymentFilter,
   type DeploymentOrder,
   type DeploymentView,
   findDeployment,
   findDeploymentBefore,
+  findLastSuccess,
   listDeployments as listStoredDeployments,
-  recordDeployment,
+  removeDeployment,
   withLockedDeployment,
 } from './store.js'
 
-export { deleteDeployment } from './store.js'
+export { changeLockedDeployment, enqueueDeployment } from './record-deployment.js'
 
 export interface DeploymentDependencies extends ProjectResourceDependencies, FreezeDependencies {
   jobs: Jobs
@@ -189,6 +190,26 @@ export async function changeDeployment(
   if (isChanged) announce(deps.jobs, deployment)
   return deployment
 }
+
+/**
+ * Deletes a deployment.
+ *
+ * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that its environment runs now
+ */
+export const deleteDeployment = (
+  database: Pooled,
+  projectId: number,
+  id: number,
+  precondition: Precondition | undefined,
+): Promise<void> =>
+  withLockedDeployment(database, { projectId, id }, async (client, locked) => {
+    const { status, environmentId, updatedAt } = locked
+    precondition?.(updatedAt)
+    if (status === 'running') throw invalid('Cannot destroy running deployment')
+    const last = await findLastSuccess(client, projectId, environmentId)
+    if (last?.id === id) throw invalid('Deployment currently deployed to environment')
+    await removeDeployment(client, locked)
+  })
 
 /** What webhooks about a deployment are told besides. */
 export const aboutDeployment = async (

@@ -1,12 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
   type DatabaseOrTransaction,
   type Deployment,
   type Environment,
-  enqueueForProject,
   inPoolTransaction,
-  type NewDelivery,
   type Project,
   type User,
 } from '@switchyard/db'
@@ -25,21 +22,10 @@ import {
   time,
   updateIn,
 } from '@switchyard/db/sql'
-import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import { notFound } from '@switchyard/domain'
 import type { JobIdentity } from '@switchyard/domain/access'
-import {
-  type DeploymentProgress,
-  type EnvironmentTier,
-  guessTier,
-  type SagaReference,
-} from '@switchyard/domain/deployment'
-import { awaitMeasuring } from '../deployment-changes/store.js'
-import {
-  environmentColumns,
-  findEnvironmentByName,
-  insertEnvironment,
-  startAgain,
-} from '../environments/store.js'
+import type { DeploymentProgress, EnvironmentTier, SagaReference } from '@switchyard/domain/deployment'
+import { environmentColumns } from '../environments/store.js'
 
 /** The one list of the columns of `deployments`. */
 const deployments = rowColumns<Deployment>({
@@ -196,47 +182,14 @@ export const findDeploymentBefore = (
 
 /** A deployment to add. */
 export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 'tag' | 'sha' | 'frozen'> {
-  /** Name of the environment, which is made when it is missing. */
-  environment: string
   progress: DeploymentProgress
   userId: number
   saga: SagaReference | null
   /** The CI job that deploys; null: none. */
   job: JobIdentity | null
-  /** Names of the services that it ships, and whether the caller has given them. */
+  /** Names of the services that it ships. */
   services: string[]
-  namesServices: boolean
 }
-
-/** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
-type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
-
-/**
- * Adds a deployment, its environment when that is missing, and the webhook deliveries in one transaction. A successful deployment
- * starts a stopped environment, and one that repeats the last successful deployment of the environment adds nothing.
- *
- * @returns the added or the repeated deployment
- * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
- */
-export const recordDeployment = (
-  { pool }: Pooled,
-  given: NewDeployment,
-  makeDelivery: MakeDelivery,
-): Promise<{ deployment: DeploymentView; isNew: boolean }> =>
-  inPoolTransaction(pool, async (client) => {
-    const { projectId, environment: name } = given
-    await lockProjectRow(client, projectId)
-    const environment =
-      (await findEnvironmentByName(client, projectId, name)) ??
-      (await insertEnvironment(client, { ...defaults, projectId, name, tier: guessTier(name) }))
-    const repeated = await findRepeated(client, environment, given)
-    if (repeated) return { deployment: await withParts(client, repeated), isNew: false }
-    const added = await insertDeployment(client, environment, given)
-    await noteSuccess(client, added)
-    return { deployment: await enqueueDeployment(client, added, makeDelivery), isNew: true }
-  })
-
-const defaults = { externalUrl: null, description: null, autoStopSetting: 'always' }
 
 const lastSuccess = {
   name: 'last-deployment-of-environment',
@@ -247,7 +200,8 @@ const lastSuccess = {
 
 type Queries = Pick<PoolClient, 'query'>
 
-const findLastSuccess = async (client: Queries, projectId: number, environmentId: number) =>
+/** The same as `findLastDeployment`, its row alone. */
+export const findLastSuccess = async (client: Queries, projectId: number, environmentId: number) =>
   (await client.query<Deployment>({ ...lastSuccess, values: [projectId, environmentId] })).rows[0] ?? null
 
 /** The successful deployment that ended last: what the environment runs now. */
@@ -259,26 +213,13 @@ export async function findLastDeployment(
   return last && withParts(pool, last)
 }
 
-/** The last successful deployment when the given one says the same. A saga and services that the caller does not name may be any. */
-async function findRepeated(
-  client: PoolClient,
-  { projectId, id }: Environment,
-  { ref, tag, sha, progress, saga, services, namesServices }: NewDeployment,
-): Promise<Deployment | null> {
-  if (progress.status !== 'success') return null
-  const last = await findLastSuccess(client, projectId, id)
-  const isSameSaga = saga === null || (last?.sagaId === saga.sagaId && last.sagaTenant === saga.tenant)
-  const isSameServices = !namesServices || isDeepStrictEqual(last?.services, services)
-  const isSame = last?.ref === ref && last.tag === tag && last.sha === sha && isSameSaga && isSameServices
-  return isSame ? last : null
-}
-
 const nextIid = {
   name: 'next-deployment-iid',
   text: 'UPDATE projects SET last_deployment_iid = last_deployment_iid + 1 WHERE id = $1 RETURNING last_deployment_iid AS iid',
 }
 
-async function insertDeployment(
+/** Adds a deployment under the next number of its project, whose row is locked. */
+export async function insertDeployment(
   client: PoolClient,
   environment: Environment,
   { projectId, ref, tag, sha, progress, userId, saga, frozen, job, services }: NewDeployment,
@@ -304,13 +245,6 @@ async function insertDeployment(
   return rows[0] as Deployment
 }
 
-/** A success starts a stopped environment again, and what it brings is measured. */
-async function noteSuccess(client: PoolClient, deployment: Deployment): Promise<void> {
-  if (deployment.status !== 'success') return
-  await startAgain(client, deployment.projectId, deployment.environmentId)
-  await awaitMeasuring(client, deployment)
-}
-
 /**
  * Does work in a transaction, in which nobody else changes or deletes deployments of the project.
  *
@@ -326,55 +260,17 @@ export const withLockedDeployment = <Result>(
     return work(client, (await getRow(client, projectId, id)) as Deployment & DeploymentProgress)
   })
 
-/**
- * Changes the progress of a locked deployment and stores the webhook deliveries about it.
- *
- * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are passed on
- */
-export async function changeLockedDeployment(
-  client: PoolClient,
-  before: Deployment & DeploymentProgress,
-  apply: (current: DeploymentProgress) => DeploymentProgress,
-  makeDelivery: MakeDelivery,
-): Promise<{ deployment: DeploymentView; isChanged: boolean }> {
-  const next = apply(before)
-  if (next === before) return { deployment: await withParts(client, before), isChanged: false }
-  const changed = { ...before, ...next }
-  await client.query(queryOf(updateProgress, [changed]))
-  await noteSuccess(client, changed)
-  return { deployment: await enqueueDeployment(client, changed, makeDelivery), isChanged: true }
+/** Stores the progress of a deployment. */
+export async function updateDeployment(client: PoolClient, deployment: Deployment): Promise<void> {
+  await client.query(queryOf(updateProgress, [deployment]))
 }
 
-/** Stores the webhook deliveries about a deployment. */
-export async function enqueueDeployment(
+export async function removeDeployment(
   client: PoolClient,
-  row: Deployment,
-  makeDelivery: MakeDelivery,
-): Promise<DeploymentView> {
-  const deployment = await withParts(client, row)
-  await enqueueForProject(client, row.projectId, 'deployment', () => makeDelivery(deployment))
-  return deployment
+  { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
+): Promise<void> {
+  await client.query('DELETE FROM deployments WHERE project_id = $1 AND id = $2', [projectId, id])
 }
-
-/**
- * Deletes a deployment.
- *
- * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that its environment runs now
- */
-export const deleteDeployment = (
-  database: Pooled,
-  projectId: number,
-  id: number,
-  precondition: Precondition | undefined,
-): Promise<void> =>
-  withLockedDeployment(database, { projectId, id }, async (client, locked) => {
-    const { status, environmentId, updatedAt } = locked
-    precondition?.(updatedAt)
-    if (status === 'running') throw invalid('Cannot destroy running deployment')
-    const last = await findLastSuccess(client, projectId, environmentId)
-    if (last?.id === id) throw invalid('Deployment currently deployed to environment')
-    await client.query('DELETE FROM deployments WHERE project_id = $1 AND id = $2', [projectId, id])
-  })
 
 async function getRow(client: PoolClient, projectId: number, id: number): Promise<Deployment> {
   const { rows } = await client.query<Deployment>(
@@ -385,7 +281,8 @@ async function getRow(client: PoolClient, projectId: number, id: number): Promis
   return rows[0]
 }
 
-async function withParts(client: Queries, deployment: Deployment): Promise<DeploymentView> {
+/** A deployment with its environment and its user, as the transaction sees them. */
+export async function withParts(client: Queries, deployment: Deployment): Promise<DeploymentView> {
   const { projectId, environmentId, userId } = deployment
   const environments = await client.query<Environment & { tier: EnvironmentTier }>(
     `SELECT ${environmentColumns} FROM environments AS stored WHERE project_id = $1 AND id = $2`,

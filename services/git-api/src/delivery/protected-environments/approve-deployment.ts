@@ -8,10 +8,12 @@ import { deploymentHook } from '../../shapes/hooks.js'
 import {
   aboutDeployment,
   announce,
+  changeLockedDeployment,
   type DeploymentDependencies,
+  enqueueDeployment,
   getDeployment,
 } from '../deployments/deployments.js'
-import { changeLockedDeployment, enqueueDeployment, withLockedDeployment } from '../deployments/store.js'
+import { withLockedDeployment } from '../deployments/store.js'
 import { actorOf, describeApprovals } from './protected-environments.js'
 import { type ApprovalWithUser, listDecisions, listMakers, saveApproval } from './store.js'
 

@@ -1,4 +1,4 @@
-import { type Readable, readRows } from './read-query.js'
+import { type Readable, readRows } from '@switchyard/saga-store'
 
 /** Sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {

@@ -1,4 +1,4 @@
-import { type Readable, readRows } from './read-query.js'
+import { type Readable, readRows } from '@switchyard/saga-store'
 
 export interface FailureHistoryQuestion {
   tenant: string

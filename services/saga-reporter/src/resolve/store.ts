@@ -1,0 +1,43 @@
+import type { PoolClient } from '@switchyard/db'
+import { type Readable, readRows } from '@switchyard/saga-store'
+
+export interface SagaNote {
+  id: number
+  authorId: number
+  authorName: string
+  body: string
+  createdAt: Date
+}
+
+const noteColumns = `id::integer, author_id AS "authorId", author_name AS "authorName", body, created_at AS "createdAt"`
+
+const notesOfSaga = {
+  name: 'saga-read-notes',
+  text: `SELECT ${noteColumns} FROM saga_notes n WHERE n.tenant = $1 AND n.saga_id = $2 ORDER BY n.id`,
+}
+
+/** What operators have written about a saga, in the order in which they did. */
+export const listSagaNotes = (database: Readable, tenant: string, sagaId: string): Promise<SagaNote[]> =>
+  readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
+
+const newNotes = {
+  name: 'saga-write-notes',
+  text: `INSERT INTO saga_notes (tenant, saga_id, author_id, author_name, body)
+    SELECT s.tenant, s.id, $3, $4, $5 FROM sagas s WHERE s.tenant = $1 AND s.id = ANY($2::text[])
+    RETURNING ${noteColumns}`,
+}
+
+export type NewSagaNote = Pick<SagaNote, 'authorId' | 'authorName' | 'body'>
+
+/** Stores a note about each of these sagas that exists, in the transaction of a connection. */
+export async function createSagaNotes(
+  client: PoolClient,
+  { tenant, sagaIds }: { tenant: string; sagaIds: readonly string[] },
+  { authorId, authorName, body }: NewSagaNote,
+): Promise<SagaNote[]> {
+  const { rows } = await client.query<SagaNote>({
+    ...newNotes,
+    values: [tenant, sagaIds, authorId, authorName, body],
+  })
+  return rows
+}
