@@ -132,7 +132,7 @@ export interface Notices {
 }
 
 /** Without Redis, replicas poll the log every second. */
-export const noNotices: Notices = { publish: () => {}, close: () => {} }
+const noNotices: Notices = { publish: () => {}, close: () => {} }
 
 export interface NoticesOptions {
   redisUrl: string
