@@ -1,13 +1,18 @@
 import { duration } from '@switchyard/domain/display'
+import {
+  type SagaOutcome,
+  type SagaStatus,
+  sagaFlagKinds,
+  sagaOutcomes,
+  sagaStatuses,
+} from '@switchyard/domain/saga'
 import { type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
 import { facts, instant, severalLines, table } from './output.js'
 import { examples, sessionOf, tenantOption, whole } from './session.js'
 import { addWatchCommand } from './watch.js'
 
-const statuses = ['Pending', 'Started', 'Overtime', 'Ended', 'Error'] as const
-const outcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'] as const
-const flags = ['overdue', 'inconsistent', 'parked', 'stuck', 'settled', 'late'] as const
+const flags = [...sagaFlagKinds, 'late'] as const
 
 export function addSagaCommands(program: Command): void {
   const saga = program.command('saga').description('Read sagas, and act on them')
@@ -15,8 +20,8 @@ export function addSagaCommands(program: Command): void {
     .command('ls')
     .description('List sagas, the newest first')
     .addOption(tenantOption())
-    .addOption(new Option('-s, --status <status>', 'that they have').choices(statuses))
-    .addOption(new Option('--outcome <outcome>', 'that they ended with').choices(outcomes))
+    .addOption(new Option('-s, --status <status>', 'that they have').choices(sagaStatuses))
+    .addOption(new Option('--outcome <outcome>', 'that they ended with').choices(sagaOutcomes))
     .addOption(new Option('--flag <flag>', 'that they have').choices(flags))
     .option('--service <name>', 'that reports them')
     .option('-q, --search <text>', 'in their ids, tags and errors')
@@ -52,8 +57,8 @@ export function addSagaCommands(program: Command): void {
 
 interface ListOptions {
   tenant?: string
-  status?: (typeof statuses)[number]
-  outcome?: (typeof outcomes)[number]
+  status?: SagaStatus
+  outcome?: SagaOutcome
   flag?: (typeof flags)[number]
   service?: string
   search?: string

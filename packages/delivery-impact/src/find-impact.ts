@@ -97,7 +97,7 @@ export const looksWithin = (windowMinutes: number): number[] => [
 /** A rise that begins later than this after the end of a deployment has another reason. */
 export const changePointMsMax = 10 * 60_000
 /** P-value up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
-export const pValueMax = 1e-5
+const pValueMax = 1e-5
 
 const timesMin = 2
 const percentagePointsMin = 0.05

@@ -2,7 +2,7 @@ import Mustache from 'mustache'
 import { tooLongText } from './texts.js'
 
 /** Longest template, in characters. */
-export const bodyTemplateLengthMax = 4096
+const bodyTemplateLengthMax = 4096
 /** A body is at most this much longer than its template, in characters; values beyond become null, and lists end. */
 const addedLengthMax = 1024 * 1024
 /** Sections within sections. */

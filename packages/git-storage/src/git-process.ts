@@ -124,7 +124,7 @@ export interface SpawnOptions {
  * machine. This limit suffices for a commit of a million files, and for comparing two files of
  * `comparedBytesMax` bytes with lines of usual length.
  */
-export const processBytesDefault = 1024 ** 3
+const processBytesDefault = 1024 ** 3
 
 /**
  * Starts git from this process, which the operating system pauses for that (see `runProgram`). The caller

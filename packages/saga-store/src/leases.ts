@@ -29,7 +29,7 @@ const pauseSeconds = { first: 15, max: 3600 }
  * SQL for the pause after this number of attempts: it doubles with each attempt, and is shortened at random by up to a
  * half, so that sagas that failed at the same time do not come back at the same time.
  */
-export const pauseAfter = (attempts: string): string =>
+const pauseAfter = (attempts: string): string =>
   `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
     * (0.5 + random() / 2) * interval '1 second'`
 

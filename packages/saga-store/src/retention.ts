@@ -16,7 +16,7 @@ export interface RetentionPage {
   next: readonly string[] | null
 }
 
-export const retainedList = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
+const retainedList = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
   s.ended_at AS "endedAt", s.expires_at AS "expiresAt", s.last_event_at AS "lastEventAt",
   s.resolved_at AS "resolvedAt"`
 

@@ -27,7 +27,7 @@ export interface Change<Row> {
 }
 
 /** The statements that read and write the rows of a table whose key is (tenant, id). */
-export function rowTable<Row extends object>(name: string, columns: readonly RowColumn<Row>[]) {
+function rowTable<Row extends object>(name: string, columns: readonly RowColumn<Row>[]) {
   const all: Column<Change<Row>>[] = [
     { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
     // A final value is sent once.

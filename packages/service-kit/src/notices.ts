@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis'
 import type { Logger } from './observability/index.js'
 import { createRedis, reportRedis } from './redis.js'
 
@@ -37,4 +38,16 @@ export function listenForNotices(listener: NoticeListener): () => void {
   subscriber.on('close', () => onUnsubscribed?.())
   subscriber.on('message', (_channel, text) => onNotice(text))
   return () => subscriber.disconnect()
+}
+
+/**
+ * Sends a notice to the listeners of other processes. Never waits and never fails: without a connection, the
+ * notice is lost.
+ */
+export function publishNotice(
+  { redis, channel, report }: { redis: Redis; channel: string; report: ReturnType<typeof reportRedis> },
+  notice: unknown,
+): void {
+  if (redis.status !== 'ready') return
+  redis.publish(channel, JSON.stringify(notice)).catch(report.commandFailed)
 }

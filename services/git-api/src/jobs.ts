@@ -6,6 +6,7 @@ import {
   repositoryHousekeepingQueue,
 } from '@switchyard/contracts/jobs'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
+import { publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 
@@ -53,8 +54,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       queue.add(name, data, options).catch(report.commandFailed)
     },
     announce(notice) {
-      if (redis.status !== 'ready') return
-      redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(report.commandFailed)
+      publishNotice({ redis, channel: projectEventsChannel, report }, notice)
     },
     async readRedisInfo() {
       if (redis.status !== 'ready') return null

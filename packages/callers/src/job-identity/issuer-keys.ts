@@ -13,7 +13,7 @@ export interface KeyTimes {
   pauseMs: number
 }
 
-export const keyTimes: KeyTimes = { freshMs: 10 * 60_000, staleMs: 60 * 60_000, pauseMs: 10_000 }
+const keyTimes: KeyTimes = { freshMs: 10 * 60_000, staleMs: 60 * 60_000, pauseMs: 10_000 }
 
 /** Limits of a document of an issuer. */
 export const documentLimits = { timeoutMs: 5000, bytesMax: 256 * 1024 }

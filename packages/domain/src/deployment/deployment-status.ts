@@ -15,7 +15,7 @@ const followers: Record<DeploymentStatus, readonly DeploymentStatus[]> = {
 }
 
 /** Whether a deployment with this status is over. */
-export const isFinished = (status: DeploymentStatus): boolean => followers[status].length === 0
+const isFinished = (status: DeploymentStatus): boolean => followers[status].length === 0
 
 /** The part of a deployment that a new status changes. */
 export interface DeploymentProgress {

@@ -131,7 +131,7 @@ export type ActivityEvent =
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
 /** The results of accepted events, as the caller gets them. */
-export const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
+const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
 
 export type EventResult = (typeof eventResults)[number]
 

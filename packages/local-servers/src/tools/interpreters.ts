@@ -19,7 +19,7 @@ export interface DebianLibrary {
 type Log = (line: string) => void
 
 /** A Python that has the library, found or fetched as {@link findRuby} does. */
-export const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =>
+const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =>
   findInterpreter(library, toolsDir, log, {
     program: 'python3',
     binaries: ['usr/bin/python3.11', 'usr/bin/python3.12', 'usr/bin/python3.13'],
@@ -31,7 +31,7 @@ export const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =
  * A Ruby that has the library: the one on PATH, else the copy below `toolsDir`, else fetched there by apt without root.
  * Null, with the reason reported, when there is none.
  */
-export const findRuby = (library: DebianLibrary, toolsDir: string, log: Log) =>
+const findRuby = (library: DebianLibrary, toolsDir: string, log: Log) =>
   findInterpreter(library, toolsDir, log, {
     program: 'ruby',
     binaries: rubyBinaries,

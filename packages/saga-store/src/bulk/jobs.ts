@@ -53,7 +53,7 @@ export async function countMatches(
  *
  * @returns how many; one more than {@link bulkSagasMax} when the search finds more
  */
-export async function storeMatches(
+async function storeMatches(
   client: PoolClient,
   jobId: number,
   search: SagaSearch,

@@ -18,7 +18,7 @@ export const limitersOfProcess: CreateLimiter = ({ points, durationSeconds: dura
   new RateLimiterMemory({ points, duration })
 
 /** First part of the keys that count for a service. */
-export const limitKeyPrefix = (service: string): string => `switchyard:limits:${service}`
+const limitKeyPrefix = (service: string): string => `switchyard:limits:${service}`
 
 /** How long a request waits for Redis before this process counts it by itself. */
 const commandTimeoutMs = 50

@@ -11,7 +11,7 @@ import type { BroadcastMessage } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { boundariesBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
-import { listenForNotices } from '@switchyard/service-kit/notices'
+import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
@@ -62,11 +62,9 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
 
   return {
     async announce(message) {
-      if (publisher.status === 'ready') {
-        const changed: BroadcastNotice = {}
-        publisher.publish(broadcastChannel, JSON.stringify(changed)).catch(report.commandFailed)
-        if (message) plan(message).catch(report.commandFailed)
-      }
+      const changed: BroadcastNotice = {}
+      publishNotice({ redis: publisher, channel: broadcastChannel, report }, changed)
+      if (message && publisher.status === 'ready') plan(message).catch(report.commandFailed)
       await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
     },
     async close() {

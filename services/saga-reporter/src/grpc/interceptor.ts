@@ -213,7 +213,7 @@ export function followDroppedKeys(): void {
 const none: readonly string[] = []
 
 /** The keys that the library has dropped of a call, to be asked for when the call is created. */
-export function takeDroppedKeys(): readonly string[] {
+function takeDroppedKeys(): readonly string[] {
   if (dropped.size === 0) return none
   const keys = [...dropped]
   dropped.clear()

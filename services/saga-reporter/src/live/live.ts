@@ -8,7 +8,7 @@ import {
   readLogTail,
   readLogWriters,
 } from '@switchyard/saga-store'
-import { listenForNotices } from '@switchyard/service-kit/notices'
+import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { SagaFeed } from './feed.js'
@@ -132,7 +132,7 @@ export interface Notices {
 }
 
 /** Without Redis, replicas poll the log every second. */
-export const noNotices: Notices = { publish: () => {}, close: () => {} }
+const noNotices: Notices = { publish: () => {}, close: () => {} }
 
 export interface NoticesOptions {
   redisUrl: string
@@ -157,8 +157,7 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   })
   return {
     publish(batch) {
-      if (publisher.status !== 'ready') return
-      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(report.commandFailed)
+      publishNotice({ redis: publisher, channel: sagaEventsChannel, report }, batch)
     },
     close() {
       publisher.disconnect()

@@ -140,7 +140,7 @@ export interface FoldedLog {
 }
 
 /** The rows that follow from these entries of the log, which are in its order. */
-export function foldLog(entries: readonly StoredEvent[]): FoldedLog {
+function foldLog(entries: readonly StoredEvent[]): FoldedLog {
   const ledgers = new Map<string, SagaLedger>()
   const refused: string[] = []
   for (const entry of entries) {
@@ -164,7 +164,7 @@ export function foldLog(entries: readonly StoredEvent[]): FoldedLog {
 }
 
 /** The event that an entry of the log stands for, and what its receiver knew beside the event itself. */
-export function loggedEvent(entry: StoredEvent): { event: SagaEvent; receipt: Receipt } {
+function loggedEvent(entry: StoredEvent): { event: SagaEvent; receipt: Receipt } {
   const decode = decoders[entry.operation as SagaEvent['operation']]
   const { payloadSize: size, payloadSha256: sha256 } = entry
   // The request in the log holds only the head of a payload or text that was too large.

@@ -78,7 +78,7 @@ export function identifier(value: Sent, key: string): string | null {
  *
  * @throws DomainError invalid-parameters when it is too long or not printable
  */
-export function parentSagaIdOf(value: Sent, key: string): string | null {
+function parentSagaIdOf(value: Sent, key: string): string | null {
   const id = identifier(value, key)
   return id === null || isZeroGuid(id) ? null : `${value}`
 }
@@ -104,7 +104,7 @@ const tagsOf = (metadata: Metadata): readonly string[] =>
   validTags(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags).map((tag) => tag.trim())))
 
 /** The tags among texts, as they are, each once, at most 16. */
-export const validTags = (texts: readonly string[]): readonly string[] =>
+const validTags = (texts: readonly string[]): readonly string[] =>
   texts.length === 0 ? noTags : [...new Set(texts)].filter((tag) => tagPattern.test(tag)).slice(0, tagsMax)
 
 /** The largest number of events in one call. */

@@ -70,7 +70,7 @@ export type EventOutcome = RecordedSagaEvent | RecordFailure
  *
  * @param onUnavailable called once with the cause, because callers only learn that they may try again
  */
-export async function recordSplitting(
+async function recordSplitting(
   record: RecordEvents,
   events: readonly NewSagaEvent[],
   onUnavailable: (error: unknown) => void,

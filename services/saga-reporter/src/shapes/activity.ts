@@ -163,7 +163,7 @@ function endOf(activity: Facts, status: ActivityStatus): Date | null {
  * Null also when the events were received in the opposite order, as their times then say nothing about the
  * duration.
  */
-export function durationOf(from: Date | null, to: Date | null): number | null {
+function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()
 }

@@ -34,7 +34,7 @@ export const tenantParameter = {
 }
 
 /** The filters of sagas within a tenant. */
-export const filterParameters = {
+const filterParameters = {
   ...flagParameters,
   service_name: text().optional(),
   status: z.enum(sagaStatuses).optional(),

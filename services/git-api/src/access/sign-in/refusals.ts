@@ -1,5 +1,5 @@
 /** Why nobody was signed in. The console has a sentence for each. */
-export const refusalReasons = [
+const refusalReasons = [
   'unavailable',
   'denied',
   'other_browser',

@@ -56,7 +56,7 @@ const columns = rowColumns<Pipeline>({
  * Adds the pipelines that are missing and locks the rows of the others, in one order for all writers. Returns
  * them with the state that they had before.
  */
-export const openPipelineRows = insertInto(
+const openPipelineRows = insertInto(
   'open-pipelines',
   'pipelines',
   pick(columns, 'projectId', 'sha', 'ref', 'authorId', 'createdAt', 'updatedAt'),
@@ -66,7 +66,7 @@ export const openPipelineRows = insertInto(
 )
 
 /** Writes what follows from the statuses. */
-export const updatePipelineRows = updateIn(
+const updatePipelineRows = updateIn(
   'change-pipelines',
   'pipelines',
   pick(columns, 'projectId', 'id'),
@@ -77,11 +77,11 @@ export const updatePipelineRows = updateIn(
 export type PipelineRow = Record<keyof Pipeline, unknown> & AuthorRow
 
 /** Columns of `pipelines p LEFT JOIN users u ON u.id = p.author_id`. */
-export const pipelineColumns = `${selectList('p', columns)}, ${authorColumns}`
+const pipelineColumns = `${selectList('p', columns)}, ${authorColumns}`
 
 const read = rowReader(columns)
 
-export const pipelineOf = (row: PipelineRow): PipelineWithAuthor => {
+const pipelineOf = (row: PipelineRow): PipelineWithAuthor => {
   const { author, ...pipeline } = withAuthor(row)
   return { ...read(pipeline), author }
 }

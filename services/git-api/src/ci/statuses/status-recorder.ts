@@ -127,7 +127,7 @@ function deliveriesOf(
  * @param recorded the results of the posts, in their order
  * @param after the states of the pipelines after the posts, by key
  */
-export async function pipelineDeliveries(
+async function pipelineDeliveries(
   client: PoolClient,
   { postings, recorded }: { postings: readonly StatusPosting[]; recorded: readonly RecordedStatus[] },
   states: ReadonlyMap<string, GroupState>,

@@ -9,7 +9,7 @@ import {
   requireUnchanged,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
-import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import { invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { freezePeriodProblems } from './freeze-calendar.js'
@@ -53,7 +53,7 @@ export async function addFreezePeriod(
   fields: FreezePeriodFields,
   author: AuditAuthor,
 ): Promise<FreezePeriod> {
-  refuseProblems(fields)
+  refuseProblems(freezePeriodProblems(fields))
   return inTransaction(database, async (transaction) => {
     if ((await lockAndCountFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
       throw invalid(`A project can have ${periodsPerProjectMax} freeze periods at most`)
@@ -82,7 +82,7 @@ export async function changeFreezePeriod(
       freezeEnd: changes.freezeEnd ?? known.freezeEnd,
       cronTimezone: changes.cronTimezone ?? known.cronTimezone,
     }
-    refuseProblems(fields)
+    refuseProblems(freezePeriodProblems(fields))
     if (isDeepStrictEqual(known, { ...known, ...fields })) return known
     const period = await updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
@@ -114,8 +114,3 @@ const detailsOf = ({ id, freezeStart, freezeEnd, cronTimezone }: FreezePeriod) =
   freeze_end: freezeEnd,
   cron_timezone: cronTimezone,
 })
-
-function refuseProblems(fields: FreezePeriodFields): void {
-  const problems = freezePeriodProblems(fields)
-  if (Object.keys(problems).length > 0) throw invalid(problems)
-}

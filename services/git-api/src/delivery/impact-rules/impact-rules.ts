@@ -8,7 +8,7 @@ import {
   requireUnchanged,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
-import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { conflict, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { impactRuleProblems } from '@switchyard/domain/deployment'
 import { recordProjectEvent } from '../../audit/audit.js'
@@ -40,7 +40,7 @@ export async function addRule(
   author: AuditAuthor,
 ): Promise<store.RuleView> {
   requireMayTarget(caller, fields)
-  refuseProblems(fields)
+  refuseProblems(impactRuleProblems(fields))
   return inTransaction(database, async (transaction) => {
     if ((await store.lockAndCountRules(transaction, project.id)) >= rulesPerProjectMax)
       throw invalid(`A project can have ${rulesPerProjectMax} impact rules at most`)
@@ -72,7 +72,7 @@ export const changeRule = (
     const fields = apply(before)
     requireMayTarget(caller, before)
     requireMayTarget(caller, fields)
-    refuseProblems(fields)
+    refuseProblems(impactRuleProblems(fields))
     if (isDeepStrictEqual(before, { ...before, ...fields })) return before
     const rule = await store.updateRule(transaction, project.id, id, fields)
     if (!rule) throw notFound()
@@ -195,11 +195,6 @@ function shownTo(caller: Caller, run: store.RunView): store.RunView {
 function requireMayTarget({ user }: Caller, { banner }: Pick<store.RuleFields, 'banner'>): void {
   if (banner?.targetPath != null && !user.admin)
     throw forbidden('Only administrators write rules with a banner_target_path')
-}
-
-function refuseProblems(fields: store.RuleFields): void {
-  const problems = impactRuleProblems(fields)
-  if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
 const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: store.RuleView) => ({

@@ -9,7 +9,7 @@ const semanticVersion =
 export const isVersion = (text: string): boolean => semanticVersion.test(text)
 
 /** Major, minor and patch; null for a text that is no version. */
-export function numbersOf(version: string): bigint[] | null {
+function numbersOf(version: string): bigint[] | null {
   const found = semanticVersion.exec(version)
   return found?.slice(1, 4).map(BigInt) ?? null
 }

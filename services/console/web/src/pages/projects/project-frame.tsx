@@ -8,7 +8,7 @@ import type { Project } from '../../generated/types.gen'
 
 const route = getRouteApi('/projects/$namespace/$name')
 
-export const projectQuery = (namespace: string, name: string) =>
+const projectQuery = (namespace: string, name: string) =>
   queryOptions({
     queryKey: ['project', namespace, name],
     queryFn: ({ signal }) => get<Project>(`/projects/${segment(`${namespace}/${name}`)}`, {}, signal),

@@ -64,7 +64,7 @@ const languageByEnd: Record<string, string> = {
 }
 
 /** The end of the file name, which highlight.js knows for most languages. */
-export function languageOf(path: string): string {
+function languageOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   const end = name.slice(name.lastIndexOf('.') + 1)
   return languageByEnd[end] ?? end
