@@ -1,4 +1,5 @@
-// `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts changed services.
+// `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts changed
+// services.
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, root, run } from './setup/bootstrap.mjs'
 import { commandOf, release } from './setup/release.mjs'

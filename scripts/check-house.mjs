@@ -1,14 +1,14 @@
 // `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It
-// fails when a file is too long, when the files become small, when a folder is named after a layer, when an
-// endpoint stands outside of a file of routes, whose imports .dependency-cruiser.cjs judges by its name, and
-// when a store stands in packages/db although one package alone uses it.
+// fails when a file or the line of a comment is too long, when the files become small, when a folder is named
+// after a layer, when an endpoint stands outside of a file of routes, whose imports .dependency-cruiser.cjs
+// judges by its name, and when a store stands in packages/db although one package alone uses it.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
 import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
 
-const limits = { medianLinesMin: 82, linesOfFileMax: 400 }
+const limits = { medianLinesMin: 82, linesOfFileMax: 400, commentCharsMax: 110 }
 const layers = new Set([
   'use-cases',
   'presenters',
@@ -73,6 +73,16 @@ const withEndpoint = files.filter(
   ({ path, text }) => path.startsWith('services/') && /\bendpoint\(/.test(text),
 )
 
+/** Lines of comments that are too long, but for those that a tool reads. */
+const longComments = ({ path, text }) =>
+  text
+    .split('\n')
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(
+      ({ line }) => /^\s*(?:\/\/ (?!biome-ignore)|\/?\*)/.test(line) && line.length > limits.commentCharsMax,
+    )
+    .map(({ number }) => `${path}:${number} is a comment of over ${limits.commentCharsMax} characters`)
+
 const lines = files.map((file) => file.lines).toSorted((a, b) => a - b)
 const median = lines[Math.floor(lines.length / 2)] ?? 0
 const total = lines.reduce((sum, each) => sum + each, 0)
@@ -86,6 +96,7 @@ const problems = [
   ...withEndpoint
     .filter(({ path }) => !/\/[a-z-]*routes\.ts$/.test(path))
     .map(({ path }) => `${path} has an endpoint, which belongs to a file of routes`),
+  ...files.flatMap(longComments),
   ...storesOfOne().map((path) => `${path} has one user, to which it belongs`),
 ]
 if (withEndpoint.length < 50) problems.push(`only ${withEndpoint.length} files with endpoints were seen`)

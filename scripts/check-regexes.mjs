@@ -1,5 +1,6 @@
-// `pnpm check regexes`: fails when the analyser `recheck` finds a text for which a regular expression of the sources takes more
-// than linear time, and when a regular expression is created at run time, which `recheck` cannot analyse.
+// `pnpm check regexes`: fails when the analyser `recheck` finds a text for which a regular expression of the
+// sources takes more than linear time, and when a regular expression is created at run time, which `recheck`
+// cannot analyse.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'

@@ -1,5 +1,5 @@
-// Writes the lists of docs/configuration.md, which describe every variable that a process reads, from the zod schemas by which
-// the processes read them. With --check, it fails when the file is out of date.
+// Writes the lists of docs/configuration.md, which describe every variable that a process reads, from the zod
+// schemas by which the processes read them. With --check, it fails when the file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readArguments } from '../ops/setup/arguments.mjs'
@@ -28,7 +28,10 @@ function itemOf([name, field]) {
   return wrap(`- \`${name}\` (${facts.filter(Boolean).join(', ')}): ${field.description}`)
 }
 
-/** The text of an item in lines of at most 130 characters, with each link and each text in backticks in one line. */
+/**
+ * The text of an item in lines of at most 130 characters, with each link and each text in backticks in one
+ * line.
+ */
 function wrap(item) {
   const lines = ['']
   for (const word of item.match(/(?:\[[^[\]]*\]\([^()]*\)|`[^`]*`|\S)+/g)) {

@@ -1,5 +1,5 @@
-// Writes packages/contracts/openapi.json: the OpenAPI documents of all services as one document. With --check, it fails when the
-// file is out of date.
+// Writes packages/contracts/openapi.json: the OpenAPI documents of all services as one document. With
+// --check, it fails when the file is out of date.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Runs a command with a throw-away PostgreSQL and what else tests use: `node scripts/with-infra.mjs vitest run …`. With --postgres it
-// looks for nothing else.
+// Runs a command with a throw-away PostgreSQL and what else tests use:
+// `node scripts/with-infra.mjs vitest run …`. With --postgres it looks for nothing else.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
 import { runGroup } from '../ops/setup/child-group.mjs'

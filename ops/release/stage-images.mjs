@@ -33,7 +33,8 @@ const data = 'var/lib/switchyard'
 const maximum = { maxBuffer: 1e9 }
 
 /**
- * Writes an archive of an image for each architecture: Debian, Node, the files of the installation, and PostgreSQL.
+ * Writes an archive of an image for each architecture: Debian, Node, the files of the installation, and
+ * PostgreSQL.
  *
  * @param stage the folder with the files of the installation
  * @param release what release.json says

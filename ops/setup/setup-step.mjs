@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGroup } from './child-group.mjs'
 
-/** A problem that the user can solve. Only its message is printed. packages/terminal has one for what runs after the setup. */
+/**
+ * A problem that the user can solve. Only its message is printed. packages/terminal has one for what runs
+ * after the setup.
+ */
 export class SetupProblem extends Error {}
 
 /** The command line of the pnpm that the manifest of a checkout pins, which npx provides. */

@@ -12,7 +12,9 @@ const tool = {
   check: ['version'],
 }
 
-/** The Docker Compose of Debian 14, which runs on older Debian systems too. It talks to podman as to Docker. */
+/**
+ * The Docker Compose of Debian 14, which runs on older Debian systems too. It talks to podman as to Docker.
+ */
 export const findDockerCompose = async (): Promise<string> => {
   const toolsDir = toolsFolder(repository)
   return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))

@@ -251,7 +251,8 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   expect((await call('user', undefined, userToken)).body.username).toBe('ann')
   expect(await findLost(cut)).toEqual(Object.fromEntries(Object.keys(writers).map((kind) => [kind, []])))
 
-  // The service continues: the secrets of webhooks can be read, ids of events are known, and new ids do not meet old ones.
+  // The service continues: the secrets of webhooks can be read, ids of events are known, and new ids do not
+  // meet old ones.
   received.length = 0
   await commit('after the restore')
   const known = namesBefore('events', cut)[0]

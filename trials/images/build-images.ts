@@ -9,7 +9,10 @@ import { buildah, prepareBuildah } from './buildah.js'
 const tools = ['buildah', 'debootstrap', 'jq', 'runc']
 export const imageOf = (name: string) => `localhost/switchyard/${name}`
 
-/** Builds the images of these services from the Dockerfile, on a base of the same Node. Returns the name of the base. */
+/**
+ * Builds the images of these services from the Dockerfile, on a base of the same Node. Returns the name of
+ * the base.
+ */
 export async function buildImages(services: string[]): Promise<string> {
   const missing = tools.filter((tool) => findOnPath(tool) === null)
   if (process.getuid?.() !== 0 || missing.length > 0) {
@@ -32,7 +35,10 @@ export async function buildImages(services: string[]): Promise<string> {
   return base
 }
 
-/** Node's image is made here, of Debian's packages and npm's build of Node, so that no registry of images is asked. */
+/**
+ * Node's image is made here, of Debian's packages and npm's build of Node, so that no registry of images is
+ * asked.
+ */
 async function findBase(): Promise<string> {
   const argument = readDockerfile()
     .getInstructions()
@@ -82,7 +88,8 @@ async function addNode(folder: string, root: string, version: string): Promise<v
   await execa('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
   // Those of this machine, which may trust a proxy.
   cpSync(authorities, join(root, authorities))
-  // As in Debian's own slim images: apt keeps no lists, packages and caches, and dpkg installs no manuals and documentation.
+  // As in Debian's own slim images: apt keeps no lists, packages and caches, and dpkg installs no manuals and
+  // documentation.
   await execa('chroot', [root, 'apt-get', 'clean'])
   rmSync(join(root, 'var/lib/apt/lists'), { recursive: true })
   const keepNothing = 'Dir::Cache::pkgcache ""; Dir::Cache::srcpkgcache "";\n'

@@ -88,7 +88,10 @@ async function call(url: string, body?: object): Promise<string> {
   return text
 }
 
-/** What each service is there for, once. git-api is first: the others know the token from it, and the worker its job. */
+/**
+ * What each service is there for, once. git-api is first: the others know the token from it, and the worker
+ * its job.
+ */
 const uses: Record<string, (doors: Doors) => Promise<void>> = {
   'git-api': async ({ url }) => {
     await call(`${url}/api/v4/projects`, { name: 'shipped' })

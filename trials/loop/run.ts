@@ -36,7 +36,10 @@ const visible = regressions.filter((regression) => isVisible(year, regression))
 const blamed = outages.filter((outage) => wrong.some((alarm) => overlaps(alarm, outage)))
 const delays = right.map(({ delayMinutes }) => delayMinutes)
 
-/** Whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the figure of the hour before. */
+/**
+ * Whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the figure of
+ * the hour before.
+ */
 function isVisible({ services }: Year, { services: [number = 0], fromMinute, toMinute, kind }: Trouble) {
   const service = services[number]
   if (!service) return false

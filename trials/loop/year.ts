@@ -206,7 +206,9 @@ export function observe(year: Year, seed: number) {
   const troublesOf = year.services.map(({ number }) =>
     year.troubles.filter(({ services }) => services.includes(number)),
   )
-  /** Sagas that failed and that waited among all of each hour before a minute, and what queues did in them. */
+  /**
+   * Sagas that failed and that waited among all of each hour before a minute, and what queues did in them.
+   */
   function hoursBefore(service: Service, minute: number, hours: number) {
     const did = Array.from({ length: hours }, (_, hour) =>
       minutesOf(service, minute - (hour + 1) * 60, minute - hour * 60),

@@ -19,7 +19,10 @@ const dataDir = folderOf('switchyard')
 let port: number
 let tree: Tree | undefined
 
-/** Runs a program as the user of PostgreSQL, with the settings of pgBackRest that differ from those of its file. */
+/**
+ * Runs a program as the user of PostgreSQL, with the settings of pgBackRest that differ from those of its
+ * file.
+ */
 async function asPostgres(program: string, ...args: string[]): Promise<string> {
   const env = {
     PGBACKREST_CONFIG: folderOf('pgbackrest.conf'),

@@ -47,7 +47,10 @@ afterAll(async () => {
   await installation?.stop()
 })
 
-/** Does something to the installation while it is written to, and notes how long each kind of write had to wait. */
+/**
+ * Does something to the installation while it is written to, and notes how long each kind of write had to
+ * wait.
+ */
 async function drill(what: string, harm: () => unknown, isOver: () => Promise<unknown>): Promise<void> {
   const progress = async (when: string) => {
     const before = writes.counts()
@@ -78,7 +81,9 @@ function present<T>(found: T | undefined, what: string): T {
 
 const isReady = async (port: number) => (await fetch(`http://127.0.0.1:${port}/-/readiness`)).ok
 
-/** The machine with both primaries and the virtual address loses its cable and all of its processes at once. */
+/**
+ * The machine with both primaries and the virtual address loses its cable and all of its processes at once.
+ */
 async function loseMachine(): Promise<void> {
   const { postgres, redis, servers, replicas } = installation
   const lost = present(addressed(), 'machine with the virtual address')

@@ -48,7 +48,10 @@ function leastOfTen(group: readonly Sample[]): Sample[] {
   )
 }
 
-/** The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change; 0 for a single sample. */
+/**
+ * The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change; 0
+ * for a single sample.
+ */
 function slopePerSecond(group: readonly Sample[]): number {
   const slopes = group.flatMap((one, index) =>
     group.slice(index + 1).map((later) => (later.value - one.value) / (later.seconds - one.seconds)),

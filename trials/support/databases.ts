@@ -42,8 +42,9 @@ export async function startDatabases<Name extends string>(names: readonly Name[]
 }
 
 /**
- * A new segment of the WAL is filled with zeros and flushed before it is used, while every commit waits. A server that
- * has run for a while writes over segments it has used before; so does this one, for the two GB of a run.
+ * A new segment of the WAL is filled with zeros and flushed before it is used, while every commit waits. A
+ * server that has run for a while writes over segments it has used before; so does this one, for the two GB
+ * of a run.
  */
 async function recycleSegments(admin: pg.Client): Promise<void> {
   await admin.query("ALTER SYSTEM SET min_wal_size = '2GB'")
@@ -63,7 +64,9 @@ async function ask(url: string, text: string): Promise<number> {
   return rows[0]?.answer ?? Number.NaN
 }
 
-/** Gives the planner the statistics that autovacuum gathers within the first minute of load on a new database. */
+/**
+ * Gives the planner the statistics that autovacuum gathers within the first minute of load on a new database.
+ */
 export async function analyze(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

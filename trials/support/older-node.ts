@@ -12,7 +12,8 @@ export async function olderNodeEnvironment(): Promise<{ PATH: string }> {
   const folder = join(toolsFolder(resolve(import.meta.dirname, '../..')), `node-${olderNodeVersion}`)
   const name = `node-${process.platform}-${process.arch}@${olderNodeVersion}`
   if (!existsSync(folder)) {
-    // Several files of tests may fetch it at the same time: each uses a separate folder, and the first rename wins.
+    // Several files of tests may fetch it at the same time: each uses a separate folder, and the first rename
+    // wins.
     const partial = `${folder}.${process.pid}.partial`
     await execa('npm', ['install', '--global', '--prefix', partial, '--prefer-offline', name])
     try {

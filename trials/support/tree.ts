@@ -20,8 +20,8 @@ export interface Start {
 const startScript: Command = { command: 'node', args: ['ops/start.mjs'] }
 
 /**
- * Runs what `npm start` runs in `checkout`, or `given`, in a separate process group and with `env` added to the environment. It
- * may fail, which the caller checks.
+ * Runs what `npm start` runs in `checkout`, or `given`, in a separate process group and with `env` added to
+ * the environment. It may fail, which the caller checks.
  */
 export function spawnStart(
   env: Record<string, string>,
@@ -79,13 +79,17 @@ export interface Tree {
 /** Where an installation reaches this machine. */
 export const ownAddress = process.env.SWITCHYARD_E2E_OWN_ADDRESS ?? '127.0.0.1'
 
-/** Whether the tests run against an installation that is there already, whose processes are not theirs to start and end. */
+/**
+ * Whether the tests run against an installation that is there already, whose processes are not theirs to
+ * start and end.
+ */
 export const isTreeGiven = process.env.SWITCHYARD_E2E_URL !== undefined
 
 /**
- * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. `root` is the folder
- * of another checkout whose services run. An empty installation that runs already takes its place when SWITCHYARD_E2E_URL has its
- * address, SWITCHYARD_E2E_GRPC_ADDRESS that of its gRPC port and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
+ * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is
+ * ready. `root` is the folder of another checkout whose services run. An empty installation that runs already
+ * takes its place when SWITCHYARD_E2E_URL has its address, SWITCHYARD_E2E_GRPC_ADDRESS that of its gRPC port
+ * and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
  */
 export async function startTree(
   options: { dataDir?: string; env?: Record<string, string>; root?: string } = {},

@@ -34,7 +34,10 @@ interface Instance {
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
-/** Two of each service of the release before behind the gateway, on a database that has the migrations of this checkout. */
+/**
+ * Two of each service of the release before behind the gateway, on a database that has the migrations of this
+ * checkout.
+ */
 export async function startInstallation() {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-upgrade-'))
   const cleanups: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]

@@ -1,4 +1,5 @@
-// Runs the integration tests of the release before on databases that have the migrations and roles of this checkout.
+// Runs the integration tests of the release before on databases that have the migrations and roles of this
+// checkout.
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { applyMigrations, prepareLogins } from '../../packages/local-servers/src/start/schema.js'
@@ -8,8 +9,9 @@ import { queryAll } from '../support/query-all.js'
 import { before, root } from './installation.js'
 
 /**
- * Every endpoint once, reports of sagas, the jobs of the worker, webhooks. All tests of the services would take ten minutes. Tests of
- * packages/db say nothing here: they make their databases from their own migrations alone.
+ * Every endpoint once, reports of sagas, the jobs of the worker, webhooks. All tests of the services would
+ * take ten minutes. Tests of packages/db say nothing here: they make their databases from their own
+ * migrations alone.
  */
 const files = [
   'test/openapi.test.ts',

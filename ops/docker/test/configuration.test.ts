@@ -39,7 +39,10 @@ describe('the reference in docs/configuration.md', () => {
     }
   })
 
-  /** Files that read the environment, with their reason. Processes read it by a schema, which the reference shows. */
+  /**
+   * Files that read the environment, with their reason. Processes read it by a schema, which the reference
+   * shows.
+   */
   const readers = new Map([
     ['packages/backup/src/index.ts', 'by its schema'],
     ['packages/cli/src/session.ts', 'the address and the token of a pipeline'],

@@ -113,7 +113,10 @@ describe.skipIf(!program)('nginx with the listen files as shipped, as the user o
       socket.once('error', reject)
     })
 
-  /** Starts nginx as `owner`: its folder, which follows `-p`, is that user's, and so is what it opens again as /dev/stdout. */
+  /**
+   * Starts nginx as `owner`: its folder, which follows `-p`, is that user's, and so is what it opens again as
+   * /dev/stdout.
+   */
   async function asOwner(nginx: string): Promise<string> {
     const script = join(folder, 'nginx')
     const copy = isRoot ? join(folder, 'program') : nginx

@@ -35,8 +35,9 @@ export interface BackupOptions {
 }
 
 /**
- * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories and LFS objects are
- * copied after it, so that everything that a row names is there. The former backup in the folder is valid until this one is complete.
+ * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories
+ * and LFS objects are copied after it, so that everything that a row names is there. The former backup in the
+ * folder is valid until this one is complete.
  *
  * @throws SolvableProblem while another backup of the installation runs, on whatever machine
  */

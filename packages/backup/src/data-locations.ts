@@ -19,7 +19,10 @@ export interface DataLocations {
   copies: Copies | null
 }
 
-/** Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no use. */
+/**
+ * Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no
+ * use.
+ */
 export const secretFiles = ['root-token', 'webhook-secret-keys']
 
 export const defaultStorage = 'default'
@@ -75,8 +78,8 @@ export const configSchema = z
   })
 
 /**
- * The installation that the environment names. With SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS its servers are not those
- * of `npm start`.
+ * The installation that the environment names. With SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS its
+ * servers are not those of `npm start`.
  *
  * @throws ConfigError naming every variable that does not fit
  */
@@ -115,7 +118,11 @@ export function rootOf({ storageRoots }: Pick<DataLocations, 'storageRoots'>, st
   )
 }
 
-/** The folder of the storage that holds a repository. @param storages those of repositories that are not in `default` */
+/**
+ * The folder of the storage that holds a repository.
+ *
+ * @param storages those of repositories that are not in `default`
+ */
 export const rootOfRepository = (
   locations: Pick<DataLocations, 'storageRoots'>,
   storages: Record<string, string>,

@@ -55,7 +55,10 @@ export async function* readCompressedLines(file: string): AsyncGenerator<string>
   await read
 }
 
-/** Flushes all files and folders of a file system to the disk. A system without `sync -f` does so by itself within seconds. */
+/**
+ * Flushes all files and folders of a file system to the disk. A system without `sync -f` does so by itself
+ * within seconds.
+ */
 export const syncFileSystem = (folder: string): Promise<unknown> =>
   promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 

@@ -82,11 +82,12 @@ interface ResticFailure extends Error {
 const tag = 'switchyard'
 
 /**
- * Copies a complete backup into a repository of restic, which encrypts and compresses it and stores only what is new, and removes
- * the copies that the rules do not keep. A repository that is not there yet is made.
+ * Copies a complete backup into a repository of restic, which encrypts and compresses it and stores only what
+ * is new, and removes the copies that the rules do not keep. A repository that is not there yet is made.
  *
  * @param folder of the backup
- * @throws SolvableProblem with what restic says, when it is missing or fails; the backup in the folder is complete nevertheless
+ * @throws SolvableProblem with what restic says, when it is missing or fails; the backup in the folder is
+ *   complete nevertheless
  */
 export async function keepCopies(folder: string, { rules, env }: Copies, progress: Progress): Promise<void> {
   const restic = async (...args: string[]) => {

@@ -27,8 +27,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores a backup into an empty installation. Everything is checked before anything is written. The rows of the database come last, in
- * one transaction, so a restore that was interrupted does not look like a complete one.
+ * Restores a backup into an empty installation. Everything is checked before anything is written. The rows of
+ * the database come last, in one transaction, so a restore that was interrupted does not look like a complete
+ * one.
  */
 export async function restoreBackup({ locations, folder, progress }: RestoreOptions): Promise<Manifest> {
   const manifest = await getManifest(folder)

@@ -31,12 +31,16 @@ interface RestoredProject {
   cut: string
 }
 
-/** Housekeeping takes an unfinished repository for abandoned when nothing has changed in its folder for an hour. */
+/**
+ * Housekeeping takes an unfinished repository for abandoned when nothing has changed in its folder for an
+ * hour.
+ */
 const touchMs = 10 * 60_000
 
 /**
- * Adds a project of a backup to an installation that runs, with new ids. Everything is checked before anything is written. The
- * repository gets its name just before the rows are committed, so that an interrupted restore leaves nothing that anybody sees.
+ * Adds a project of a backup to an installation that runs, with new ids. Everything is checked before
+ * anything is written. The repository gets its name just before the rows are committed, so that an
+ * interrupted restore leaves nothing that anybody sees.
  */
 export async function restoreProject(options: RestoreProjectOptions): Promise<RestoredProject> {
   const { locations, folder, from, to, progress } = options
@@ -124,7 +128,10 @@ async function drawId(client: pg.Client): Promise<number> {
 
 const keysFile = 'webhook-secret-keys'
 
-/** Whether the keys of the secrets of webhooks are those of the backup; false when they are not among its files. */
+/**
+ * Whether the keys of the secrets of webhooks are those of the backup; false when they are not among its
+ * files.
+ */
 async function hasSameKeys({ locations }: RestoreProjectOptions, { secrets }: Manifest): Promise<boolean> {
   const inBackup = secrets.find(({ name }) => name === keysFile)
   if (!inBackup || !locations.dataDir) return false

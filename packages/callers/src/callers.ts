@@ -2,7 +2,10 @@ import { findCaller, findSessionCaller } from '@switchyard/db'
 import { type Authenticate, createAuthenticator, type FindCaller } from '@switchyard/service-kit/http'
 import { type JobConfig, type JobParts, openFindJob } from './job-identity/find-job.js'
 
-/** Finds who calls a service that changes neither users nor tokens: the holder of a token or of a session, or a CI job. */
+/**
+ * Finds who calls a service that changes neither users nor tokens: the holder of a token or of a session, or
+ * a CI job.
+ */
 export function openCallers(
   config: JobConfig,
   parts: JobParts,

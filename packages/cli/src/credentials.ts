@@ -17,8 +17,8 @@ export const credentialsFile = (env: Environment) =>
   join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'switchyard', 'credentials.json')
 
 /**
- * The address and the token of the environment, or else those that `login` has kept. A kept token goes nowhere but to the
- * address that it was kept for.
+ * The address and the token of the environment, or else those that `login` has kept. A kept token goes
+ * nowhere but to the address that it was kept for.
  *
  * @param given the address of `--url`
  */
@@ -44,7 +44,9 @@ export function getConnection(env: Environment, given?: string): Connection {
 /** What can stand in a header; no message repeats a text that is not, since it may be most of a secret. */
 export const isToken = (text: string) => /^[\x21-\x7e]+$/.test(text)
 
-/** An address as it is kept and compared: its scheme, host and path, without a slash at the end or `/api/v4`. */
+/**
+ * An address as it is kept and compared: its scheme, host and path, without a slash at the end or `/api/v4`.
+ */
 export function normalUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol))

@@ -1,8 +1,9 @@
 import { Prisma } from './generated/client.js'
 
 /**
- * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, shutting down or starting, I/O
- * errors, a read-only standby, missing migrations, and repeated serialization failures or deadlocks.
+ * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, shutting down or
+ * starting, I/O errors, a read-only standby, missing migrations, and repeated serialization failures or
+ * deadlocks.
  */
 const temporaryStates = [
   '08',
@@ -93,7 +94,8 @@ interface DriverError {
 }
 
 /**
- * The unique index that a write violated, e.g. `users_username_key_key`; null when the write failed for another reason.
+ * The unique index that a write violated, e.g. `users_username_key_key`; null when the write failed for
+ * another reason.
  */
 export function violatedUniqueIndex(error: unknown): string | null {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return null
@@ -101,7 +103,8 @@ export function violatedUniqueIndex(error: unknown): string | null {
 }
 
 /**
- * What `catch` of a write takes to throw a refusal where the write violated a unique index, and every other error as it is.
+ * What `catch` of a write takes to throw a refusal where the write violated a unique index, and every other
+ * error as it is.
  *
  * @param refuse gets the error and the name of the index
  */

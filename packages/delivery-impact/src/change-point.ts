@@ -6,12 +6,15 @@ export interface Trial extends Share {
   at: number
 }
 
-/** Other moments are as likely as long as the logarithm of their likelihood is less by no more than this: the usual 95 percent. */
+/**
+ * Other moments are as likely as long as the logarithm of their likelihood is less by no more than this: the
+ * usual 95 percent.
+ */
 const likelihoodLess = 2
 
 /**
- * The moment of a span from which hits are more frequent than before: the most likely single change of their share
- * (D. V. Hinkley, 1970). Null when no moment of the span is among those that are likely.
+ * The moment of a span from which hits are more frequent than before: the most likely single change of their
+ * share (D. V. Hinkley, 1970). Null when no moment of the span is among those that are likely.
  *
  * @param trials by time
  */

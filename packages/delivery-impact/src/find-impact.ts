@@ -88,7 +88,9 @@ export interface Finding extends Omit<ImpactFinding, 'tenant' | 'serviceName' | 
 
 const lookMinutes = [2, 5, 10, 15, 30]
 
-/** When a deployment is looked at, in minutes after its end: soon, and last when the window after it is full. */
+/**
+ * When a deployment is looked at, in minutes after its end: soon, and last when the window after it is full.
+ */
 export const looksWithin = (windowMinutes: number): number[] => [
   ...lookMinutes.filter((minutes) => minutes < windowMinutes),
   windowMinutes,
@@ -96,7 +98,10 @@ export const looksWithin = (windowMinutes: number): number[] => [
 
 /** A rise that begins later than this after the end of a deployment has another reason. */
 export const changePointMsMax = 10 * 60_000
-/** P-value up to which a difference counts: with five figures and six looks at each of a thousand deployments, some three are by chance. */
+/**
+ * P-value up to which a difference counts: with five figures and six looks at each of a thousand deployments,
+ * some three are by chance.
+ */
 const pValueMax = 1e-5
 
 const timesMin = 2
@@ -107,8 +112,8 @@ const newFailuresMin = 3
 const newFailurePValueMax = 0.01
 
 /**
- * What became worse in a service with a deployment: figures of the window after it beside those of the window before, each by a test
- * of which the p-value counts. A rise counts only when it begins with the deployment.
+ * What became worse in a service with a deployment: figures of the window after it beside those of the window
+ * before, each by a test of which the p-value counts. A rise counts only when it begins with the deployment.
  */
 export function findImpact(history: ServiceHistory, moments: Moments): Finding[] {
   const findings = [
@@ -122,12 +127,16 @@ export function findImpact(history: ServiceHistory, moments: Moments): Finding[]
   return findings.filter((finding): finding is Finding => finding !== null)
 }
 
-/** Others that became worse at the same time without a deployment of theirs, from which the reason is a common one. */
+/**
+ * Others that became worse at the same time without a deployment of theirs, from which the reason is a common
+ * one.
+ */
 const othersMin = 2
 const otherShareMin = 0.1
 
 /**
- * Whether services that were not deployed became worse at the same moment, so that the deployment is not the reason.
+ * Whether services that were not deployed became worse at the same moment, so that the deployment is not the
+ * reason.
  *
  * @param others services without a deployment in the windows
  */
@@ -144,8 +153,8 @@ const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): T
   runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
 
 /**
- * Probability that chance alone makes hits as frequent after the deployment as they are, compared with the usual hours of the day
- * before it, or with the window before it where there are none.
+ * Probability that chance alone makes hits as frequent after the deployment as they are, compared with the
+ * usual hours of the day before it, or with the window before it where there are none.
  */
 function pValueOfRise(
   trials: readonly Trial[],
@@ -281,10 +290,16 @@ function duration({ runs }: ServiceHistory, moments: Moments): Finding | null {
   return found && found.samplesAfter >= moments.sagasMin ? found : null
 }
 
-/** Whether a latency is so much longer than before that it counts. It is in whole seconds, so what shows as 0 may be nearly 1. */
+/**
+ * Whether a latency is so much longer than before that it counts. It is in whole seconds, so what shows as 0
+ * may be nearly 1.
+ */
 export const isLongWait = (after: number, before: number): boolean => after >= timesMin * (before + 1)
 
-/** A latency that is usual at another hour of the day is no finding: queues are slow in a row of minutes, which the test does not know. */
+/**
+ * A latency that is usual at another hour of the day is no finding: queues are slow in a row of minutes,
+ * which the test does not know.
+ */
 function queueLatency({ queues }: ServiceHistory, moments: Moments): Finding | null {
   const values = queues.flatMap(({ at, latencySeconds }) =>
     latencySeconds === null ? [] : [{ at, value: latencySeconds }],

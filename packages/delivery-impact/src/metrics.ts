@@ -52,7 +52,10 @@ export type ServiceMetrics = {
   after: WindowMetrics
   /** The most frequent ones. */
   newFailures: NewFailure[]
-  /** Services that were not deployed became worse at the same moment, so that nothing is blamed on the deployment. */
+  /**
+   * Services that were not deployed became worse at the same moment, so that nothing is blamed on the
+   * deployment.
+   */
   commonCause: boolean
 }
 

@@ -10,15 +10,17 @@ import {
 import { medianOf } from './statistics.js'
 
 const minuteMs = 60_000
-/** The newest sagas tell whether a figure is back: those of the first of these times that has enough of them. */
+/**
+ * The newest sagas tell whether a figure is back: those of the first of these times that has enough of them.
+ */
 const recentMinutes = [15, 30, 60]
 
 type Risen = Pick<Finding, 'measure' | 'fingerprint' | 'before' | 'after' | 'changePoint'>
 type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
 /**
- * When a figure that became worse was back where it was before: the most likely single change of its share, as for the beginning. Null:
- * it is not back, or too little tells.
+ * When a figure that became worse was back where it was before: the most likely single change of its share,
+ * as for the beginning. Null: it is not back, or too little tells.
  *
  * @param history sagas and samples of queues by time
  * @param from the times that are known, which may begin later than the finding

@@ -42,8 +42,9 @@ export const usualHours = (hours: readonly Share[]): Share[] =>
     .slice(0, usualOf(hours.length))
 
 /**
- * How many times more a share varies from hour to hour than chance alone makes it vary, at least 1: Pearson's chi-square by its degrees
- * of freedom (P. McCullagh and J. Nelder, Generalized Linear Models, 1989). So many trials count as one.
+ * How many times more a share varies from hour to hour than chance alone makes it vary, at least 1: Pearson's
+ * chi-square by its degrees of freedom (P. McCullagh and J. Nelder, Generalized Linear Models, 1989). So many
+ * trials count as one.
  */
 export function dispersionOf(hours: readonly Share[]): number {
   const known = usualHours(hours)
@@ -58,8 +59,9 @@ export function dispersionOf(hours: readonly Share[]): number {
 }
 
 /**
- * Probability that chance alone makes the later values as much larger as they are. The rank test of E. Brunner and U. Munzel (2000),
- * one-sided, by its normal limit: outliers count by rank, and both samples may differ in spread. 1 for fewer than ten values of either.
+ * Probability that chance alone makes the later values as much larger as they are. The rank test of E.
+ * Brunner and U. Munzel (2000), one-sided, by its normal limit: outliers count by rank, and both samples may
+ * differ in spread. 1 for fewer than ten values of either.
  */
 export function pValueOfValues(earlier: readonly number[], later: readonly number[]): number {
   const [n, m] = [earlier.length, later.length]

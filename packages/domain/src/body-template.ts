@@ -3,14 +3,20 @@ import { tooLongText } from './texts.js'
 
 /** Longest template, in characters. */
 const bodyTemplateLengthMax = 4096
-/** A body is at most this much longer than its template, in characters; values beyond become null, and lists end. */
+/**
+ * A body is at most this much longer than its template, in characters; values beyond become null, and lists
+ * end.
+ */
 const addedLengthMax = 1024 * 1024
 /** Sections within sections. */
 const depthMax = 8
 /** Parts of a template that are written, and entries of lists that are gone through. Lists end there. */
 const partsMax = 50_000
 
-/** Parts of a template, as the parser of mustache gives them: kind, text or name, begin, end, and parts within. */
+/**
+ * Parts of a template, as the parser of mustache gives them: kind, text or name, begin, end, and parts
+ * within.
+ */
 type Part = [kind: string, text: string, begin: number, end: number, within?: Part[]]
 
 /** A path into the event: `project.name`, `commits.0.id`, or `.` for the entry of a list. */
@@ -20,7 +26,10 @@ const path = /^[\w.-]+$/
 export interface BodyForm {
   /** JSON, or text as it stands. */
   json: boolean
-  /** Changes a text of the event, or an address, so that the receiver does not read it as markup. Unset: it stays. */
+  /**
+   * Changes a text of the event, or an address, so that the receiver does not read it as markup. Unset: it
+   * stays.
+   */
   escape?: (text: string, kind: 'text' | 'url') => string
   /** Unset: a MiB. */
   addedLengthMax?: number
@@ -103,13 +112,18 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The parser keeps every template that it has seen, so it is a new one each time. @throws Error for an open section */
+/**
+ * The parser keeps every template that it has seen, so it is a new one each time.
+ *
+ * @throws Error for an open section
+ */
 const parse = (template: string): Part[] => new Mustache.Writer().parse(template) as Part[]
 
 /**
- * The body of a webhook by a template of mustache: each `{{path}}` becomes the value that the event has there. Within a text it is
- * written as text, elsewhere as JSON; what the event lacks is null, and within a text nothing. `{{#path}}…{{/path}}` is written for
- * each entry of a list, and once for another value but false, null, 0 and an empty text; `{{^path}}…{{/path}}` otherwise.
+ * The body of a webhook by a template of mustache: each `{{path}}` becomes the value that the event has
+ * there. Within a text it is written as text, elsewhere as JSON; what the event lacks is null, and within a
+ * text nothing. `{{#path}}…{{/path}}` is written for each entry of a list, and once for another value but
+ * false, null, 0 and an empty text; `{{^path}}…{{/path}}` otherwise.
  *
  * Only the own fields of the event can be reached, and size and work are bounded, whatever the template is.
  *

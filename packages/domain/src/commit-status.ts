@@ -48,8 +48,8 @@ export const activeStates: readonly string[] = ['pending', 'running'] satisfies 
 export const isActive = (state: string): boolean => activeStates.includes(state)
 
 /**
- * The fields of a record after a post. A post may repeat the state or set a running record back to `pending`. Fields that are
- * absent or blank keep their values.
+ * The fields of a record after a post. A post may repeat the state or set a running record back to `pending`.
+ * Fields that are absent or blank keep their values.
  *
  * @param current the active record; null: the post creates a record
  */
@@ -75,15 +75,18 @@ function startedAt(current: StatusFields | null, state: PostedState, now: Date):
   return current?.startedAt ?? null
 }
 
-/** The part of a status that decides the state of its commit. `status` may be a state that cannot be posted. */
+/**
+ * The part of a status that decides the state of its commit. `status` may be a state that cannot be posted.
+ */
 export interface CountedStatus {
   status: string
   allowFailure: boolean
 }
 
 /**
- * The state of a commit from the latest statuses of each ref and name; null without a status. The first matching rule decides,
- * as in GitLab. Failures that are allowed are ignored, and an unfinished status makes the commit `running`.
+ * The state of a commit from the latest statuses of each ref and name; null without a status. The first
+ * matching rule decides, as in GitLab. Failures that are allowed are ignored, and an unfinished status makes
+ * the commit `running`.
  */
 export function aggregateStatus(latest: readonly CountedStatus[]): string | null {
   if (latest.length === 0) return null

@@ -1,5 +1,6 @@
 /**
- * Kinds of expected errors, independent of HTTP and gRPC: each transport has one table that maps a kind to a status.
+ * Kinds of expected errors, independent of HTTP and gRPC: each transport has one table that maps a kind to a
+ * status.
  */
 export type ErrorKind =
   | 'invalid-parameters'
@@ -86,7 +87,9 @@ export const insufficientScope = (scopes: readonly string[]) =>
 export const forbidden = (reason = '', options?: DomainErrorOptions) =>
   new DomainError('forbidden', reason, options)
 
-/** @param resource type of the missing resource (`Project`, `Commit`, …); empty for a row addressed by its id */
+/**
+ * @param resource type of the missing resource (`Project`, `Commit`, …); empty for a row addressed by its id
+ */
 export const notFound = (resource = '', options?: DomainErrorOptions) =>
   new DomainError('not-found', resource, options)
 

@@ -56,7 +56,9 @@ export function validateLink(link: ReleaseLinkFields, others: readonly ReleaseLi
 
 const isLinkUrl = (text: string) => isHttpUrl(text.replace(/^ftp:/i, 'http:'))
 
-/** Letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part would name another path in a browser. */
+/**
+ * Letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part would name another path in a browser.
+ */
 function isFilePath(path: string): boolean {
   if (path.length > filePathLengthMax || !/^\/[\w./-]*[a-z\d]$/i.test(path)) return false
   return path

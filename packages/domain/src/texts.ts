@@ -1,8 +1,8 @@
 import type { FieldProblems } from './errors.js'
 
 /**
- * Removes characters from both ends of a text in linear time. A regular expression for the end takes quadratic time when the
- * text has long runs of these characters elsewhere.
+ * Removes characters from both ends of a text in linear time. A regular expression for the end takes
+ * quadratic time when the text has long runs of these characters elsewhere.
  */
 export function trimCharacters(text: string, isTrimmed: (character: string) => boolean): string {
   let start = 0
@@ -22,5 +22,8 @@ export const tooLongText = (max: number): string => `is too long (maximum is ${m
 export const tooLong = (field: string, text = '', max: number): FieldProblems =>
   text.length > max && [...text].length > max ? { [field]: [tooLongText(max)] } : {}
 
-/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
+/**
+ * The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters
+ * are refused.
+ */
 export const isHttpUrl = (text: string): boolean => /^https?:\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)

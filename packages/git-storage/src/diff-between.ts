@@ -120,8 +120,8 @@ export async function readFileDiff(
 }
 
 /**
- * Both paths of each change, so that git finds the same renames. Arguments of a process are UTF-8, so the nearest folder with
- * such a path stands for a path that is not UTF-8.
+ * Both paths of each change, so that git finds the same renames. Arguments of a process are UTF-8, so the
+ * nearest folder with such a path stands for a path that is not UTF-8.
  *
  * @returns undefined for the whole tree
  */

@@ -55,8 +55,8 @@ async function findExactRefs(repository: Repository, names: readonly string[]): 
 }
 
 /**
- * Whether no branch exists yet. A list of projects asks this about each, so git is asked only when it keeps references in
- * another way than in files.
+ * Whether no branch exists yet. A list of projects asks this about each, so git is asked only when it keeps
+ * references in another way than in files.
  */
 export async function hasNoBranch(repository: Repository): Promise<boolean> {
   const { path } = repository
@@ -71,11 +71,17 @@ export async function hasNoBranch(repository: Repository): Promise<boolean> {
   }
 }
 
-/** `refs/heads` is a file when references are kept in tables, and is missing in a folder that is no repository. */
+/**
+ * `refs/heads` is a file when references are kept in tables, and is missing in a folder that is no
+ * repository.
+ */
 const isUnknownLayout = (error: unknown) =>
   ['ENOTDIR', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** git writes a file of this content for each branch, and ignores others, such as one that a power failure left empty. */
+/**
+ * git writes a file of this content for each branch, and ignores others, such as one that a power failure
+ * left empty.
+ */
 const branchContent = /^(?:[0-9a-f]{40}|ref: refs\/heads\/.+)\n$/
 
 async function hasBranchFile(folder: string): Promise<boolean> {
@@ -113,8 +119,8 @@ export const isBranchOfGitAnnex = (name: string): boolean =>
   name === 'git-annex' || name.startsWith('synced/')
 
 /**
- * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name, those of
- * git-annex last; null when the repository has no branch.
+ * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name,
+ * those of git-annex last; null when the repository has no branch.
  */
 export async function findUsualBranch(repository: Repository): Promise<string | null> {
   const found = await findRefs(repository, usualNames.map(branchRef))
@@ -136,7 +142,8 @@ export const keptPrefix = 'refs/keep-around/'
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
 /**
- * A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed.
+ * A key for answers about every reference: it changes whenever one that clients can see is added, moved or
+ * removed.
  *
  * @throws DomainError too-large when the references take more than 64 MB
  */
@@ -159,8 +166,8 @@ const namesIn = (folder: string, refs: Buffer): string[] =>
     .map((ref) => ref.slice(folder.length))
 
 /**
- * A branch that contains a commit: the preferred one when it does, else the first one by name; null when no branch contains
- * the commit.
+ * A branch that contains a commit: the preferred one when it does, else the first one by name; null when no
+ * branch contains the commit.
  */
 export async function findBranchContaining(
   repository: Repository,
@@ -183,7 +190,8 @@ export async function listReferencesContaining(
 }
 
 /**
- * Ids of the commits that no reference leads to yet, the newest first, of all those in the history of some commits or tags.
+ * Ids of the commits that no reference leads to yet, the newest first, of all those in the history of some
+ * commits or tags.
  *
  * @param max the older ones beyond it are left out
  */

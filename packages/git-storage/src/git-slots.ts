@@ -5,7 +5,10 @@ import { Slots } from '@switchyard/service-kit/slots'
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 
-/** Memory that a git process gets at first. It suffices for most; one that runs out of it runs again with more. */
+/**
+ * Memory that a git process gets at first. It suffices for most; one that runs out of it runs again with
+ * more.
+ */
 const usualBytes = 64 * mebibyte
 
 const waitMs = 30_000
@@ -15,9 +18,14 @@ const waitingPerSenderMax = 250
 const kept = 0.25
 
 export interface GitLimits {
-  /** Memory of all git processes together, in bytes. Unset: a third of the memory that this process may use. */
+  /**
+   * Memory of all git processes together, in bytes. Unset: a third of the memory that this process may use.
+   */
   memoryBytesMax?: number | undefined
-  /** Most memory of one git process that compares commits or reads objects, without mapped packs. Unset: 128 MiB for each core, 256 MiB to 1 GiB. */
+  /**
+   * Most memory of one git process that compares commits or reads objects, without mapped packs. Unset: 128
+   * MiB for each core, 256 MiB to 1 GiB.
+   */
   processBytesMax?: number | undefined
   /** Fetches, pushes and downloads at once. Unset: 16 for each core, as far as the memory suffices. */
   streamsMax?: number | undefined
@@ -70,8 +78,8 @@ export interface GitContext extends RepositoryClient {
 }
 
 /**
- * What git may use of this machine, shared among the senders of requests. Each question to git takes a slot, by sender, by
- * repository and in total.
+ * What git may use of this machine, shared among the senders of requests. Each question to git takes a slot,
+ * by sender, by repository and in total.
  */
 export class GitSlots {
   /** Most memory of one process that compares commits or reads objects. */
@@ -122,10 +130,13 @@ export class GitSlots {
   }
 
   /**
-   * Runs a process that sends its whole output at its end, with little memory at first and with more when that did not suffice.
+   * Runs a process that sends its whole output at its end, with little memory at first and with more when
+   * that did not suffice.
    *
-   * @param work starts the process with so much memory, and throws DomainError too-large when it runs out of it
-   * @throws DomainError rate-limited when the sender has its share, unavailable when there is no slot; every error of the work
+   * @param work starts the process with so much memory, and throws DomainError too-large when it runs out of
+   *   it
+   * @throws DomainError rate-limited when the sender has its share, unavailable when there is no slot; every
+   *   error of the work
    */
   runProcess<Result>(
     client: RepositoryClient,
@@ -148,10 +159,15 @@ export class GitSlots {
     })
   }
 
-  /** Does work in which a process sends its output to a client while it runs. @throws DomainError like {@link runProcess} */
+  /**
+   * Does work in which a process sends its output to a client while it runs.
+   *
+   * @throws DomainError like {@link runProcess}
+   */
   runStream<Result>(client: RepositoryClient, work: () => Promise<Result>): Promise<Result> {
     return this.streams.run({ sender: senderOf(client), group: client.path }, client.signal, () => {
-      // The streams of a sender are counted above. That they take long is no reason to answer its other requests late.
+      // The streams of a sender are counted above. That they take long is no reason to answer its other
+      // requests late.
       this.#lastStream += 1
       const sender = `stream ${this.#lastStream}`
       return this.memory.run({ sender, size: usualBytes }, client.signal, work)

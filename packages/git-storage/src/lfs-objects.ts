@@ -11,8 +11,9 @@ import type { Repository } from './repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
 
-// Objects of Git LFS are in a folder of the repository that git's own commands do not touch. Files of packages and of comments are
-// objects of the same store: copies, backups, quotas and housekeeping treat them alike.
+// Objects of Git LFS are in a folder of the repository that git's own commands do not touch. Files of
+// packages and of comments are objects of the same store: copies, backups, quotas and housekeeping treat them
+// alike.
 
 const uploadFolders = ['lfs', 'tmp']
 /** The folder of unfinished uploads and other temporary files, relative to the repository. */
@@ -48,19 +49,20 @@ export async function findLfsObject(
  */
 export async function renewLfsObject(repository: Repository, oid: string): Promise<void> {
   const now = new Date()
-  // When the object was removed meanwhile, the push that needs it is refused, and the client uploads the object again.
+  // When the object was removed meanwhile, the push that needs it is refused, and the client uploads the
+  // object again.
   await utimes(pathOf(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
 }
 
 /**
- * Stores an object in bounded memory. The bytes are checked while they are written to a temporary file, which is then renamed,
- * so an incomplete object never appears. The object is durable when the promise resolves.
+ * Stores an object in bounded memory. The bytes are checked while they are written to a temporary file, which
+ * is then renamed, so an incomplete object never appears. The object is durable when the promise resolves.
  *
  * @param object its oid is well-formed, as `isLfsOid` says
- * @throws DomainError invalid when the bytes have another SHA-256 or another number; not-found when the repository was
- *   deleted; every error of the chunks
+ * @throws DomainError invalid when the bytes have another SHA-256 or another number; not-found when the
+ *   repository was deleted; every error of the chunks
  */
 export async function storeLfsObject(
   repository: Pick<Repository, 'path'>,
@@ -83,10 +85,11 @@ export interface Receiving {
 }
 
 /**
- * Stores a file whose SHA-256 and size are known only when it has arrived, in bounded memory, as an object. It is durable when the
- * promise resolves; a file that is refused or incomplete leaves nothing.
+ * Stores a file whose SHA-256 and size are known only when it has arrived, in bounded memory, as an object.
+ * It is durable when the promise resolves; a file that is refused or incomplete leaves nothing.
  *
- * @throws DomainError too-large; not-found when the repository was deleted; every error of the chunks and of `admit`
+ * @throws DomainError too-large; not-found when the repository was deleted; every error of the chunks and of
+ *   `admit`
  */
 export async function storeFile(
   repository: Pick<Repository, 'path'>,
@@ -109,7 +112,11 @@ export async function storeFile(
   return received
 }
 
-/** Passes the bytes on, and notes what they are at their end. @throws what `tooMany` makes, when they are more than so many */
+/**
+ * Passes the bytes on, and notes what they are at their end.
+ *
+ * @throws what `tooMany` makes, when they are more than so many
+ */
 async function* measured(
   received: LfsObject,
   chunks: AsyncIterable<Buffer>,
@@ -133,7 +140,11 @@ export const largestFile = (bytesMax: number) => `A file can have ${bytesMax} by
 export const makeUploadFolder = (repository: string): Promise<string> =>
   makeFolders(repository, uploadFolders)
 
-/** Removes the unfinished uploads of processes that were killed. @param before what was written to later stays */
+/**
+ * Removes the unfinished uploads of processes that were killed.
+ *
+ * @param before what was written to later stays
+ */
 export async function removeStaleUploads({ path }: Pick<Repository, 'path'>, before: Date): Promise<void> {
   const folder = join(path, lfsUploads)
   for (const name of await namesIn(folder)) {
@@ -175,7 +186,8 @@ export interface LfsReading {
 }
 
 /**
- * Writes the bytes of an object, or a part of them, to a stream, in bounded memory. The caller ends the stream.
+ * Writes the bytes of an object, or a part of them, to a stream, in bounded memory. The caller ends the
+ * stream.
  *
  * @throws Error when the object cannot be read; the reason of the signal when it is aborted
  */

@@ -30,8 +30,8 @@ export interface RunningPostgres {
 }
 
 /**
- * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The next start uses the same folder. A server
- * that a killed start left running is stopped first.
+ * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The next start uses the
+ * same folder. A server that a killed start left running is stopped first.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const { dataDir, durable = true, logFile = join(dataDir, 'postgres.log') } = options

@@ -3,8 +3,8 @@ import { type RedisService, redisUserLines, redisUserOf } from '@switchyard/cont
 export type { RedisService }
 
 /**
- * The ACL file of a Redis on a socket that only its owner can reach. The folder of the socket keeps others out, so nobody needs
- * a password; the users keep each service to its rights.
+ * The ACL file of a Redis on a socket that only its owner can reach. The folder of the socket keeps others
+ * out, so nobody needs a password; the users keep each service to its rights.
  */
 export const redisUsers: string = [
   'user default on nopass ~* &* +@all\n',

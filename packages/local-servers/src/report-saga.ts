@@ -5,8 +5,8 @@ import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 type Callback = (error: Error | null, response: CommonResponse) => void
 
 /**
- * Reports a saga with one activity from start to end, with one call for each event, as an orchestrator does. Prints a line for
- * each call and returns the exit code.
+ * Reports a saga with one activity from start to end, with one call for each event, as an orchestrator does.
+ * Prints a line for each call and returns the exit code.
  */
 export async function reportSaga(address: string, sagaId: string): Promise<number> {
   const client = new SagaClient(address, credentials.createInsecure())

@@ -8,8 +8,8 @@ import { SolvableProblem } from '@switchyard/terminal'
 const socketPathBytesMax = 103
 
 /**
- * A folder of mode 0700 for a unix socket called `socketName`: `<dataDir>/run`, or one below the system's temporary
- * folder when that path would be too long for a socket.
+ * A folder of mode 0700 for a unix socket called `socketName`: `<dataDir>/run`, or one below the system's
+ * temporary folder when that path would be too long for a socket.
  */
 export function makeSocketFolder(dataDir: string, socketName: string): string {
   const inside = join(dataDir, 'run')

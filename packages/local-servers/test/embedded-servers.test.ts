@@ -56,7 +56,8 @@ describe('the embedded Redis', () => {
       expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction'])
       expect(statSync(join(dataDir, 'run')).mode & 0o777).toBe(0o700)
       await redis.set('kept', 'yes')
-      // What is written to the file reaches it with the answer; only a crash of the machine may lose a second.
+      // What is written to the file reaches it with the answer; only a crash of the machine may lose a
+      // second.
       process.kill(running.process.pid() ?? 0, 'SIGKILL')
       await expect.poll(() => redis.get('kept').catch(() => null)).toBe('yes')
       expect(notices).toEqual([

@@ -5,8 +5,8 @@ import type { TargetPolicy } from './target-policy.js'
 import { refusalOf } from './target-url.js'
 
 /**
- * Opens connections to hosts that the policy allows. A connection to an IP address makes no look-up, so whoever uses the agent
- * checks such a host by `hostProblem`.
+ * Opens connections to hosts that the policy allows. A connection to an IP address makes no look-up, so
+ * whoever uses the agent checks such a host by `hostProblem`.
  *
  * undici is loaded at the first use: it takes 26 MB, and most processes that can send never do.
  */
@@ -29,8 +29,8 @@ export async function openAgent(
 export class RefusedTarget extends Error {}
 
 /**
- * Resolves host names for connections and returns the allowed addresses only. The connection uses a checked address, so a name
- * that resolves differently a moment later (DNS rebinding) has no effect.
+ * Resolves host names for connections and returns the allowed addresses only. The connection uses a checked
+ * address, so a name that resolves differently a moment later (DNS rebinding) has no effect.
  */
 export function createCheckedLookup(policy: TargetPolicy, resolve: typeof systemLookup = systemLookup) {
   const lookup: LookupFunction = (hostname, options, callback) => {

@@ -11,7 +11,10 @@ export interface TargetPolicy {
   privateNetworks: boolean
 }
 
-/** Configuration of every service that checks or reaches addresses of others; spread into the service's own schema. */
+/**
+ * Configuration of every service that checks or reaches addresses of others; spread into the service's own
+ * schema.
+ */
 export const outboundTargetFields = {
   WEBHOOK_ALLOWED_HOSTS: z
     .string()

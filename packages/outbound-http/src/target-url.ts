@@ -6,8 +6,8 @@ import type { TargetPolicy } from './target-policy.js'
 const urlLengthMax = 2048
 
 /**
- * The reason why a URL cannot be the target of requests; null when it can. Host names are resolved and checked at each
- * connection.
+ * The reason why a URL cannot be the target of requests; null when it can. Host names are resolved and
+ * checked at each connection.
  */
 export function urlProblem(text: string, policy: TargetPolicy): string | null {
   if (text.length > urlLengthMax) return tooLongText(urlLengthMax)
@@ -20,7 +20,10 @@ export function urlProblem(text: string, policy: TargetPolicy): string | null {
 /** Host name or address of a URL in lower case, without brackets and without a trailing dot. */
 export const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
-/** The reason why an IP address or `localhost` is refused as a host; null when it is allowed, and for any other name. */
+/**
+ * The reason why an IP address or `localhost` is refused as a host; null when it is allowed, and for any
+ * other name.
+ */
 export function hostProblem(hostname: string, policy: TargetPolicy): string | null {
   if (policy.hosts.has(hostname)) return null
   const address = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname
@@ -31,16 +34,18 @@ export function hostProblem(hostname: string, policy: TargetPolicy): string | nu
 
 const parse = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null)
 
-/** Ranges that `WEBHOOK_ALLOW_PRIVATE_NETWORKS` allows. Other non-public addresses must be listed one by one. */
+/**
+ * Ranges that `WEBHOOK_ALLOW_PRIVATE_NETWORKS` allows. Other non-public addresses must be listed one by one.
+ */
 const privateRanges = new Set(['private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
 
 /** The range of all IPv6 addresses that are routed on the public internet. */
 const globalIpv6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
- * The reason why requests may not go to an address; null when they may. Only public addresses are allowed, so that nobody can
- * have us reach internal servers, metadata services or this machine. An address that embeds another one (IPv4-mapped,
- * 6to4, NAT64, Teredo) is refused or checked by the embedded address.
+ * The reason why requests may not go to an address; null when they may. Only public addresses are allowed, so
+ * that nobody can have us reach internal servers, metadata services or this machine. An address that embeds
+ * another one (IPv4-mapped, 6to4, NAT64, Teredo) is refused or checked by the embedded address.
  *
  * @param address as text, without brackets
  */

@@ -26,8 +26,8 @@ export interface SagaLeaseGrant {
 const pauseSeconds = { first: 15, max: 3600 }
 
 /**
- * SQL for the pause after this number of attempts: it doubles with each attempt, and is shortened at random by up to a
- * half, so that sagas that failed at the same time do not come back at the same time.
+ * SQL for the pause after this number of attempts: it doubles with each attempt, and is shortened at random
+ * by up to a half, so that sagas that failed at the same time do not come back at the same time.
  */
 const pauseAfter = (attempts: string): string =>
   `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
@@ -45,9 +45,9 @@ const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
 const claim = (statuses: string, name: string) =>
   statement(
     // Not by `leaseRows`: the lease is a row beside the saga, which is made here.
-    // A claimer skips sagas that another claimer has locked, instead of waiting. When the other claimer has committed
-    // since this statement began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest
-    // lease, and decides.
+    // A claimer skips sagas that another claimer has locked, instead of waiting. When the other claimer has
+    // committed since this statement began, its lease is not visible to the SELECT. The condition of the
+    // INSERT sees the newest lease, and decides.
     `WITH candidates AS (
       SELECT s.tenant, s.id, greatest(s.last_event_at, ${lastActivityEvent}) AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
@@ -84,8 +84,9 @@ const unfinishedOrFailed = claim(
 )
 
 /**
- * Leases unfinished sagas of a service that have had no events for a while, the longest idle first. Any number of
- * claimers may run in any number of processes: no saga is leased to two of them. Times are the database's.
+ * Leases unfinished sagas of a service that have had no events for a while, the longest idle first. Any
+ * number of claimers may run in any number of processes: no saga is leased to two of them. Times are the
+ * database's.
  */
 export async function claimSagas({ pool }: Pooled, wanted: SagaClaim): Promise<SagaLeaseGrant[]> {
   const { rows } = await pool.query<SagaLeaseGrant>({
@@ -132,7 +133,10 @@ export async function extendLease(
   return rows[0]?.leasedUntil ?? null
 }
 
-/** The column holds milliseconds. A time that is rounded up would be in the future, so this one is rounded down. */
+/**
+ * The column holds milliseconds. A time that is rounded up would be in the future, so this one is rounded
+ * down.
+ */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
 /** When the saga may be leased again: after the pause, or at once. */
@@ -153,7 +157,8 @@ const resolved = statement(
 )
 
 /**
- * Ends a lease. Ending it again with the same resolution is no error, because the first answer may have been lost.
+ * Ends a lease. Ending it again with the same resolution is no error, because the first answer may have been
+ * lost.
  *
  * @returns the time from which the saga may be leased again; null when the lease has ended in another way
  */

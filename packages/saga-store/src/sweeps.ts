@@ -80,8 +80,9 @@ export const writeCountedPosition = (database: Pooled, position: number): Promis
   writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
 
 /**
- * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position up to which the log was read. None,
- * and the same position, while an event may still become visible among them.
+ * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position
+ * up to which the log was read. None, and the same position, while an event may still become visible among
+ * them.
  */
 export async function readNewlyEnded(
   database: Pooled,

@@ -24,7 +24,10 @@ export interface TestRedis {
 /** Longest path of a unix socket, the final NUL included. */
 const socketPathBytesMax = 108
 
-/** Starts a Redis server for one test file, on a unix socket that only this user can access, with an append-only file. */
+/**
+ * Starts a Redis server for one test file, on a unix socket that only this user can access, with an
+ * append-only file.
+ */
 export async function startTestRedis(): Promise<TestRedis> {
   const folder = await createSocketFolder()
   const path = join(folder, 'redis.sock')

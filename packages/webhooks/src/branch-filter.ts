@@ -33,7 +33,10 @@ export async function matchesBranch(
   return (await compileExpression(branchFilter))?.test(branch) ?? false
 }
 
-/** The engine takes time in proportion to the text. It is loaded with the first expression, as few webhooks have one. */
+/**
+ * The engine takes time in proportion to the text. It is loaded with the first expression, as few webhooks
+ * have one.
+ */
 async function compileExpression(expression: string) {
   const { RE2JS, RE2JSException } = await import('re2js')
   try {

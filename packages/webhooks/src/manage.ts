@@ -41,7 +41,10 @@ type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {
   headers?: CustomHeader[] | undefined
 }
 
-/** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
+/**
+ * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
+ *   secret
+ */
 export async function addWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -61,8 +64,8 @@ interface WebhookChange {
 }
 
 /**
- * A new secret signs at once, and the one before it for another day. Giving the same secret again changes nothing. Call it in a
- * transaction.
+ * A new secret signs at once, and the one before it for another day. Giving the same secret again changes
+ * nothing. Call it in a transaction.
  *
  * @throws DomainError not-found; precondition-failed; otherwise as `addWebhook`
  */
@@ -210,8 +213,8 @@ function refuseDisabled({ enabled }: Webhook): void {
 }
 
 /**
- * Changes a webhook and adds an audit entry in one transaction. The entry has the host only, because the rest of a URL may
- * contain a secret.
+ * Changes a webhook and adds an audit entry in one transaction. The entry has the host only, because the rest
+ * of a URL may contain a secret.
  */
 export const auditedWebhook = (
   database: Database,

@@ -45,7 +45,10 @@ const keptBodyBytes = 1024
 const keptHeaders = 40
 const keptHeaderCharacters = 300
 
-/** Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of responses. */
+/**
+ * Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of
+ * responses.
+ */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
   const agents = new Map<boolean, Promise<Agent>>()
   return {

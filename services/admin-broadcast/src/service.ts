@@ -12,8 +12,8 @@ import { liveRoutes } from './live/routes.js'
 import { messageRoutes } from './messages/routes.js'
 
 /**
- * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their changes. Redis only
- * speeds up notifications, so readiness does not depend on it.
+ * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their
+ * changes. Redis only speeds up notifications, so readiness does not depend on it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = openDatabase(config, 'admin-broadcast', { health, lifecycle })

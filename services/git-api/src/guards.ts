@@ -71,9 +71,9 @@ const missingProject: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private'
 export type ProjectGuards = ReturnType<typeof createGuards>
 
 /**
- * Guards of the project that `:id` names, by the table `projectRights`. Each guard refuses in this order: 403 for
- * a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the caller cannot
- * see, 403 for a role too low.
+ * Guards of the project that `:id` names, by the table `projectRights`. Each guard refuses in this order: 403
+ * for a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the
+ * caller cannot see, 403 for a role too low.
  */
 export function createGuards(database: Database, git: Git, storage: string) {
   const lookup = createProjectLookup(database)
@@ -84,8 +84,8 @@ export function createGuards(database: Database, git: Git, storage: string) {
    * The project and its repository, for a sender who has the right in it.
    *
    * @param reference numeric id or full path, in upper or lower case
-   * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden from the
-   *   sender, alike; forbidden; unavailable when another storage holds the repository
+   * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden
+   *   from the sender, alike; forbidden; unavailable when another storage holds the repository
    */
   async function getProjectFor(
     call: Call,
@@ -142,7 +142,9 @@ export function createGuards(database: Database, git: Git, storage: string) {
     readProject: open('read_project'),
     readMembers: closed('read_members'),
     readCode: open('read_code', 'read_repository'),
-    /** The same right for data outside the repository, for which the scope `read_repository` is not enough. */
+    /**
+     * The same right for data outside the repository, for which the scope `read_repository` is not enough.
+     */
     readPipelines: open('read_code'),
     comment: closed('comment'),
     pushCode: closed('push_code'),
@@ -162,8 +164,8 @@ const changedMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Finds projects for requests that read code: a busy client costs two queries a second instead of one a request.
- * Only projects that the user may read are remembered, so a new project or member is seen at once.
+ * Finds projects for requests that read code: a busy client costs two queries a second instead of one a
+ * request. Only projects that the user may read are remembered, so a new project or member is seen at once.
  */
 function createProjectLookup(database: Database) {
   type Question = { reference: string; userId: number | null }
@@ -194,7 +196,10 @@ function createProjectLookup(database: Database) {
   }
 }
 
-/** The path of the project that the address of a repository names: it may end in `.git`, which the path of a project never does. */
+/**
+ * The path of the project that the address of a repository names: it may end in `.git`, which the path of a
+ * project never does.
+ */
 export const projectPathOf = ({ namespace, project }: Record<string, string>): string =>
   `${namespace}/${project?.replace(/\.git$/, '')}`
 
@@ -205,11 +210,14 @@ export const projectNamedBy = ({ path }: Route, params: Call['params']): string 
 }
 
 /**
- * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous
- * caller gets 401 wherever a token might help, and never learns whether a project exists.
+ * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an
+ * anonymous caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
 export function createGitGuards(guards: Pick<ProjectGuards, 'getProjectFor'>) {
-  /** Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in the project. */
+  /**
+   * Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in
+   * the project.
+   */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     async (call) => {

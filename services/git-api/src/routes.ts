@@ -119,5 +119,8 @@ const subjects = [
 /** The parts that all subjects together ask for. */
 type RouteDependencies = typeof subjects extends ((deps: infer Asked) => Route[])[] ? Asked : never
 
-/** The routes of this service, each with its method, path, guard and endpoint. Those between several storages: storages/join-storages.ts. */
+/**
+ * The routes of this service, each with its method, path, guard and endpoint. Those between several storages:
+ * storages/join-storages.ts.
+ */
 export const routes = (deps: RouteDependencies): Route[] => subjects.flatMap((routesOf) => routesOf(deps))

@@ -50,8 +50,8 @@ import { createStorageSpace } from './system/storage-space.js'
 import { createSystemState, type StorageSpace } from './system/system.js'
 
 /**
- * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only carries
- * background work, so this service stays ready without it.
+ * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only
+ * carries background work, so this service stays ready without it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
@@ -116,7 +116,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: server.port }
 }
 
-/** What goes on after answers: in workers, and in this process, which ends its own work before it leaves Redis. */
+/**
+ * What goes on after answers: in workers, and in this process, which ends its own work before it leaves
+ * Redis.
+ */
 function openJobs(
   config: Config,
   storage: string,
@@ -139,8 +142,8 @@ const partsBySettings = (config: Config) => ({
 })
 
 /**
- * Work that no request waits for: what processes that were killed did not do (telling of changes, removing what they deleted),
- * measuring what deployments bring, and showing the four keys of delivery.
+ * Work that no request waits for: what processes that were killed did not do (telling of changes, removing
+ * what they deleted), measuring what deployments bring, and showing the four keys of delivery.
  */
 function startRepeatedWork(
   dependencies: Parameters<typeof startNotifying>[0] &
@@ -251,7 +254,10 @@ function openAuthentication(
   return { ...authenticator, findSession, sessions }
 }
 
-/** Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service starts while one is away. */
+/**
+ * Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service
+ * starts while one is away.
+ */
 function signInOf(config: Config) {
   const baseUrl = config.EXTERNAL_URL ?? ''
   return {

@@ -33,8 +33,8 @@ const ownJobs: SourceConfig = {
 }
 
 /**
- * Answers with the metrics of background jobs. It only reads its sources, and never writes to them. The failed jobs of this
- * Switchyard itself can be retried and removed.
+ * Answers with the metrics of background jobs. It only reads its sources, and never writes to them. The
+ * failed jobs of this Switchyard itself can be retried and removed.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = openDatabase(config, 'jobqueue-metrics', { health, lifecycle })

@@ -18,7 +18,9 @@ afterEach(() => servers.stop())
 
 const plain = ['--save', '', '--bind', '127.0.0.1']
 
-/** Nothing of it is for the servers that a source lists: they would refuse this user, this database and TLS. */
+/**
+ * Nothing of it is for the servers that a source lists: they would refuse this user, this database and TLS.
+ */
 const urlOfAnotherServer = 'rediss://switchyard:secret@127.0.0.1:1/3'
 
 it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullMQ alike', async () => {
@@ -119,7 +121,8 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
   )
   const url = `redis+sentinel://127.0.0.1:${three}/jobs`
   const byUrl = openSource({ kind: 'sidekiq' }, url)
-  // Asks the Sentinel nearly always, so also in the moment in which the Sentinel says that another server is the master.
+  // Asks the Sentinel nearly always, so also in the moment in which the Sentinel says that another server is
+  // the master.
   const often = { retryStrategy: () => 5, sentinelRetryStrategy: () => 500 }
   const eager = createRedis({ url, onError: () => {}, ...often })
   const backlogsOf = async (of: typeof source) => (await of.read()).queues.map(({ backlog }) => backlog)

@@ -49,7 +49,10 @@ import { createResolveSaga } from './resolve/resolve.js'
 import { resolveRoutes } from './resolve/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
-/** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
+/**
+ * Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the
+ * connections to PostgreSQL close last.
+ */
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
   const database = openDatabase(config, 'saga-reporter', { health, lifecycle })

@@ -9,7 +9,10 @@ import { startPostgres } from '@switchyard/local-servers'
 import { median } from '../../support/statistics.js'
 import { startGitApi } from '../status/git-api.js'
 
-/** One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without hooks. */
+/**
+ * One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without
+ * hooks.
+ */
 const { values: options } = parseArgs({
   options: { tags: { type: 'string', default: '4000,8000' }, rounds: { type: 'string', default: '3' } },
 })

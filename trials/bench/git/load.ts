@@ -25,8 +25,8 @@ const warmUpSeconds = 1
 const processesMax = 8
 
 /**
- * Reads one path after the other with `h2load`, from all ports alike. Each of its processes begins elsewhere, so that no
- * two of up to eight connections ask for the same at the same time.
+ * Reads one path after the other with `h2load`, from all ports alike. Each of its processes begins elsewhere,
+ * so that no two of up to eight connections ask for the same at the same time.
  */
 export async function read({ ports, paths, token, connections, seconds }: ReadOrder): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-load-'))

@@ -19,7 +19,10 @@ export interface Context {
 
 /** So many that hardly any question comes again while git still has in its memory what it read for it. */
 const idsMax = Number(process.env.IDS ?? 3000)
-/** Neighbours in a history share what is read, and old commits cost more than new ones: each comes from elsewhere. */
+/**
+ * Neighbours in a history share what is read, and old commits cost more than new ones: each comes from
+ * elsewhere.
+ */
 const stride = 1009
 
 export async function sampleOf(project: Project): Promise<Sample> {

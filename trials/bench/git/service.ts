@@ -101,7 +101,9 @@ export async function startService(plans: readonly RepositoryPlan[]) {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** Bundles and plain Node, as in production, because the code that tsx adds to functions slows requests down. */
+/**
+ * Bundles and plain Node, as in production, because the code that tsx adds to functions slows requests down.
+ */
 async function startTwo(file: string, env: NodeJS.ProcessEnv, execArgv: string[] = []): Promise<Processes> {
   const children = await Promise.all(
     [0, 1].map(async () => {

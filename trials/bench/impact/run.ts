@@ -42,7 +42,11 @@ const plantedSagas = `INSERT INTO sagas
   FROM generate_series(1, 19600) AS n,
     LATERAL (SELECT $2::timestamptz + interval '9 seconds' * (n - 19200) AS at) AS times`
 
-/** Compares a deployment of a service as the worker does when the window after it is full. @returns milliseconds, and whether something was found */
+/**
+ * Compares a deployment of a service as the worker does when the window after it is full.
+ *
+ * @returns milliseconds, and whether something was found
+ */
 async function attribute(service: string, finishedAt: Date) {
   const deployment = {
     projectId: 1,
@@ -112,7 +116,9 @@ const loads = { single: { callers: 100 }, batch: { callers: 8, batchEvents: 100 
   Partial<LoadOrder>
 >
 
-/** The cost of reporting an event while the worker compares deployments, beside the cost while it does not. */
+/**
+ * The cost of reporting an event while the worker compares deployments, beside the cost while it does not.
+ */
 async function measureReports(): Promise<void> {
   const reporter = await startReporter(url)
   const load = new LoadProcess()

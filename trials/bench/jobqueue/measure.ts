@@ -36,7 +36,10 @@ export async function measure(work: () => Promise<unknown>, rounds: number): Pro
   return medianCost(await costsOf(work, rounds))
 }
 
-/** Runs of one side before it is the other's turn: what one leaves behind for the collector is little of the other's time. */
+/**
+ * Runs of one side before it is the other's turn: what one leaves behind for the collector is little of the
+ * other's time.
+ */
 const runsInTurn = 5
 
 /** Runs both sides in turn, the first turn of each without counting; medians. */

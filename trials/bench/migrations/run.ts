@@ -1,5 +1,6 @@
-// How long each migration since the baseline takes on a database with millions of sagas, and how long a writer waits meanwhile.
-// Two steps stand for what migrations do to large tables: a column with a default, and an index that is built CONCURRENTLY.
+// How long each migration since the baseline takes on a database with millions of sagas, and how long a
+// writer waits meanwhile. Two steps stand for what migrations do to large tables: a column with a default,
+// and an index that is built CONCURRENTLY.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

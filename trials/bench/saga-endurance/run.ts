@@ -7,8 +7,8 @@ import { type Subject, startReporter } from '../saga/subjects.js'
 import { fillLog } from './fill-log.js'
 
 /**
- * The CPU time of an event beside an empty log and beside a full one, and the memory of the reporter over time: two
- * reporters are loaded in turn.
+ * The CPU time of an event beside an empty log and beside a full one, and the memory of the reporter over
+ * time: two reporters are loaded in turn.
  */
 const { values: options } = parseArgs({
   options: {

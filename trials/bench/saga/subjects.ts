@@ -22,7 +22,11 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
   return subject(child, Number(port))
 }
 
-/** The service as it is built, with the options of Node and the allocator of its image. @param settings besides the usual ones */
+/**
+ * The service as it is built, with the options of Node and the allocator of its image.
+ *
+ * @param settings besides the usual ones
+ */
 export async function startReporter(
   databaseUrl: string,
   settings: Record<string, string> = {},

@@ -12,8 +12,8 @@ import { cpuMsBelow } from '../git/cpu-time.js'
 import { usageOf } from '../saga/process-usage.js'
 
 /**
- * What `npm start` takes: in a clone of the last commit with empty caches, again in the same folder, and when it has run for a while.
- * `--here` leaves the clone out: it starts what is built in this checkout.
+ * What `npm start` takes: in a clone of the last commit with empty caches, again in the same folder, and when
+ * it has run for a while. `--here` leaves the clone out: it starts what is built in this checkout.
  */
 const { values: options } = parseArgs({
   options: {
@@ -50,7 +50,10 @@ async function start(name: string): Promise<Start> {
   return started
 }
 
-/** Looks at the CPU time of esbuild while it runs, because the process that starts it does not wait for its end. */
+/**
+ * Looks at the CPU time of esbuild while it runs, because the process that starts it does not wait for its
+ * end.
+ */
 function watchBundler(pid: number) {
   const seen = new Map<number, number>()
   const timer = setInterval(() => {
@@ -70,7 +73,10 @@ async function stop({ process: child, exited }: Start): Promise<void> {
   await exited
 }
 
-/** Which part of the installation a process is: the service that has started it, the server, or what started them all. */
+/**
+ * Which part of the installation a process is: the service that has started it, the server, or what started
+ * them all.
+ */
 function partOf(command: string): string {
   const service = /services\/([\w-]+)\/dist/.exec(command)?.[1]
   if (service) return service
@@ -93,7 +99,10 @@ interface Part {
   cpuSeconds: number
 }
 
-/** Memory (PSS) and CPU time of each part of the installation. The processes that a service has started count as part of the service. */
+/**
+ * Memory (PSS) and CPU time of each part of the installation. The processes that a service has started count
+ * as part of the service.
+ */
 function partsBelow(pid: number): Map<string, Part> {
   const parts = new Map<string, Part>()
   const nameOf = new Map<number, string>()

@@ -11,7 +11,10 @@ import { apiOf } from '../../support/api.js'
 import { startRedis } from '../../support/redis.js'
 import { untilAnswers } from '../../support/until-answers.js'
 
-/** The service in a separate process, with a public project that has one commit, and trusts CI jobs of an issuer. */
+/**
+ * The service in a separate process, with a public project that has one commit, and trusts CI jobs of an
+ * issuer.
+ */
 export async function startGitApi(databaseUrl: string) {
   const issuer = await startJobIssuer()
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))

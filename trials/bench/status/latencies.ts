@@ -73,7 +73,10 @@ export async function timeAuthentication({ port, headers, projectId, sha }: GitA
   return times
 }
 
-/** Times the same public answer with an identity token that was used before, and with one that is used the first time, in turns. */
+/**
+ * Times the same public answer with an identity token that was used before, and with one that is used the
+ * first time, in turns.
+ */
 export async function timeJobTokens({ port, jobHeaders, projectId, sha }: GitApi, requests: number) {
   const url = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}`
   const shown = await jobHeaders()

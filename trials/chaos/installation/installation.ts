@@ -40,8 +40,9 @@ class Parts {
 }
 
 /**
- * Starts two of each service on one storage, with PostgreSQL and Redis on separate disks. Services reach both by links that can
- * fail. The services numbered 2 are on a machine behind a cable when this process may make one.
+ * Starts two of each service on one storage, with PostgreSQL and Redis on separate disks. Services reach both
+ * by links that can fail. The services numbered 2 are on a machine behind a cable when this process may make
+ * one.
  *
  * @param diskMib size of the disk of PostgreSQL
  */

@@ -32,7 +32,10 @@ afterAll(async () => {
   if (dataDir) rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Two sagas a minute for two hours, of which every third fails since a minute after the end of the deployment. */
+/**
+ * Two sagas a minute for two hours, of which every third fails since a minute after the end of the
+ * deployment.
+ */
 const sagas = `WITH run AS (
     SELECT 'billing-' || n AS id, now() - n * interval '30 seconds' AS began, n % 3 = 0 AND n < 58 AS failed
     FROM generate_series(1, 240) AS n),

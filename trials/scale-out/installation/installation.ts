@@ -21,8 +21,9 @@ interface InstallationOptions {
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
 /**
- * Three machines with the files of ops/deploy/highly-available: PostgreSQL, etcd, Redis, Sentinel and HAProxy on each, gateway and
- * services on two, a worker on the third. The repositories are in one folder, which stands for a shared file system.
+ * Three machines with the files of ops/deploy/highly-available: PostgreSQL, etcd, Redis, Sentinel and HAProxy
+ * on each, gateway and services on two, a worker on the third. The repositories are in one folder, which
+ * stands for a shared file system.
  *
  * @param options `single`: one of each service; `env`: for all services
  */

@@ -4,7 +4,10 @@ import type { Command } from '../../../packages/local-servers/src/process/death-
 export const machineNames = ['one', 'two', 'three'] as const
 export type MachineName = (typeof machineNames)[number]
 
-/** A network namespace that stands for a machine: its cable is a pair of virtual interfaces, and leads to a bridge. */
+/**
+ * A network namespace that stands for a machine: its cable is a pair of virtual interfaces, and leads to a
+ * bridge.
+ */
 export interface Machine {
   name: MachineName
   address: string

@@ -28,8 +28,8 @@ export interface Gateway {
   /** `127.0.0.1:…`, HTTP/2 without TLS */
   grpcAddress: string
   /**
-   * Everything that nginx wrote, access log and errors, once a given text is in it: nginx logs a request after it has
-   * answered.
+   * Everything that nginx wrote, access log and errors, once a given text is in it: nginx logs a request
+   * after it has answered.
    */
   logOnceItHas(text: string): Promise<string>
   /** The process of nginx that takes signals. */
@@ -53,8 +53,8 @@ export const gatewayFolder = resolve(import.meta.dirname, '../..')
 export const gatewayTools = toolsFolder(resolve(gatewayFolder, '..'))
 
 /**
- * A real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of each. Upstreams that are not
- * given are down.
+ * A real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of each.
+ * Upstreams that are not given are down.
  *
  * @param own ports of the gateway; unset: free ones
  * @param trustedProxies TRUSTED_PROXIES
@@ -120,7 +120,10 @@ export async function startGateway(
   }
 }
 
-/** A file of listen directives with its port on loopback at a free one; what listens on loopback already is left out. */
+/**
+ * A file of listen directives with its port on loopback at a free one; what listens on loopback already is
+ * left out.
+ */
 const atPort = (file: string, port: number): string =>
   file.replace(/^listen 127\.0\.0\.1:.*\n/m, '').replace(/^listen \d+/m, `listen 127.0.0.1:${port}`)
 

@@ -29,7 +29,10 @@ const tablesSql = `SELECT c.relname::text AS name, array_agg(a.attname::text ORD
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
   GROUP BY c.relname ORDER BY c.relname`
 
-/** The applied migrations. Those that the baseline stands for are recorded before it and are not needed beside it. */
+/**
+ * The applied migrations. Those that the baseline stands for are recorded before it and are not needed beside
+ * it.
+ */
 const migrationsSql = `SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
   AND started_at >= COALESCE((SELECT max(started_at) FROM _prisma_migrations WHERE migration_name = '0_baseline'), '-infinity')
   ORDER BY 1`
@@ -38,14 +41,15 @@ const logDaysSql = `SELECT right(c.relname, 8) AS day FROM pg_inherits i JOIN pg
   WHERE i.inhparent = 'saga_events'::regclass AND c.relname ~ '^saga_events_[0-9]{8}$' ORDER BY 1`
 
 /**
- * Writes every table as one file of PostgreSQL's text format for COPY into a folder, all from one snapshot, while others read
- * and write. Memory does not grow with the rows.
+ * Writes every table as one file of PostgreSQL's text format for COPY into a folder, all from one snapshot,
+ * while others read and write. Memory does not grow with the rows.
  */
 export function dumpDatabase(url: string, folder: string): Promise<Dump> {
   return withClient(url, async (client) => {
     const tables = await listTables(client)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    // Locks before the first query, which takes the snapshot: a table that was dropped or emptied in between would lack rows.
+    // Locks before the first query, which takes the snapshot: a table that was dropped or emptied in between
+    // would lack rows.
     await client.query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS SHARE MODE`)
     const cut = await readValue<Date>(client, 'SELECT statement_timestamp()')
     if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))

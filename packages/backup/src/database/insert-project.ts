@@ -121,7 +121,8 @@ export async function readLosses(client: pg.Client): Promise<Losses> {
 /**
  * Notes the ids of the keys that secrets of webhooks may have.
  *
- * @param every whether the installation has all keys of the backup; else it has those that its own webhooks use
+ * @param every whether the installation has all keys of the backup; else it has those that its own webhooks
+ *   use
  */
 export async function noteKnownKeys(client: pg.Client, { every }: { every: boolean }): Promise<void> {
   const source = every ? backupOf('webhooks') : 'webhooks'

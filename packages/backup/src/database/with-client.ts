@@ -2,7 +2,10 @@ import { tryLockName } from '@switchyard/db/sql'
 import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
-/** Runs `work` with one connection to a database, whose times are in UTC and whose statements have no time limit. */
+/**
+ * Runs `work` with one connection to a database, whose times are in UTC and whose statements have no time
+ * limit.
+ */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
@@ -29,8 +32,8 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 }
 
 /**
- * Runs `work` while no other backup of the installation runs, in whatever container: two that write one folder would remove each
- * other's files.
+ * Runs `work` while no other backup of the installation runs, in whatever container: two that write one
+ * folder would remove each other's files.
  */
 export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   return withClient(url, async (client) => {

@@ -37,8 +37,8 @@ const sizeOf = (file: string): Promise<number | null> =>
   )
 
 /**
- * Copies an object into the folder of the backup, unless the folder has a file of its name and size. Reading that file as well
- * would make every backup as slow as the first one; `npm run backup -- --check` reads it.
+ * Copies an object into the folder of the backup, unless the folder has a file of its name and size. Reading
+ * that file as well would make every backup as slow as the first one; `npm run backup -- --check` reads it.
  *
  * @returns whether the folder has the object; false when its repository has lost it
  */
@@ -58,7 +58,11 @@ export async function keepObject(
 export const restoreObject = (folder: string, storageRoot: string, object: StoredObject): Promise<void> =>
   copyChecked(lfsFileOf(folder, object.oid), storedFileOf(storageRoot, object), object.oid)
 
-/** Copies an object and flushes it. The copy appears when it is complete. @throws Error when its bytes are not those of its name */
+/**
+ * Copies an object and flushes it. The copy appears when it is complete.
+ *
+ * @throws Error when its bytes are not those of its name
+ */
 async function copyChecked(from: string, to: string, oid: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   const temporary = join(dirname(to), `${randomUUID()}.new`)

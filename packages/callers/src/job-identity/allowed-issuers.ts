@@ -3,8 +3,8 @@ import { outboundTargetFields } from '@switchyard/outbound-http'
 import { z } from 'zod'
 
 /**
- * Configuration of every service that takes identity tokens of CI jobs; spread into the service's own schema. Keys of issuers are
- * read from addresses that webhooks may reach.
+ * Configuration of every service that takes identity tokens of CI jobs; spread into the service's own schema.
+ * Keys of issuers are read from addresses that webhooks may reach.
  */
 export const trustedIssuerFields = {
   ...outboundTargetFields,

@@ -23,9 +23,9 @@ export interface JobParts {
 }
 
 /**
- * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the project that the request
- * names, or outside of projects. The keys of an issuer are read only when a rule names the issuer, so that nobody has us ask
- * servers in vain. Why a token is refused is logged.
+ * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the
+ * project that the request names, or outside of projects. The keys of an issuer are read only when a rule
+ * names the issuer, so that nobody has us ask servers in vain. Why a token is refused is logged.
  *
  * @returns undefined when administrators allow no issuer
  */

@@ -25,10 +25,12 @@ const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(keysMax) })
 
 /**
- * Finds the key that an issuer has signed a token with. The keys of an issuer are read at the first token, again after a while, and
- * when a token names a key that is not among them; tokens that arrive meanwhile wait for the same reading.
+ * Finds the key that an issuer has signed a token with. The keys of an issuer are read at the first token,
+ * again after a while, and when a token names a key that is not among them; tokens that arrive meanwhile wait
+ * for the same reading.
  *
- * @returns the function for an issuer, which throws DomainError unavailable while there are no keys, and a JOSEError without a match
+ * @returns the function for an issuer, which throws DomainError unavailable while there are no keys, and a
+ *   JOSEError without a match
  */
 export function createIssuerKeys(
   reader: Pick<JsonReader, 'read'>,
@@ -81,7 +83,10 @@ function createReadings<Result>(read: () => Promise<Result>, pauseMs: number) {
   }
 
   return {
-    /** Waits for the reading that is under way, or else begins one, unless another has just been tried. Never rejects. */
+    /**
+     * Waits for the reading that is under way, or else begins one, unless another has just been tried. Never
+     * rejects.
+     */
     async again(): Promise<void> {
       if (reading === undefined && performance.now() - triedAtMs < pauseMs) return
       reading ??= tryToRead()

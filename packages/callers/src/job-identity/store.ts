@@ -16,8 +16,8 @@ interface RuleRow extends Omit<TrustRule, 'user'>, Omit<Caller['user'], 'id'> {
 }
 
 /**
- * Rules count until their last day, while nobody has blocked the bot, and while nobody has blocked the user who made them, or else
- * the owner of the project.
+ * Rules count until their last day, while nobody has blocked the bot, and while nobody has blocked the user
+ * who made them, or else the owner of the project.
  */
 const select = (
   joins: string,

@@ -31,7 +31,10 @@ export function namedIssuer(token: string): string | null {
   }
 }
 
-/** The key by which an exchanged token is remembered. It is made of the signed part, since a signature can be written in several forms. */
+/**
+ * The key by which an exchanged token is remembered. It is made of the signed part, since a signature can be
+ * written in several forms.
+ */
 export function identityKey(token: string): Uint8Array<ArrayBuffer> {
   const { iss, jti } = decodeJwt(token)
   const name = jti ?? token.slice(0, token.lastIndexOf('.'))
@@ -41,7 +44,8 @@ export function identityKey(token: string): Uint8Array<ArrayBuffer> {
 /**
  * Verifies tokens, each one once: what it says is remembered until it ends.
  *
- * @returns a function that throws a JOSEError for a token that is not valid, and DomainError unavailable while its issuer is away
+ * @returns a function that throws a JOSEError for a token that is not valid, and DomainError unavailable
+ *   while its issuer is away
  */
 export function createVerifyToken(keysOf: (issuer: string) => JWTVerifyGetKey) {
   const verified = new LRUCache<string, VerifiedToken, { token: string; issuer: string }>({

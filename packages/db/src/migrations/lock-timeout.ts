@@ -20,8 +20,9 @@ export function isLockTimeout(error: unknown): boolean {
 const triedAgainMs = 100
 
 /**
- * Waits until nobody else changes the schema or its roles, and keeps others from it until the session ends. It asks again and again,
- * because an index that is built CONCURRENTLY waits for every statement that goes on, also for one that waits for this lock.
+ * Waits until nobody else changes the schema or its roles, and keeps others from it until the session ends.
+ * It asks again and again, because an index that is built CONCURRENTLY waits for every statement that goes
+ * on, also for one that waits for this lock.
  */
 export async function holdSchemaLock(client: pg.Client): Promise<void> {
   while (!(await tryLockName(client, 'switchyard.migrations'))) await delay(triedAgainMs)

@@ -13,8 +13,9 @@ interface LeasedRows {
 }
 
 /**
- * SQL that takes up to `$1` free rows, each for one process: it skips those that another process takes at the same time. SQL calls a
- * row `leased`. A process that ends keeps what it has taken until {@link leaseEnd}, by the clock of PostgreSQL.
+ * SQL that takes up to `$1` free rows, each for one process: it skips those that another process takes at the
+ * same time. SQL calls a row `leased`. A process that ends keeps what it has taken until {@link leaseEnd}, by
+ * the clock of PostgreSQL.
  */
 export const leaseRows = ({ table, keys, free, order, set, select }: LeasedRows): string =>
   `WITH free AS (
@@ -27,7 +28,10 @@ export const leaseRows = ({ table, keys, free, order, set, select }: LeasedRows)
 /** SQL for the end of a lease that begins now. @param ms SQL of its milliseconds */
 export const leaseEnd = (ms: string): string => `now() + ${ms} * interval '1 ms'`
 
-/** SQL for whether nobody holds a row of this table whose lease names its owner, in the columns `owner` and `owned_until`. */
+/**
+ * SQL for whether nobody holds a row of this table whose lease names its owner, in the columns `owner` and
+ * `owned_until`.
+ */
 export const hasNoOwner = (table: string): string =>
   `(${table}.owned_until IS NULL OR ${table}.owned_until < now())`
 

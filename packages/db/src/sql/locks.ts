@@ -18,7 +18,8 @@ const lockByName = {
 }
 
 /**
- * Locks a project until the transaction ends, so that two transactions cannot count and add rows of it at the same time.
+ * Locks a project until the transaction ends, so that two transactions cannot count and add rows of it at the
+ * same time.
  *
  * @throws DomainError not-found
  */
@@ -33,9 +34,11 @@ export async function lockUserRow(transaction: Transaction, userId: number): Pro
 }
 
 /**
- * Locks what has no row to lock, by its name, until the transaction ends. Waits for a transaction that has locked it.
+ * Locks what has no row to lock, by its name, until the transaction ends. Waits for a transaction that has
+ * locked it.
  *
- * @param name begins with what it is about, such as `switchyard.trusted_issuers`, so that nothing else has the same
+ * @param name begins with what it is about, such as `switchyard.trusted_issuers`, so that nothing else has
+ *   the same
  */
 export async function lockName(transaction: Transaction, name: string): Promise<void> {
   await rowsOf(transaction, lockByName, [name])

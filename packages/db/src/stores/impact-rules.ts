@@ -1,8 +1,12 @@
-// What rules of the delivery loop do about a deployment. The worker applies and ends them, git-api shows and reverts them.
+// What rules of the delivery loop do about a deployment. The worker applies and ends them, git-api shows and
+// reverts them.
 
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 
-/** A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run, it is what is shown. */
+/**
+ * A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run,
+ * it is what is shown.
+ */
 export type RuleBanner = {
   message: string
   /** Of a rule, null: the pages of the project in the console. */
@@ -20,7 +24,8 @@ export const packFindings = (findings: readonly ImpactFinding[]): RunFinding[] =
 export const unpackFindings = (stored: readonly RunFinding[]): ImpactFinding[] =>
   stored.map(({ chance, ...finding }) => ({ ...finding, pValue: chance }))
 
-// SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and `isRunFollowed`.
+// SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and
+// `isRunFollowed`.
 
 const hasDoneWhatEnds = 'NOT r.dry_run AND (r.freezes OR r.banner IS NOT NULL)'
 

@@ -15,8 +15,9 @@ type ChangedTable =
   | 'webhooks'
 
 /**
- * Locks a row until the transaction ends, and checks what a request requires of it, so that of two changes of the same version
- * only the first one is made. Without a precondition it does nothing. A row that does not exist is left to the caller.
+ * Locks a row until the transaction ends, and checks what a request requires of it, so that of two changes of
+ * the same version only the first one is made. Without a precondition it does nothing. A row that does not
+ * exist is left to the caller.
  *
  * @param key column → value
  * @throws DomainError precondition-failed

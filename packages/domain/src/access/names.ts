@@ -59,7 +59,8 @@ export function projectProblems({ name, path }: ProjectNames): FieldProblems {
 }
 
 /**
- * The path of a project without an explicit path, made from its name: `My Project!` becomes `my-project`. A long name is cut.
+ * The path of a project without an explicit path, made from its name: `My Project!` becomes `my-project`. A
+ * long name is cut.
  */
 export const pathOfName = (name: string): string =>
   trimCharacters(

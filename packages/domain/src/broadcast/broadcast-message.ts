@@ -31,8 +31,8 @@ export function isActive({ startsAt, endsAt }: Pick<BroadcastFields, 'startsAt' 
 }
 
 /**
- * The fields of a new message. Absent fields get defaults. As in GitLab, the default end is one hour from now, even when the
- * start is given.
+ * The fields of a new message. Absent fields get defaults. As in GitLab, the default end is one hour from
+ * now, even when the start is given.
  *
  * @throws DomainError invalid, with the problems of every field
  */

@@ -69,8 +69,9 @@ const keptLength = 17
 const suffixLength = 6
 
 /**
- * A name for DNS labels and the like, made as GitLab makes it: lower case, at most 24 characters, begins with a letter.
- * A name that had to be altered gets a suffix from its hash, so that slugs of different names differ.
+ * A name for DNS labels and the like, made as GitLab makes it: lower case, at most 24 characters, begins with
+ * a letter. A name that had to be altered gets a suffix from its hash, so that slugs of different names
+ * differ.
  */
 export function environmentSlug(name: string): string {
   const plain = name

@@ -1,4 +1,7 @@
-/** One figure of a service that became worse with a deployment. A type, as no interface is a value of JSON to the compiler. */
+/**
+ * One figure of a service that became worse with a deployment. A type, as no interface is a value of JSON to
+ * the compiler.
+ */
 export type ImpactFinding = {
   /** Empty for queues, which belong to no tenant. */
   tenant: string

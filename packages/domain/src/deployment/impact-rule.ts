@@ -100,7 +100,10 @@ export interface BannerValues {
 const namedServicesMax = 5
 const valuesLengthMax = 4000
 
-/** The message of a banner as its readers get it: Markdown in which no value is markup, a link or a mail address. */
+/**
+ * The message of a banner as its readers get it: Markdown in which no value is markup, a link or a mail
+ * address.
+ */
 export function bannerMessage(template: string, { services, url, ...others }: BannerValues): string {
   const named = [...new Set(services)]
   const unnamed = named.length - namedServicesMax

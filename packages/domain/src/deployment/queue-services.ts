@@ -5,8 +5,9 @@ export interface NamedQueue {
 }
 
 /**
- * The names of the services that a queue may belong to, the closest first: the name of the queue, its beginnings up to a `.`, `:` or
- * `/`, and the name of its source. Hyphens are part of a name: `order-history` is no queue of the service `order`.
+ * The names of the services that a queue may belong to, the closest first: the name of the queue, its
+ * beginnings up to a `.`, `:` or `/`, and the name of its source. Hyphens are part of a name: `order-history`
+ * is no queue of the service `order`.
  */
 export function queueServices({ source, queue }: NamedQueue): string[] {
   const beginnings = [...queue.matchAll(/[.:/]/g)].map(({ index }) => queue.slice(0, index)).reverse()

@@ -7,7 +7,9 @@ export interface FoundRepository {
   diskPath: string
   /** Path of the folder: `diskPath`, or that and a suffix of an unfinished copy, creation or deletion. */
   path: string
-  /** The folder is that of a creation or a deletion whose process ended, if it is old: nothing ever reads it. */
+  /**
+   * The folder is that of a creation or a deletion whose process ended, if it is old: nothing ever reads it.
+   */
   isLeftover: boolean
 }
 
@@ -16,7 +18,9 @@ const shard = /^[0-9a-f]{2}$/
 const named =
   /^(?<repository>[0-9a-f]{64}\.git)(?:\.arriving)?(?<leftover>\.[0-9a-f-]{36}\.(?:new|removed))?$/
 
-/** Lists the folders of repositories, one piece for each of the 65,536 folders that their paths spread over. */
+/**
+ * Lists the folders of repositories, one piece for each of the 65,536 folders that their paths spread over.
+ */
 export async function* listRepositories(storageRoot: string): AsyncGenerator<FoundRepository[]> {
   for (const first of await shardsOf(join(storageRoot, hashed))) {
     for (const second of await shardsOf(join(storageRoot, hashed, first))) {
@@ -34,7 +38,10 @@ export async function* listRepositories(storageRoot: string): AsyncGenerator<Fou
 
 const shardsOf = async (folder: string) => (await namesIn(folder)).filter((name) => shard.test(name))
 
-/** The names in a folder, also those in its folders where it is `recursive`; none when there is no such folder. */
+/**
+ * The names in a folder, also those in its folders where it is `recursive`; none when there is no such
+ * folder.
+ */
 export async function namesIn(folder: string, { recursive = false } = {}): Promise<string[]> {
   return readdir(folder, { recursive }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
@@ -42,7 +49,10 @@ export async function namesIn(folder: string, { recursive = false } = {}): Promi
   })
 }
 
-/** Whether nothing was written to a file, or added to a folder or taken out of it, since a time. False when there is none. */
+/**
+ * Whether nothing was written to a file, or added to a folder or taken out of it, since a time. False when
+ * there is none.
+ */
 export async function isUntouchedSince(path: string, time: Date): Promise<boolean> {
   const found = await stat(path).catch(() => null)
   return found !== null && found.mtimeMs < time.getTime()

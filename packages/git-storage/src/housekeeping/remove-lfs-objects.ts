@@ -19,7 +19,11 @@ export interface LfsObjectNotes {
   listReleased(): Promise<string[]>
   /** Counts objects of deleted files as needed again. */
   reclaim(oids: readonly string[]): Promise<void>
-  /** Deletes the rows of objects that are about to be removed. @returns the ids of those that packages or comments still have */
+  /**
+   * Deletes the rows of objects that are about to be removed.
+   *
+   * @returns the ids of those that packages or comments still have
+   */
   forget(oids: readonly string[]): Promise<string[]>
 }
 
@@ -27,9 +31,9 @@ export interface LfsObjectNotes {
 const readAtOnce = 20_000
 
 /**
- * Removes the objects of deleted files that are older than an hour, and with `collects` all objects that are older than two weeks,
- * when no pointer of Git LFS among the objects of the repository names them. A pointer also counts when no reference leads to it,
- * as long as git keeps it.
+ * Removes the objects of deleted files that are older than an hour, and with `collects` all objects that are
+ * older than two weeks, when no pointer of Git LFS among the objects of the repository names them. A pointer
+ * also counts when no reference leads to it, as long as git keeps it.
  *
  * @throws the reason of the signal when it is aborted
  */

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i
 
 /**
- * Converts a target in absolute form (`GET http://host/path`, RFC 9112 section 3.2.2) into a path and the header Host. Returns 400
- * for any other form, such as `*`.
+ * Converts a target in absolute form (`GET http://host/path`, RFC 9112 section 3.2.2) into a path and the
+ * header Host. Returns 400 for any other form, such as `*`.
  */
 export function normalizeTarget(request: IncomingMessage): 400 | null {
   const { url = '/' } = request
@@ -18,9 +18,9 @@ export function normalizeTarget(request: IncomingMessage): 400 | null {
 }
 
 /**
- * The status for refusing a request that a service could interpret differently from this gateway; null for any other request.
- * Refused are requests without exactly one well-formed Host (RFC 9112 section 3.2), and DELETE or OPTIONS with a chunked body,
- * which the proxy would forward without the length of the body.
+ * The status for refusing a request that a service could interpret differently from this gateway; null for
+ * any other request. Refused are requests without exactly one well-formed Host (RFC 9112 section 3.2), and
+ * DELETE or OPTIONS with a chunked body, which the proxy would forward without the length of the body.
  */
 export function framingProblem({
   method,

@@ -36,8 +36,8 @@ const serverOptions = {
 }
 
 /**
- * Starts the HTTP gateway in front of the services, which routes by path as nginx does in production. Bodies stream in both
- * directions without limits of size or time, and the URL is forwarded unchanged.
+ * Starts the HTTP gateway in front of the services, which routes by path as nginx does in production. Bodies
+ * stream in both directions without limits of size or time, and the URL is forwarded unchanged.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const markOrigin = (request: IncomingMessage) => markOriginOf(request, options.trustsProxy ?? trustsNobody)
@@ -53,9 +53,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     else refuse(request as IncomingMessage, response, 502)
   })
   proxy.on('proxyReq', (forwarded, request, response) => {
-    // Otherwise the service hears of the request with the first byte of its body, and cannot refuse it before that.
+    // Otherwise the service hears of the request with the first byte of its body, and cannot refuse it before
+    // that.
     if (hasUnreadBody(request)) forwarded.flushHeaders()
-    // A client may still send its body when the answer is complete. No service reads the rest, so it is discarded.
+    // A client may still send its body when the answer is complete. No service reads the rest, so it is
+    // discarded.
     response.once('close', () => {
       if (request.complete) return
       forwarded.destroy()
@@ -149,12 +151,15 @@ function sendJson(request: IncomingMessage, response: ServerResponse, status: nu
   response.end(text)
 }
 
-/** Time for a client to read the answer to a request that the parser refuses, before its connection is cut. */
+/**
+ * Time for a client to read the answer to a request that the parser refuses, before its connection is cut.
+ */
 const lingerMs = 2_000
 
 /**
- * Answers a request that the HTTP parser has refused. A connection that is closed while the client still sends is reset, and
- * the client may then never see the answer; so what the client sends is discarded for a moment.
+ * Answers a request that the HTTP parser has refused. A connection that is closed while the client still
+ * sends is reset, and the client may then never see the answer; so what the client sends is discarded for a
+ * moment.
  */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   // The answer is under way already when the parser refuses the bytes that follow.

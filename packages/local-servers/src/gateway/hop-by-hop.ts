@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 
-/** They are about one connection (RFC 9110 section 7.6.1). Node frames bodies and answers `Expect` by itself. */
+/**
+ * They are about one connection (RFC 9110 section 7.6.1). Node frames bodies and answers `Expect` by itself.
+ */
 const connectionHeaders = [
   'connection',
   'keep-alive',
@@ -11,7 +13,10 @@ const connectionHeaders = [
   'expect',
 ]
 
-/** Not removed when a client names them in Connection: the service would take the request for another one than this gateway. */
+/**
+ * Not removed when a client names them in Connection: the service would take the request for another one than
+ * this gateway.
+ */
 const framing = new Set(['host', 'content-length', 'transfer-encoding'])
 
 /** Removes the headers that are about one connection, also those that Connection names. */
@@ -20,7 +25,10 @@ export function removeConnectionHeaders(headers: IncomingHttpHeaders): void {
   for (const name of [...connectionHeaders, ...named]) if (!framing.has(name)) delete headers[name]
 }
 
-/** Whether the client wants the connection to be closed after the answer, whatever has been removed from its headers. */
+/**
+ * Whether the client wants the connection to be closed after the answer, whatever has been removed from its
+ * headers.
+ */
 function isLast({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   const values = rawHeaders.filter(
     (_text, index) => rawHeaders[index - 1]?.toLowerCase() === 'connection' && index % 2 === 1,
@@ -43,8 +51,8 @@ export const connectionOfAnswer = (request: IncomingMessage): 'close' | 'keep-al
 const lingerMs = { most: 30_000, pause: 2000 }
 
 /**
- * Closes a connection that the client wants closed once the client has sent its body. A connection that is closed earlier is reset, and
- * the client may then never see the answer.
+ * Closes a connection that the client wants closed once the client has sent its body. A connection that is
+ * closed earlier is reset, and the client may then never see the answer.
  */
 export function closeWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request

@@ -6,7 +6,10 @@ import { execa } from 'execa'
 import { endProcess, findCommandLine } from '../process/find-process.js'
 import type { ServerUser } from './server-user.js'
 
-/** The password of the embedded server. The first start creates it and stores it beside the cluster (mode 0600). */
+/**
+ * The password of the embedded server. The first start creates it and stores it beside the cluster (mode
+ * 0600).
+ */
 export function loadPassword(file: string): string {
   if (!existsSync(file))
     writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' })
@@ -14,8 +17,8 @@ export function loadPassword(file: string): string {
 }
 
 /**
- * Creates the cluster when there is none. initdb uses a temporary folder that is renamed when it is complete, so that an
- * interrupted start leaves no incomplete cluster.
+ * Creates the cluster when there is none. initdb uses a temporary folder that is renamed when it is complete,
+ * so that an interrupted start leaves no incomplete cluster.
  */
 export async function ensureCluster(options: {
   clusterDir: string
@@ -56,8 +59,8 @@ export async function ensureCluster(options: {
 }
 
 /**
- * Stops a server that a killed start left running. Process ids are reused, so the process must have this folder in its command
- * line.
+ * Stops a server that a killed start left running. Process ids are reused, so the process must have this
+ * folder in its command line.
  */
 export async function clearOrphan(clusterDir: string): Promise<void> {
   const pidFile = join(clusterDir, 'postmaster.pid')
@@ -76,7 +79,10 @@ export async function clearOrphan(clusterDir: string): Promise<void> {
   )
 }
 
-/** The server that runs on a cluster; null when none does. PostgreSQL keeps its process id and its port in a file. */
+/**
+ * The server that runs on a cluster; null when none does. PostgreSQL keeps its process id and its port in a
+ * file.
+ */
 export function findServer(clusterDir: string): { port: number } | null {
   const pidFile = join(clusterDir, 'postmaster.pid')
   if (!existsSync(pidFile)) return null

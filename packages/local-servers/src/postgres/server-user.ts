@@ -13,11 +13,11 @@ export interface ServerUser {
 }
 
 /**
- * The user that PostgreSQL runs as when this process is root: the owner of an existing cluster, else `postgres`, else `nobody`.
- * Null when this process is not root.
+ * The user that PostgreSQL runs as when this process is root: the owner of an existing cluster, else
+ * `postgres`, else `nobody`. Null when this process is not root.
  *
- * When the user cannot access a path, because it is below a closed folder such as `/root`, the server keeps CAP_DAC_OVERRIDE.
- * `no_setuid_fixup` is required so that access(2) respects the capability.
+ * When the user cannot access a path, because it is below a closed folder such as `/root`, the server keeps
+ * CAP_DAC_OVERRIDE. `no_setuid_fixup` is required so that access(2) respects the capability.
  *
  * @param paths files and folders that the server must access
  */

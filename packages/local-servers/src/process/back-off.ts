@@ -15,7 +15,10 @@ export function restartDelayMs(failures: number, hasAnswered: boolean): number {
   return Math.min(delayMs, hasAnswered ? lastDelayOfAnsweringMs : lastDelayMs)
 }
 
-/** The number of consecutive crashes after another one. A process that ran for half a minute starts again at 1. */
+/**
+ * The number of consecutive crashes after another one. A process that ran for half a minute starts again
+ * at 1.
+ */
 export function countFailure(failuresBefore: number, ranForMs: number): number {
   return ranForMs >= settledAfterMs ? 1 : failuresBefore + 1
 }

@@ -16,8 +16,8 @@ export function hasSetpriv(): boolean {
 }
 
 /**
- * Wraps a command so that the kernel sends it `signal` when this process is killed. Without `setpriv`, the command is returned
- * unchanged, and the next start stops the process by its pid file.
+ * Wraps a command so that the kernel sends it `signal` when this process is killed. Without `setpriv`, the
+ * command is returned unchanged, and the next start stops the process by its pid file.
  */
 export function dieWithParent({ command, args }: Command, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Command {
   if (!hasSetpriv()) return { command, args }

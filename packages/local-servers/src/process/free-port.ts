@@ -7,8 +7,9 @@ const last = 22_767
 const candidatesMax = 200
 
 /**
- * A free port of 127.0.0.1 for a server that is started a moment later and again after a crash. The port is random, below the
- * ephemeral ports (which the system may assign to another process in the meantime), and never repeated within this process.
+ * A free port of 127.0.0.1 for a server that is started a moment later and again after a crash. The port is
+ * random, below the ephemeral ports (which the system may assign to another process in the meantime), and
+ * never repeated within this process.
  */
 export async function getFreePort(): Promise<number> {
   const candidates = Array.from({ length: candidatesMax }, () => randomInt(first, last + 1))

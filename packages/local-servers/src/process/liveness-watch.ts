@@ -13,8 +13,8 @@ export interface LivenessWatch {
 }
 
 /**
- * Checks every five seconds whether a process is alive. A process that has never answered is still starting, so its checks come
- * sooner and do not count. Time in which the machine is suspended does not count.
+ * Checks every five seconds whether a process is alive. A process that has never answered is still starting,
+ * so its checks come sooner and do not count. Time in which the machine is suspended does not count.
  *
  * @returns a function that ends the checks
  */

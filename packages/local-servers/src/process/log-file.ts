@@ -33,7 +33,10 @@ function tailLog(file: string): string[] {
   }
 }
 
-/** The reason why a process ended, from its log: the message of the last fatal line, else the last line, cut at 300 characters. */
+/**
+ * The reason why a process ended, from its log: the message of the last fatal line, else the last line, cut
+ * at 300 characters.
+ */
 export function lastFailure(file: string): string {
   const lines = tailLog(file)
   const reason =

@@ -5,7 +5,10 @@ const run = promisify(execFile)
 
 /** What systemd hears of a service of `Type=notify`. Without systemd nothing happens. */
 export interface ServiceManager {
-  /** Says that everything is ready, and from then on, as often as `WatchdogSec` asks for, that this process still does its work. */
+  /**
+   * Says that everything is ready, and from then on, as often as `WatchdogSec` asks for, that this process
+   * still does its work.
+   */
   ready(): void
   /** Says that the service stops. */
   stopping(): void
@@ -33,8 +36,8 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv, notice: (line: string) 
   return {
     ready() {
       void notify('READY=1')
-      // systemd restarts a process that it hears nothing of for `WatchdogSec`; half of that leaves room for a late message. While
-      // the event loop is blocked, no timer fires, and nothing is sent.
+      // systemd restarts a process that it hears nothing of for `WatchdogSec`; half of that leaves room for a
+      // late message. While the event loop is blocked, no timer fires, and nothing is sent.
       if (watchdogMs > 0) timer = setInterval(() => void notify('WATCHDOG=1'), watchdogMs / 2).unref()
     },
     stopping() {

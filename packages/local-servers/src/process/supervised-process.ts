@@ -15,7 +15,10 @@ export interface ProcessSpec extends Command {
   stopTimeoutMs?: number
   /** Whether the process answers. A process that stops answering is restarted. Unset: no check. */
   isAlive?: () => Promise<boolean>
-  /** With this code it ends when its configuration is wrong. Before it has ever answered, it is not started again then. */
+  /**
+   * With this code it ends when its configuration is wrong. Before it has ever answered, it is not started
+   * again then.
+   */
   misconfiguredCode?: number
   /** Prints one line on the console: a crash, a restart, a forced kill. */
   notice?: (line: string) => void
@@ -119,7 +122,8 @@ class Supervision implements SupervisedProcess {
     const { command, args } = dieWithParent(this.spec, this.spec.stopSignal)
     const log = openLog(this.spec.logFile)
     const startedAt = performance.now()
-    // The child gets its own process group, so that Ctrl-C reaches only this process, which stops the children in order.
+    // The child gets its own process group, so that Ctrl-C reaches only this process, which stops the
+    // children in order.
     const child = spawn(command, args, {
       cwd: this.spec.cwd,
       env: this.spec.env,

@@ -7,7 +7,11 @@ const readyTimeoutMs = 60_000
 /** One that ends so often does so for a reason that stays. */
 const failuresMax = 3
 
-/** Waits until a server answers. @throws SolvableProblem with the reason of its log, when it keeps ending or takes too long */
+/**
+ * Waits until a server answers.
+ *
+ * @throws SolvableProblem with the reason of its log, when it keeps ending or takes too long
+ */
 export async function waitForServer(
   title: string,
   child: SupervisedProcess,

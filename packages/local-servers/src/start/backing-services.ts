@@ -8,7 +8,10 @@ import { startRedis } from '../redis.js'
 import { getRedisServer } from '../tools/servers.js'
 import type { Settings } from './settings.js'
 
-/** A server that the services need: an embedded one, which stops with `npm start`, or an external one with a configured URL. */
+/**
+ * A server that the services need: an embedded one, which stops with `npm start`, or an external one with a
+ * configured URL.
+ */
 export interface BackingService {
   url: string
   embedded: boolean

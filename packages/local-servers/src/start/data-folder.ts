@@ -9,8 +9,8 @@ import { findCommandLine } from '../process/find-process.js'
 const endingMsMax = 5_000
 
 /**
- * Locks the data folder for this process. The lock file contains the process id; the lock of a process that has ended is taken
- * over, also when it ends within seconds.
+ * Locks the data folder for this process. The lock file contains the process id; the lock of a process that
+ * has ended is taken over, also when it ends within seconds.
  *
  * @returns a function that releases the lock
  */
@@ -53,7 +53,8 @@ function tryWrite(lockFile: string): boolean {
   }
 }
 
-// Process ids are reused, especially in containers, so the command line is checked. A restore fills the folder.
+// Process ids are reused, especially in containers, so the command line is checked. A restore fills the
+// folder.
 function isStart(pid: number): boolean {
   return (
     pid !== process.pid &&

@@ -17,7 +17,10 @@ export interface StartOptions {
   stop: AbortSignal
 }
 
-/** One Ctrl-C causes two signals, from the terminal and from npm. Signals within this time count as one Ctrl-C. */
+/**
+ * One Ctrl-C causes two signals, from the terminal and from npm. Signals within this time count as one
+ * Ctrl-C.
+ */
 const sameKeyPressMs = 500
 
 /** `npm start`: runs everything until `stop` is aborted, and returns the exit code. */

@@ -40,8 +40,8 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
 }
 
 /**
- * The database URL of each service: with its own role on the embedded server, whose password is derived from that of the server;
- * DATABASE_URL for every service on an external server.
+ * The database URL of each service: with its own role on the embedded server, whose password is derived from
+ * that of the server; DATABASE_URL for every service on an external server.
  */
 export async function prepareLogins({
   url,

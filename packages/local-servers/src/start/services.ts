@@ -38,8 +38,8 @@ const readyTimeoutMs = 60_000
 const hopelessFailures = 4
 
 /**
- * The V8 flags of the service's image: one thread for garbage collection, because four would occupy the cores that PostgreSQL
- * needs, and a young generation that is large enough for the objects of short sagas.
+ * The V8 flags of the service's image: one thread for garbage collection, because four would occupy the cores
+ * that PostgreSQL needs, and a young generation that is large enough for the objects of short sagas.
  */
 const nodeOptions: Partial<Record<ServiceName, string[]>> = {
   'saga-reporter': ['--v8-pool-size=1', '--max-semi-space-size=32'],
@@ -129,7 +129,10 @@ function serviceEnvironment(
   }
 }
 
-/** The commit that runs and when it was committed; empty for a folder that is neither a release nor a checkout. */
+/**
+ * The commit that runs and when it was committed; empty for a folder that is neither a release nor a
+ * checkout.
+ */
 function describeRevision({ root, release }: Settings): NodeJS.ProcessEnv {
   if (release)
     return { SWITCHYARD_REVISION: release.revision, SWITCHYARD_REVISION_TIME: release.committed_at }

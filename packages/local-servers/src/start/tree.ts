@@ -124,7 +124,10 @@ export class Tree {
   }
 }
 
-/** Like Promise.all, but it waits for both promises even when one fails, so that `stop` knows everything that has started. */
+/**
+ * Like Promise.all, but it waits for both promises even when one fails, so that `stop` knows everything that
+ * has started.
+ */
 async function allOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second])
   return await Promise.all([first, second])

@@ -13,7 +13,10 @@ export interface AptPackages {
 
 /** A program; its launcher has the name of the folder. */
 export interface AptTool extends AptPackages {
-  /** Where Debian puts the program, relative to the root folder; the system's own is taken where it is installed. */
+  /**
+   * Where Debian puts the program, relative to the root folder; the system's own is taken where it is
+   * installed.
+   */
   binaries: string[]
   /** Further variables of the launcher, each a list of folders below the root folder. */
   folders?: (root: string) => Record<string, string[]>
@@ -26,8 +29,8 @@ export function findAptCopy(tool: { name: string }, toolsDir: string): string | 
 }
 
 /**
- * Fetches a program as {@link fetchAptFolder} does. The result is a launcher script that may be moved and called like
- * the program itself.
+ * Fetches a program as {@link fetchAptFolder} does. The result is a launcher script that may be moved and
+ * called like the program itself.
  */
 export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<string> {
   const root = await fetchAptFolder(tool, toolsDir, (unpacked) => writeLauncher(tool, unpacked))
@@ -35,8 +38,9 @@ export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<str
 }
 
 /**
- * Unpacks packages with the apt of the system but into a folder of ours, `toolsDir/name`: no root, nothing installed.
- * apt checks signatures and finds out which libraries the system lacks. Rejects with apt's own words.
+ * Unpacks packages with the apt of the system but into a folder of ours, `toolsDir/name`: no root, nothing
+ * installed. apt checks signatures and finds out which libraries the system lacks. Rejects with apt's own
+ * words.
  *
  * @param complete checks or completes the folder before it gets its name; what it throws is thrown
  */
@@ -54,8 +58,8 @@ export async function fetchAptFolder(
 }
 
 /**
- * Makes the folder `toolsDir/name`. Two starts may make it at the same time: each works in a folder of its own, and the first
- * rename wins.
+ * Makes the folder `toolsDir/name`. Two starts may make it at the same time: each works in a folder of its
+ * own, and the first rename wins.
  *
  * @param fill gets the path of a folder to work in, and gives that of the finished folder inside
  */

@@ -8,7 +8,10 @@ export interface ReleaseTool {
   /** Names the folder, and the launcher in it. */
   name: string
   release: string
-  /** The program with the libraries that it loads, those of the C language too: the system may have older ones. */
+  /**
+   * The program with the libraries that it loads, those of the C language too: the system may have older
+   * ones.
+   */
   packages: string[]
   /** Where Debian puts the program, relative to the root folder. */
   binary: string
@@ -17,7 +20,8 @@ export interface ReleaseTool {
 }
 
 /**
- * Unpacks packages of a release of Debian into `toolsDir/name`, by the apt of the system: no root, nothing installed.
+ * Unpacks packages of a release of Debian into `toolsDir/name`, by the apt of the system: no root, nothing
+ * installed.
  *
  * @returns a launcher script, which may be called like the program itself
  */

@@ -13,8 +13,9 @@ type Command = string[]
 type Log = (line: string) => void
 
 /**
- * A Python that has the library dulwich: with the system's packages, else with a copy below `toolsDir`, which apt fetches
- * without root. Null, with the reason reported, when there is none: only tests against a real dulwich need it.
+ * A Python that has the library dulwich: with the system's packages, else with a copy below `toolsDir`, which
+ * apt fetches without root. Null, with the reason reported, when there is none: only tests against a real
+ * dulwich need it.
  */
 export async function findDulwich(toolsDir: string, log: Log): Promise<Command | null> {
   const python = ['/usr/bin/python3', findOnPath('python3') ?? ''].find(existsSync)
@@ -56,7 +57,8 @@ export async function findGitLfs(toolsDir: string, log: Log): Promise<string | n
 }
 
 /**
- * @param commandIn makes the command from the packages below a folder, null: those of the system, and tries it out
+ * @param commandIn makes the command from the packages below a folder, null: those of the system, and tries
+ *   it out
  */
 async function findClient(
   wanted: AptPackages,
@@ -88,8 +90,9 @@ const compiler = { name: 'go', packages: ['golang-go'] }
 const library = { name: 'go-gitlab', packages: ['golang-github-xanzy-go-gitlab-dev'] }
 
 /**
- * The command that compiles and runs a file of Go which uses go-gitlab, from the packages of Debian in folders below
- * `toolsDir`, where apt fetches them without root. Null, with the reason reported, when they cannot be had.
+ * The command that compiles and runs a file of Go which uses go-gitlab, from the packages of Debian in
+ * folders below `toolsDir`, where apt fetches them without root. Null, with the reason reported, when they
+ * cannot be had.
  */
 export async function findGitlabGo(toolsDir: string, log: (line: string) => void): Promise<string[] | null> {
   try {

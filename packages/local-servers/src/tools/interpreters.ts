@@ -28,8 +28,8 @@ const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =>
   })
 
 /**
- * A Ruby that has the library: the one on PATH, else the copy below `toolsDir`, else fetched there by apt without root.
- * Null, with the reason reported, when there is none.
+ * A Ruby that has the library: the one on PATH, else the copy below `toolsDir`, else fetched there by apt
+ * without root. Null, with the reason reported, when there is none.
  */
 const findRuby = (library: DebianLibrary, toolsDir: string, log: Log) =>
   findInterpreter(library, toolsDir, log, {

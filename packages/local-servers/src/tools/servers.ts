@@ -13,8 +13,8 @@ const redis: AptTool = {
 }
 
 /**
- * A Redis (or Valkey) to start: from PATH, else the copy below `toolsDir`, else fetched there by apt without root.
- * Never an imitation: when there is none, the error names what to type.
+ * A Redis (or Valkey) to start: from PATH, else the copy below `toolsDir`, else fetched there by apt without
+ * root. Never an imitation: when there is none, the error names what to type.
  */
 export async function getRedisServer(
   toolsDir: string,
@@ -38,7 +38,10 @@ export async function getRedisServer(
 
 const nginx: AptTool = { name: 'nginx', packages: ['nginx'], binaries: ['usr/sbin/nginx'] }
 
-/** An nginx to start, found or fetched as `getRedisServer` does. Without root it needs the options -p, -c and -e. */
+/**
+ * An nginx to start, found or fetched as `getRedisServer` does. Without root it needs the options -p, -c and
+ * -e.
+ */
 export async function getNginx(toolsDir: string): Promise<string> {
   const present = findOnPath('nginx') ?? findAptCopy(nginx, toolsDir)
   if (present) return present
@@ -60,9 +63,9 @@ const recentNginx = {
 }
 
 /**
- * An nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the one on PATH, else that of
- * Debian 14 in a folder below `toolsDir`, where apt fetches it on older Debian systems too, without root. Null, with the reason
- * reported, when there is none.
+ * An nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the one on
+ * PATH, else that of Debian 14 in a folder below `toolsDir`, where apt fetches it on older Debian systems
+ * too, without root. Null, with the reason reported, when there is none.
  */
 export async function findRecentNginx(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {
@@ -90,8 +93,8 @@ async function isRecent(program: string): Promise<boolean> {
 const jemalloc = { name: 'jemalloc', packages: ['libjemalloc2'] }
 
 /**
- * The library that saga-reporter's image preloads: the system's, else the copy below `toolsDir`, else fetched there as
- * `getRedisServer` does.
+ * The library that saga-reporter's image preloads: the system's, else the copy below `toolsDir`, else fetched
+ * there as `getRedisServer` does.
  */
 export async function getJemalloc(toolsDir: string): Promise<string> {
   const present = libraryBelow('/') ?? libraryBelow(join(toolsDir, jemalloc.name))

@@ -75,7 +75,10 @@ async function storeMatches(
 export const bulkActions = ['resolve', 'note'] as const
 export type BulkAction = (typeof bulkActions)[number]
 
-/** `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are unchanged. */
+/**
+ * `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are
+ * unchanged.
+ */
 export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
 export type BulkState = (typeof bulkStates)[number]
 
@@ -91,7 +94,10 @@ export interface BulkJob {
   /** The filters as the API names them. */
   filter: Record<string, unknown>
   state: BulkState
-  /** Sagas of the job, and how many of these have come to each state. `done` still counts those that were undone. */
+  /**
+   * Sagas of the job, and how many of these have come to each state. `done` still counts those that were
+   * undone.
+   */
   matched: number
   done: number
   failed: number
@@ -149,8 +155,9 @@ function refusalOf(error: unknown): unknown {
 /**
  * Stores a job with the sagas that its search finds now.
  *
- * @throws DomainError conflict when the operator has a running job, or the number of sagas is not the expected one |
- *   invalid-parameters when the search finds too many sagas | unavailable when the search takes too long
+ * @throws DomainError conflict when the operator has a running job, or the number of sagas is not the
+ *   expected one | invalid-parameters when the search finds too many sagas | unavailable when the search
+ *   takes too long
  */
 export async function createBulkJob(
   { pool }: Readable,
@@ -190,8 +197,8 @@ const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedCh
 /**
  * Has the resolutions of a job undone.
  *
- * @throws DomainError not-found | conflict when the job is running, was undone, or wrote notes, or the operator has a
- *   running job
+ * @throws DomainError not-found | conflict when the job is running, was undone, or wrote notes, or the
+ *   operator has a running job
  */
 export async function startBulkUndo(
   { pool }: Readable,

@@ -87,8 +87,8 @@ export interface BulkStep {
 }
 
 /**
- * The next sagas of a job, in the transaction in which they are changed. The transaction holds the locks of the job and
- * of the sagas, so no other process works on them.
+ * The next sagas of a job, in the transaction in which they are changed. The transaction holds the locks of
+ * the job and of the sagas, so no other process works on them.
  *
  * @returns null when the lease has ended
  */

@@ -43,9 +43,15 @@ export interface HttpAppOptions {
   rateLimitPerMinute: number
   /** Makes what counts for the limits. Unset: this process counts by itself. */
   createLimiter?: CreateLimiter
-  /** Whether an error means that the database is unavailable, so that trying again later may work. Unset: no error does. */
+  /**
+   * Whether an error means that the database is unavailable, so that trying again later may work. Unset: no
+   * error does.
+   */
   isUnavailable?: (error: unknown) => boolean
-  /** The refusal that an error of a dependency stands for, such as one about a row that is gone. Unset, null: none. */
+  /**
+   * The refusal that an error of a dependency stands for, such as one about a row that is gone. Unset, null:
+   * none.
+   */
   refusalOf?: (error: unknown) => DomainError | null
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
@@ -142,7 +148,10 @@ function wrongVerb(methods: string[]): RequestHandler {
 
 interface Needs {
   findSender: FindSender
-  /** The same for a request that was admitted before: a secret that no longer works does not count towards the limit of unknown tokens. */
+  /**
+   * The same for a request that was admitted before: a secret that no longer works does not count towards the
+   * limit of unknown tokens.
+   */
   findSenderAgain: FindSender
   rateLimit: RateLimit
   /** Bytes of the bodies of all requests. */
@@ -153,7 +162,8 @@ interface Needs {
 
 function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
   const { authenticate, findSession, externalUrl, projectOf, rateLimitPerMinute } = options
-  // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing from then on.
+  // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing
+  // from then on.
   const authenticateSession: Authenticate = async (secret) => (await findSession?.(hashToken(secret))) ?? null
   const limiting = {
     isOn: rateLimitPerMinute > 0,
@@ -174,8 +184,8 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
   const parameterNames = declaredNames(route.endpoint.input)
   return async (request, response) => {
     nameRoute(response, path, route)
-    // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
-    // header addresses caches between client and service, so it is ignored here.
+    // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers
+    // 304. The header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
     const caller = await admit(route, request, response, needs)
     const refused = route.longLived ? new AbortController() : undefined
@@ -223,7 +233,11 @@ async function readGiven(
   return readInput(request, { ...receiving, bytesMax, parseLargeBody, jsonOnly, keptTexts })
 }
 
-/** Finds the sender of a request and counts the request. @throws DomainError unauthenticated, forbidden, rate-limited */
+/**
+ * Finds the sender of a request and counts the request.
+ *
+ * @throws DomainError unauthenticated, forbidden, rate-limited
+ */
 async function admit(route: Route, request: Request, response: Response, needs: Needs) {
   if (route.internal) return null
   const { caller, limitKey } = await needs.findSender(route, request)

@@ -4,7 +4,9 @@ import type { Caller } from '@switchyard/domain/access'
 import type { RequestHandler } from 'express'
 import { LRUCache } from 'lru-cache'
 
-/** Finds the holder of a token; null when the token is unknown, expired or revoked, or its user is blocked. */
+/**
+ * Finds the holder of a token; null when the token is unknown, expired or revoked, or its user is blocked.
+ */
 export type FindCaller = (tokenHash: Uint8Array<ArrayBuffer>) => Promise<Caller | null>
 
 /**
@@ -27,13 +29,16 @@ export type AuthenticateFrom = (secret: string, address: string, project?: strin
 export interface Authenticator {
   authenticate: Authenticate
   /**
-   * To be called after this process has committed a change of these users or of their tokens: it asks the database anew,
-   * and look-ups that began before do not count. Other processes notice within half a second.
+   * To be called after this process has committed a change of these users or of their tokens: it asks the
+   * database anew, and look-ups that began before do not count. Other processes notice within half a second.
    */
   forgetUsers(userIds: readonly number[]): void
 }
 
-/** How long an answer of the database is remembered: a revoked token stops working everywhere within this time. */
+/**
+ * How long an answer of the database is remembered: a revoked token stops working everywhere within this
+ * time.
+ */
 const rememberedMs = 500
 const rememberedMax = 10_000
 
@@ -54,8 +59,8 @@ interface LookUp {
 }
 
 /**
- * Looks tokens up and remembers each answer for half a second, so that a busy client costs two queries a second.
- * Simultaneous look-ups of one token share a query; a failed one is not remembered.
+ * Looks tokens up and remembers each answer for half a second, so that a busy client costs two queries a
+ * second. Simultaneous look-ups of one token share a query; a failed one is not remembered.
  *
  * @param findJob unset: no identity tokens are taken
  */
@@ -119,7 +124,9 @@ export async function callerOf(token: string | null, authenticate: Authenticate)
   return caller
 }
 
-/** The token of a request, which may also be the password of basic authentication. The user name says nothing. */
+/**
+ * The token of a request, which may also be the password of basic authentication. The user name says nothing.
+ */
 export function tokenOrPasswordOf(headers: { [name: string]: string | string[] | undefined }): string | null {
   const token = tokenOf(headers)
   const encoded = /^basic +([\w+/=-]+)\s*$/i.exec(String(headers.authorization ?? ''))?.[1]

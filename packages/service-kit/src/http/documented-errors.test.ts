@@ -51,7 +51,10 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
 }
 const kinds = Object.keys(samples).sort()
 
-/** Each item below a heading such as ``### 400 `invalid` `` or `### 404, without a kind`, with the bodies that it begins with. */
+/**
+ * Each item below a heading such as ``### 400 `invalid` `` or `### 404, without a kind`, with the bodies that
+ * it begins with.
+ */
 const http = partBelow('HTTP')
   .split('\n### ')
   .flatMap((part) => {

@@ -28,12 +28,13 @@ export interface SenderOptions {
 }
 
 /**
- * Finds who sends a request: the holder of the token in its headers, else the holder of the session in its cookies. Routes
- * outside of the API, such as those of git, take no cookie. A cookie that does not work is as if left out, because a browser
- * sends it by itself, when it signs in anew, too: also at an address that has sent too many of them.
+ * Finds who sends a request: the holder of the token in its headers, else the holder of the session in its
+ * cookies. Routes outside of the API, such as those of git, take no cookie. A cookie that does not work is as
+ * if left out, because a browser sends it by itself, when it signs in anew, too: also at an address that has
+ * sent too many of them.
  *
- * The function throws DomainError unauthenticated for a token that does not work, and forbidden for a request with a cookie
- * that may change something and comes from a page of another origin.
+ * The function throws DomainError unauthenticated for a token that does not work, and forbidden for a request
+ * with a cookie that may change something and comes from a page of another origin.
  */
 export function createFindSender({
   authenticate,
@@ -68,7 +69,10 @@ export function createFindSender({
   }
 }
 
-/** Who shares slots and memory: the requests of a user (of a deploy token), those of like CI jobs, else those of an address. */
+/**
+ * Who shares slots and memory: the requests of a user (of a deploy token), those of like CI jobs, else those
+ * of an address.
+ */
 export function senderKey({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string {
   if (!caller) return `address ${senderAddress(raw.request.ip)}`
   return caller.token.job ? countedToken(caller) : `user ${caller.user.id}`
@@ -88,8 +92,8 @@ const tokenLimitKey = (caller: Caller | null, token: string): string =>
 const networkBits = 64
 
 /**
- * What stands for the address of a sender where senders are counted: an IPv4 address, or the network of an IPv6 address,
- * whose holder can use 2^64 addresses.
+ * What stands for the address of a sender where senders are counted: an IPv4 address, or the network of an
+ * IPv6 address, whose holder can use 2^64 addresses.
  */
 export function senderAddress(ip: string | undefined): string {
   if (ip === undefined || !ipaddr.isValid(ip)) return ip ?? ''

@@ -40,7 +40,8 @@ export interface Tracing {
   /** Runs work in a new span below the one that a header `traceparent` names. */
   within<T>(headers: Record<string, string>, name: string, work: () => Promise<T>): Promise<T>
   /**
-   * Each call of servers that are made from now on has a span, below the one that its metadata `traceparent` names.
+   * Each call of servers that are made from now on has a span, below the one that its metadata `traceparent`
+   * names.
    *
    * @param grpc the default export of `@grpc/grpc-js`
    */

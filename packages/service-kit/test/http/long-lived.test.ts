@@ -82,7 +82,9 @@ afterAll(async () => {
   await context?.lifecycle.close()
 })
 
-/** Begins to read an answer, changes the state, and tells how the answer ended and how long after the change. */
+/**
+ * Begins to read an answer, changes the state, and tells how the answer ended and how long after the change.
+ */
 async function endOf(path: string, change: () => void) {
   const response = await fetch(`http://127.0.0.1:${server.port}/api/v4${path}`, {
     // Another one each time: refused tokens are remembered for half a second.

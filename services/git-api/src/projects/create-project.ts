@@ -49,9 +49,9 @@ interface CreateProjectCommand {
 }
 
 /**
- * Adds a project and its repository, for the caller or, by an administrator, for any user. The row is committed only
- * after the repository exists. When one of the two fails, the other is removed; the repository stays when nobody knows whether
- * the row was committed.
+ * Adds a project and its repository, for the caller or, by an administrator, for any user. The row is
+ * committed only after the repository exists. When one of the two fails, the other is removed; the repository
+ * stays when nobody knows whether the row was committed.
  *
  * @throws DomainError forbidden for a project token; invalid, by field
  */

@@ -123,7 +123,10 @@ async function findEmptyElsewhere(
   return new Set((await Promise.all(found)).flat())
 }
 
-/** Like {@link listProjects}, without the fields that depend on the caller and on the repository; for anonymous callers, too. */
+/**
+ * Like {@link listProjects}, without the fields that depend on the caller and on the repository; for
+ * anonymous callers, too.
+ */
 export async function listBasicProjects(
   database: Database,
   caller: Caller | null,
@@ -189,10 +192,11 @@ const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: 
   caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
 
 /**
- * Changes a project. Maintainers may change everything except its visibility, which the owner decides, and its limit of bytes,
- * which administrators decide.
+ * Changes a project. Maintainers may change everything except its visibility, which the owner decides, and
+ * its limit of bytes, which administrators decide.
  *
- * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was deleted meanwhile
+ * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was
+ *   deleted meanwhile
  */
 export async function changeProject(
   deps: ProjectDependencies,
@@ -280,8 +284,9 @@ async function writeChanges(
       path_with_namespace: changed.pathWithNamespace,
       visibility: changed.visibility,
     })
-    // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
-    // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
+    // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not
+    // move it, and without the signal of the request, so that HEAD and the row do not differ when the client
+    // disconnects.
     if (changes.defaultBranch !== undefined) await pointHeadTo(git.open(project), changes.defaultBranch)
     return changed
   }).catch(onTaken((cause) => invalid({ path: ['has already been taken'] }, { cause })))
@@ -294,8 +299,8 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 ]
 
 /**
- * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
- * left, when this process is killed, are removed later (stray-repositories.ts).
+ * Removes a project, then its repository. The row goes first, because a repository without a row cannot be
+ * reached: files that are left, when this process is killed, are removed later (stray-repositories.ts).
  *
  * @throws DomainError precondition-failed
  */

@@ -22,7 +22,10 @@ import {
 } from './between-storages.js'
 import { secretHeader } from './storages.js'
 
-/** The internal API between the git-api processes of several storages: reads repositories to copy, and finds empty ones. */
+/**
+ * The internal API between the git-api processes of several storages: reads repositories to copy, and finds
+ * empty ones.
+ */
 export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {
     if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()

@@ -66,7 +66,11 @@ const sessionOf = (transferIdleMs: number, path: string, { protocol, signal }: C
 export const listAllLfsObjects = async (deps: StorageDependencies, projectId: number): Promise<LfsObject[]> =>
   listLfsObjects(await openOwn(deps, projectId))
 
-/** The size of an object, and a function that writes its bytes; the caller ends the output. @throws DomainError not-found */
+/**
+ * The size of an object, and a function that writes its bytes; the caller ends the output.
+ *
+ * @throws DomainError not-found
+ */
 export async function openLfsObject(
   deps: StorageDependencies,
   projectId: number,

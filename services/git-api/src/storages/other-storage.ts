@@ -25,7 +25,10 @@ interface Addresses {
   header: { name: string; value: string } | null
 }
 
-/** @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should */
+/**
+ * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it
+ *   should
+ */
 export function otherStorage({ others, header }: Addresses, name: string): OtherStorage {
   const address = others.get(name)
   if (address === undefined || header === null) throw unavailable(`the storage ${name} is not known here`)
@@ -68,7 +71,10 @@ export function otherStorage({ others, header }: Addresses, name: string): Other
   }
 }
 
-/** Holds the response until its body is read: when only the body is referenced, fetch may end it as if it were empty. */
+/**
+ * Holds the response until its body is read: when only the body is referenced, fetch may end it as if it were
+ * empty.
+ */
 async function* bytesOf(response: Response): AsyncGenerator<Buffer> {
   for await (const chunk of response.body ?? []) yield Buffer.from(chunk)
 }

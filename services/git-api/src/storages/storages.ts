@@ -24,7 +24,9 @@ export interface Storages {
   ofNewProjects: string
   /** How long the former copy of a moved repository is kept. */
   graceMs: number
-  /** The header that proves to the git-api of other storages that this one asks; null without other storages. */
+  /**
+   * The header that proves to the git-api of other storages that this one asks; null without other storages.
+   */
   header: { name: string; value: string } | null
   /** Whether a header value is the secret of the storages. */
   isSecret: (value: string | undefined) => boolean
@@ -62,9 +64,11 @@ export const repositoryMoved = () =>
   unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
 
 /**
- * Those of the given projects of another storage whose repository has no branch yet. What asks other storages is loaded here.
+ * Those of the given projects of another storage whose repository has no branch yet. What asks other storages
+ * is loaded here.
  *
- * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should
+ * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it
+ *   should
  */
 export async function listEmptyRepositoriesIn(
   storages: Storages,

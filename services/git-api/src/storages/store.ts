@@ -9,7 +9,11 @@ import { conflict } from '@switchyard/domain'
 
 const active = ['scheduled', 'started']
 
-/** Asks for a move of a repository; the git-api of the destination carries it out. @throws DomainError conflict beside another move */
+/**
+ * Asks for a move of a repository; the git-api of the destination carries it out.
+ *
+ * @throws DomainError conflict beside another move
+ */
 export const createRepositoryMove = (
   { prisma }: DatabaseOrTransaction,
   move: Pick<RepositoryStorageMove, 'projectId' | 'diskPath' | 'source' | 'destination'>,

@@ -19,8 +19,8 @@ export const pageOptions = { outsideApi: true, basicAuthentication: true }
 export type Visit = ProjectCall | null
 
 /**
- * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns nothing about a project
- * that is not open to all.
+ * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns
+ * nothing about a project that is not open to all.
  *
  * @param referenceOf the id or the path of the project in an address
  */
@@ -65,8 +65,8 @@ interface SplitRevision {
 }
 
 /**
- * Splits parts of an address such as `feature/x/docs/a.md`, which begin with a revision. Of branches and tags the one with the
- * longest name counts; without one, the first part is a hash or another name of a commit.
+ * Splits parts of an address such as `feature/x/docs/a.md`, which begin with a revision. Of branches and tags
+ * the one with the longest name counts; without one, the first part is a hash or another name of a commit.
  *
  * @param kind the only kind of reference that counts. Unset: both, branches first
  */

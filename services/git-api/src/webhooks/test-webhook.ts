@@ -29,7 +29,8 @@ import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
 import { ownerOf, rulesOf, type WebhookDependencies } from './webhooks.js'
 
 /**
- * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker sends it soon.
+ * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker
+ * sends it soon.
  *
  * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
  */
@@ -62,9 +63,9 @@ export async function previewHook(
 }
 
 /**
- * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
- * status, the pipeline of the last status, the last deployment and what became worse with it, what the newest rule
- * would do about that, or the last release.
+ * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the
+ * last status, the pipeline of the last status, the last deployment and what became worse with it, what the
+ * newest rule would do about that, or the last release.
  */
 async function newestEvent(
   database: Database,

@@ -94,7 +94,9 @@ export const getHook = (database: Database, { project }: ProjectCall, id: number
 const givenOnly = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
 
-/** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
+/**
+ * @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret
+ */
 export function addHook(
   deps: WebhookDependencies,
   { project, caller }: ProjectCall<Caller>,
@@ -108,7 +110,10 @@ export function addHook(
   )
 }
 
-/** @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key for its secret */
+/**
+ * @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key for
+ *   its secret
+ */
 export async function changeHook(
   deps: WebhookDependencies,
   { project }: ProjectCall,
@@ -126,7 +131,8 @@ export async function changeHook(
 /**
  * Sets one further header of the requests of a webhook, or removes it; the others stay.
  *
- * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or encrypted
+ * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or
+ *   encrypted
  */
 export async function changeHookHeader(
   deps: WebhookDependencies,
@@ -168,7 +174,11 @@ export const getHookDelivery = (
   deliveryId: string,
 ): Promise<WebhookDelivery> => getWebhookDelivery(database, ownerOf(project), hookId, deliveryId)
 
-/** Sends a delivery again soon, under the same id. @throws DomainError not-found; conflict for a disabled webhook */
+/**
+ * Sends a delivery again soon, under the same id.
+ *
+ * @throws DomainError not-found; conflict for a disabled webhook
+ */
 export const redeliverHook = (
   database: Database,
   { project }: ProjectCall,

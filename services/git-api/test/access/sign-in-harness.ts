@@ -2,7 +2,9 @@ import { type Claims, getFreePort, identityClient, startIdentityProvider } from 
 import { startHarness } from '../harness.js'
 import { openWindow, type Window } from './identity-window.js'
 
-/** Settings of each provider of the tests, besides its address and client. All of them are the same server. */
+/**
+ * Settings of each provider of the tests, besides its address and client. All of them are the same server.
+ */
 const settings = {
   open: { create_users: true, label: 'Company' },
   closed: {},
@@ -51,7 +53,11 @@ export async function startSignIn(env: Record<string, string> = {}) {
     accounts,
     base,
     addressOf,
-    /** Signs in at the provider and comes back. @returns the page of the console that ends it, and the window */
+    /**
+     * Signs in at the provider and comes back.
+     *
+     * @returns the page of the console that ends it, and the window
+     */
     async signIn(
       login: string,
       {

@@ -94,7 +94,8 @@ describe('POST /projects', () => {
   })
 
   it('leaves no row behind when the repository cannot be made', async () => {
-    // Every project after this one finds a file where its folder would have to be, not even root gets past it.
+    // Every project after this one finds a file where its folder would have to be, not even root gets past
+    // it.
     const hashed = join(harness.storageRoot, '@hashed')
     await rename(hashed, `${hashed}.away`)
     await writeFile(hashed, '')

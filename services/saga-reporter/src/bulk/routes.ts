@@ -116,7 +116,10 @@ const jobParameters = {
     .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
 }
 
-/** `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent as the job itself. */
+/**
+ * `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent
+ * as the job itself.
+ */
 const previewBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({
     summary: 'Count the sagas that a bulk job with this filter would process',

@@ -35,8 +35,8 @@ export interface BulkRunner {
 }
 
 /**
- * Works on bulk jobs of sagas, one at a time. They run here and not in the worker, because only saga-reporter may write
- * sagas.
+ * Works on bulk jobs of sagas, one at a time. They run here and not in the worker, because only saga-reporter
+ * may write sagas.
  */
 export function startBulkRunner(dependencies: Dependencies): BulkRunner {
   const { database, clock, logger } = dependencies

@@ -29,8 +29,8 @@ interface StepDependencies {
 }
 
 /**
- * Processes the next sagas of a job. What it changes, the results and the position of the job are committed together,
- * so that after a crash no saga is processed twice and none is left out.
+ * Processes the next sagas of a job. What it changes, the results and the position of the job are committed
+ * together, so that after a crash no saga is processed twice and none is left out.
  *
  * @returns whether the job has further steps; false also when the lease has ended
  */

@@ -53,8 +53,8 @@ export interface CommandRequest {
  * Asks the orchestrator of a saga for something.
  *
  * @param activityId the step of retry and skip; undefined: the step that stands still
- * @throws DomainError not-found | conflict when the saga has an open command or no service, when it has ended, or when no step of it, or not
- *   this one, is left to do
+ * @throws DomainError not-found | conflict when the saga has an open command or no service, when it has
+ *   ended, or when no step of it, or not this one, is left to do
  */
 export async function requestCommand(
   { database, waiting, needsApproval }: CommandDependencies,
@@ -140,7 +140,8 @@ export async function planBatch(
 }
 
 /**
- * Asks the orchestrators of all sagas of a filter for the same; sagas for which nothing can be asked are left out.
+ * Asks the orchestrators of all sagas of a filter for the same; sagas for which nothing can be asked are left
+ * out.
  *
  * @param expectedCount how many sagas the operator expects the filter to find
  * @throws DomainError conflict when it finds another number | invalid-parameters when it finds too many
@@ -167,8 +168,8 @@ export async function requestBatch(
 /**
  * Decides about a command.
  *
- * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its state does not
- *   allow it
+ * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its
+ *   state does not allow it
  */
 export async function decideCommand(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
@@ -190,9 +191,11 @@ export async function decideCommand(
 }
 
 /**
- * Decides about all commands that were asked for together, of which those are left out whose state does not allow it any more.
+ * Decides about all commands that were asked for together, of which those are left out whose state does not
+ * allow it any more.
  *
- * @throws DomainError not-found | forbidden when an author approves their own commands | conflict when no state allows it
+ * @throws DomainError not-found | forbidden when an author approves their own commands | conflict when no
+ *   state allows it
  */
 export async function decideBatch(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
@@ -223,8 +226,8 @@ function requireOtherThanAuthor(decision: Decision, { authorId }: { authorId: nu
 }
 
 /**
- * Leases commands, and waits for one when there is none. What was leased for a caller that is gone is given back: it cannot have
- * arrived.
+ * Leases commands, and waits for one when there is none. What was leased for a caller that is gone is given
+ * back: it cannot have arrived.
  *
  * @throws DomainError rate-limited | unavailable when too many calls wait
  */

@@ -16,7 +16,10 @@ export interface PendingCommand extends CommandDemand {
 /** Ids of commands that a call may exclude. */
 export const exceptIdsMax = 1000
 
-/** Commands of these services that can be leased: of each service one more than a call may exclude, so that each call learns of one. */
+/**
+ * Commands of these services that can be leased: of each service one more than a call may exclude, so that
+ * each call learns of one.
+ */
 export const listPending = (
   database: Readable,
   services: readonly CommandDemand[],

@@ -297,7 +297,10 @@ const batchEvents = {
 
 export type BatchDecision = keyof typeof batchEvents
 
-/** Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one entry for all of them. */
+/**
+ * Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one
+ * entry for all of them.
+ */
 export const changeBatchByDecision = (
   { pool }: Readable,
   { tenant, batchId }: BatchKey,

@@ -42,7 +42,10 @@ export class CommandWaiting {
     return this.#slots.takeAtOnce({ sender })
   }
 
-  /** Resolves when there may be a wanted command for a service, the time is over, the signal aborts, or this process stops. */
+  /**
+   * Resolves when there may be a wanted command for a service, the time is over, the signal aborts, or this
+   * process stops.
+   */
   async wait(wanted: Wait, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) return
     const woken = new AbortController()

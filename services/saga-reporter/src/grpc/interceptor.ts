@@ -37,14 +37,18 @@ export interface InterceptorOptions {
 
 export interface Interceptor {
   interceptor: ServerInterceptor
-  /** Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another replica. */
+  /**
+   * Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another
+   * replica.
+   */
   endStreams: () => void
 }
 
 /**
- * What happens to every call besides its method. It is admitted when its headers arrive: a refused call is answered before its
- * message is read; the message of an admitted one is read once there is a slot for it, and reaches the method with what `admit`
- * gave. Every call is counted and timed by method and status code, and one that does not end with OK is logged, without its payload.
+ * What happens to every call besides its method. It is admitted when its headers arrive: a refused call is
+ * answered before its message is read; the message of an admitted one is read once there is a slot for it,
+ * and reaches the method with what `admit` gave. Every call is counted and timed by method and status code,
+ * and one that does not end with OK is logged, without its payload.
  */
 export function createInterceptor(options: InterceptorOptions): Interceptor {
   const { checkArrived, addressOf, messageSlots, logger } = options
@@ -109,7 +113,10 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
   return { interceptor, endStreams: ends.endStreams }
 }
 
-/** The ends of calls: each is counted once, and the calls under way whose answers are streams can be ended together. */
+/**
+ * The ends of calls: each is counted once, and the calls under way whose answers are streams can be ended
+ * together.
+ */
 function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
   const observe = createObserve(options)
   const streams = new Set<() => void>()
@@ -136,7 +143,8 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
       streams.add(endStream)
       if (areEnding) setImmediate(endStream)
     }
-    // A method may still send messages after its stream was ended, for which the library would reset the stream.
+    // A method may still send messages after its stream was ended, for which the library would reset the
+    // stream.
     const passUnlessCut = <Part>(part: Part, next: (part: Part) => void) => {
       if (!(responseStream && isOver)) next(part)
     }
@@ -147,7 +155,9 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
         if (over(nameOf(result)) || !responseStream) next(result)
       },
     }
-    /** The library calls this at the end of every call, also when it ends a call whose deadline has passed. */
+    /**
+     * The library calls this at the end of every call, also when it ends a call whose deadline has passed.
+     */
     const onCancel = () => over(isPastDeadline(call, Date.now()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED')
     return { end, onCancel, isOver: () => isOver, responder }
   }
@@ -164,7 +174,10 @@ const nameOf = ({ code }: Status): string => status[code ?? status.UNKNOWN] ?? '
 
 const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
 
-/** Begins to time a call; the result is called with its status code. Only methods that are served come here, so the labels are few. */
+/**
+ * Begins to time a call; the result is called with its status code. Only methods that are served come here,
+ * so the labels are few.
+ */
 function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
   const shared = { labelNames: ['method', 'code'] as const, registers: [metrics.registry] }
   const duration = new Histogram({
@@ -191,14 +204,17 @@ function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 
   }
 }
 
-/** The beginning of the line that the library logs when it drops metadata; the value follows, which may be a token. */
+/**
+ * The beginning of the line that the library logs when it drops metadata; the value follows, which may be a
+ * token.
+ */
 const droppedEntry = /^Failed to add metadata entry ([0-9a-z_.-]+):/
 
 const dropped = new Set<string>()
 
 /**
- * Follows the log of the library, and writes nothing of it. The library drops metadata beyond printable ASCII and says so in
- * its log alone: right before it creates the call, with nothing in between.
+ * Follows the log of the library, and writes nothing of it. The library drops metadata beyond printable ASCII
+ * and says so in its log alone: right before it creates the call, with nothing in between.
  */
 export function followDroppedKeys(): void {
   setLogger({

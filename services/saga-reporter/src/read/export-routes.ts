@@ -11,8 +11,8 @@ import { readAllSagas } from './read.js'
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
- * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an apostrophe in
- * front, which it shows as text.
+ * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an
+ * apostrophe in front, which it shows as text.
  */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`
 

@@ -41,8 +41,8 @@ const types = {
 } as const
 
 /**
- * The bytes of a payload, for a client or a file. Every reporter can write payloads, so a browser must not show one as a
- * page: it is a download of a harmless type, and the browser must not guess another type.
+ * The bytes of a payload, for a client or a file. Every reporter can write payloads, so a browser must not
+ * show one as a page: it is a download of a harmless type, and the browser must not guess another type.
  *
  * @param name of the file, without its ending
  */

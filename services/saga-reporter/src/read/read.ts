@@ -147,8 +147,8 @@ export async function listSagas(database: Readable, request: SagaListRequest): P
 }
 
 /**
- * Every saga of a search in batches, the newest first. The first batch is read before the promise resolves, so that an answer can
- * still be a refusal when the database is unavailable.
+ * Every saga of a search in batches, the newest first. The first batch is read before the promise resolves,
+ * so that an answer can still be a refusal when the database is unavailable.
  */
 export async function readAllSagas(
   database: Readable,

@@ -48,7 +48,10 @@ export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => 
   tenantRoute('GET', '/sagas/export', reader, exportSagas(database), { longLived: true }),
 ]
 
-/** What is known of one saga. `/sagas/:id` would take the names of other routes for ids, so these routes come after them. */
+/**
+ * What is known of one saga. `/sagas/:id` would take the names of other routes for ids, so these routes come
+ * after them.
+ */
 export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Route[] => [
   tenantRoute('GET', '/sagas/:id', reader, getSaga(database)),
   tenantRoute('GET', '/sagas/:id/events', reader, listSagaEvents(database, traceUrlTemplate)),

@@ -129,7 +129,9 @@ export const getFailureHistory = (database: Readable, clock: Clock) =>
     },
   })
 
-/** The same buckets come whenever somebody asks, so that a picture of them does not change as time goes on. */
+/**
+ * The same buckets come whenever somebody asks, so that a picture of them does not change as time goes on.
+ */
 function bucketsOf(after: Date, to: Date, bucketSeconds: number): BucketRange {
   const bucketMs = bucketSeconds * 1000
   const from = new Date(Math.floor(after.getTime() / bucketMs) * bucketMs)

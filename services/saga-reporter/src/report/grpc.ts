@@ -25,7 +25,10 @@ export const olderName = { file: 'saga.proto', package: 'pole.Sagas.Server.Grpc'
 
 const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
 
-/** The ten operations, under each of the service's names, and `switchyard.sagas.v1.SagaIngest`: many events in one call. */
+/**
+ * The ten operations, under each of the service's names, and `switchyard.sagas.v1.SagaIngest`: many events in
+ * one call.
+ */
 export function reportServices(options: ReportServicesOptions): GrpcService[] {
   const { admitReporter, reportEvents, logger } = options
   const single = singleMethods(options)
@@ -95,7 +98,10 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
     activityExecuteOvertime: operation(decoders.ActivityExecuteOvertime),
     activityRevoked: operation(decoders.ActivityRevoked),
   } satisfies Record<keyof typeof SagaService, unknown> as UntypedServiceImplementation
-  /** With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says isSuccess=false. */
+  /**
+   * With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says
+   * isSuccess=false.
+   */
   const admit = async (call: ArrivedCall): Promise<AdmittedSingle> => {
     try {
       return await admitReport(admitReporter, call)
@@ -107,7 +113,10 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
   return { implementation, admit }
 }
 
-/** The methods get requests as bytes: the log stores the bytes unchanged, and undecodable ones are INVALID_ARGUMENT. */
+/**
+ * The methods get requests as bytes: the log stores the bytes unchanged, and undecodable ones are
+ * INVALID_ARGUMENT.
+ */
 function asBytes(definition: ServiceDefinition, serviceName: string): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

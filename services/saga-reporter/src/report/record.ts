@@ -8,8 +8,8 @@ import type { ReportMetrics } from './metrics.js'
 /** Stores events, many calls in one transaction. */
 export interface Recorder {
   /**
-   * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be stored does
-   * not keep the other events from being stored.
+   * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be
+   * stored does not keep the other events from being stored.
    *
    * @param events at most 1,000
    * @param givenUp called right before the events are written; when it returns true, they are not written
@@ -35,7 +35,9 @@ export interface RecorderOptions {
 /** The memory that the objects of an event take, beside its bytes. */
 const eventBytes = 512
 
-/** Stores events by group commit; calls that do not fit the queue are refused at once and may be sent again. */
+/**
+ * Stores events by group commit; calls that do not fit the queue are refused at once and may be sent again.
+ */
 export function createRecorder({ writeBatch, transactionsMax, queue }: RecorderOptions): Recorder {
   const { commit, close } = createGroupCommit<NewSagaEvent, EventOutcome>({
     write: writeBatch,
@@ -65,8 +67,8 @@ export class RecordFailure {
 export type EventOutcome = RecordedSagaEvent | RecordFailure
 
 /**
- * Stores a batch. A batch that fails is halved until the event that makes it fail is alone, so that the other events
- * are stored. A database that cannot work now fails the whole batch at once.
+ * Stores a batch. A batch that fails is halved until the event that makes it fail is alone, so that the other
+ * events are stored. A database that cannot work now fails the whole batch at once.
  *
  * @param onUnavailable called once with the cause, because callers only learn that they may try again
  */

@@ -30,7 +30,10 @@ export interface ReportCall {
   givenUp: () => boolean
 }
 
-/** The result of an event that is stored, or why it is not: SagaRejection, DomainError, or an unexpected failure. */
+/**
+ * The result of an event that is stored, or why it is not: SagaRejection, DomainError, or an unexpected
+ * failure.
+ */
 export type ReportOutcome = EventResult | Error
 
 /**
@@ -50,7 +53,10 @@ interface Dependencies {
   limits: RequestLimits
 }
 
-/** Takes lifecycle events: refuses events that can never be valid, and stores all other events before it answers. */
+/**
+ * Takes lifecycle events: refuses events that can never be valid, and stores all other events before it
+ * answers.
+ */
 export function createReportEvents(dependencies: Dependencies): ReportEvents {
   const { recorder, metrics } = dependencies
   return async (call) => {
@@ -84,8 +90,8 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
 }
 
 /**
- * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events after
- * it are refused as well, so that the order is kept when they are sent again.
+ * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events
+ * after it are refused as well, so that the order is kept when they are sent again.
  */
 function prepareEvents(
   dependencies: Dependencies,

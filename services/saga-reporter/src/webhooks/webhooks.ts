@@ -25,7 +25,10 @@ export interface WebhookDependencies {
 /** The webhooks of sagas of every tenant; administrators see all of them. */
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
-/** The webhooks that a caller finds by their ids: those of the tenant named, for a token that is bound to tenants. */
+/**
+ * The webhooks that a caller finds by their ids: those of the tenant named, for a token that is bound to
+ * tenants.
+ */
 export const webhooksFor = (caller: Caller, tenant: string): WebhookOwner =>
   boundTenantsOf(caller) === null ? ofSagas : { scope: 'saga', tenant }
 
@@ -37,7 +40,10 @@ export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules =
   secretBox,
 })
 
-/** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
+/**
+ * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
+ *   secret
+ */
 export const createWebhook = (
   dependencies: WebhookDependencies,
   tenant: string,

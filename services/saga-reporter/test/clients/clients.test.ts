@@ -161,7 +161,8 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
   })
 
   it.skipIf(!program)('gets DEADLINE_EXCEEDED without RetryInfo once its deadline has passed', async () => {
-    // The first call connects: a channel whose first call has given up may fail the next one before it reaches the server.
+    // The first call connects: a channel whose first call has given up may fail the next one before it
+    // reaches the server.
     const [, atOnce, watching] = await make(
       report('SagaStarted', started),
       { ...report('SagaStarted', started), timeout: 0.000_001 },

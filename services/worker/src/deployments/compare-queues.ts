@@ -20,8 +20,8 @@ export interface ComparedQueues {
 }
 
 /**
- * The queues of each service of a deployment that has any, before and after it, and what became worse. Null when the history of queues
- * has nothing of this time.
+ * The queues of each service of a deployment that has any, before and after it, and what became worse. Null
+ * when the history of queues has nothing of this time.
  *
  * @throws Error when Redis does not answer
  */
@@ -47,7 +47,9 @@ export async function compareQueues(
   })
 }
 
-/** What became worse in which services. The day before is read only of those that seem to have become worse. */
+/**
+ * What became worse in which services. The day before is read only of those that seem to have become worse.
+ */
 async function findWorse(
   redis: Redis,
   windows: ReadonlyMap<string, QueueSample[]>,

@@ -41,7 +41,10 @@ const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
 /** Deployments that one run compares at most. */
 const deploymentsMax = 50
-/** A deployment that took longer had to wait, such as for an approval: its beginning is taken to be this long before its end. */
+/**
+ * A deployment that took longer had to wait, such as for an approval: its beginning is taken to be this long
+ * before its end.
+ */
 const rolloutMsMax = 30 * minuteMs
 /** A deployment that was not compared for this long after its window is never compared. */
 const missedMsMax = 24 * 60 * minuteMs
@@ -55,8 +58,9 @@ interface Dependencies {
 }
 
 /**
- * Compares the services of finished deployments before and after them, while the window after each of them grows, and stores what
- * became worse, when it was back, and what rules do about it. A run that is interrupted leaves the rest to the next one.
+ * Compares the services of finished deployments before and after them, while the window after each of them
+ * grows, and stores what became worse, when it was back, and what rules do about it. A run that is
+ * interrupted leaves the rest to the next one.
  */
 export const deploymentImpact = ({ database, clock, redis, impact: settings, webhooks }: Dependencies) =>
   jobType({
@@ -120,8 +124,8 @@ async function compareDeployment(
 }
 
 /**
- * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about it. Safe to repeat. Does
- * nothing when the deployment, or a rule about it, was deleted meanwhile.
+ * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about
+ * it. Safe to repeat. Does nothing when the deployment, or a rule about it, was deleted meanwhile.
  *
  * @returns the names of the rules that were applied
  */
@@ -150,7 +154,10 @@ export async function recordImpact(
   }
 }
 
-/** The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and what became worse. */
+/**
+ * The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and
+ * what became worse.
+ */
 export async function findDeploymentImpact(
   comparison: Comparison,
   deployment: DueDeployment,

@@ -18,7 +18,10 @@ const gapMsMax = 180_000
 const othersMax = 30
 
 interface QueuesQuestion {
-  /** The names of the groups to which a series counts; asked once for each. The series of a whole source has the queue ''. */
+  /**
+   * The names of the groups to which a series counts; asked once for each. The series of a whole source has
+   * the queue ''.
+   */
   groupsOf: (series: NamedQueue) => readonly string[]
   fromMs: number
   toMs: number
@@ -32,8 +35,8 @@ export interface Queues {
 }
 
 /**
- * The groups that the history of queues knows. Of a source that has the name of a service, the whole counts: not every source counts
- * attempts by queue.
+ * The groups that the history of queues knows. Of a source that has the name of a service, the whole counts:
+ * not every source counts attempts by queue.
  */
 export const groupsOfServices =
   (services: readonly string[]): QueuesQuestion['groupsOf'] =>

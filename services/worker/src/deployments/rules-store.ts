@@ -30,7 +30,10 @@ const bannerMsMax = 30 * dayMs
 /** Findings that a run keeps. */
 const findingsMax = 50
 
-/** Rules of the project of a deployment; none when it is dismissed, or another one has followed in its environment. */
+/**
+ * Rules of the project of a deployment; none when it is dismissed, or another one has followed in its
+ * environment.
+ */
 export async function listRules(client: PoolClient, { projectId, id }: DeploymentKey): Promise<Rule[]> {
   const { rows } = await client.query<Rule>({
     name: 'impact-rules-to-apply',
@@ -103,7 +106,8 @@ export interface RunKey {
 }
 
 /**
- * Notes the end of what rules did about deployments that are dismissed or followed by now: the moment of that, not of the note.
+ * Notes the end of what rules did about deployments that are dismissed or followed by now: the moment of
+ * that, not of the note.
  *
  * @returns the runs that have ended, each with the reason
  */

@@ -24,7 +24,10 @@ export interface HistoryQuestion {
 
 const failed = `(s.status = 'Error' OR s.outcome IN ('compensated', 'inconsistent') OR s.resolved_at IS NOT NULL)`
 const seconds = 'EXTRACT(epoch FROM s.ended_at - COALESCE(s.started_at, s.first_seen_at))::double precision'
-/** Also those that waited and have ended by now: otherwise there would always be more of them in the later window. */
+/**
+ * Also those that waited and have ended by now: otherwise there would always be more of them in the later
+ * window.
+ */
 const stuck = `(f.saga_id IS NOT NULL OR COALESCE(${seconds} > $5, false))`
 /** Sagas `s` of a service that began in a time and ended, failed or wait, with their flag `f`. */
 const sagasOfService = `sagas s LEFT JOIN saga_flags f ON s.ended_at IS NULL
@@ -59,7 +62,10 @@ const hoursOfService = {
 /** Of services that were not deployed only sagas are read that take up to this long. */
 const briefMsMax = hourMs
 
-/** What a service did from the beginning of the window before a deployment up to the end of the window after it. */
+/**
+ * What a service did from the beginning of the window before a deployment up to the end of the window after
+ * it.
+ */
 export async function readHistory(database: Pooled, question: HistoryQuestion): Promise<ObservedHistory> {
   const { tenant, moments } = question
   const [runs, hours] = await Promise.all([readRuns(database, question), readHours(database, question)])
@@ -68,7 +74,10 @@ export async function readHistory(database: Pooled, question: HistoryQuestion): 
   return { runs, hours, knownFingerprints, queues: [] }
 }
 
-/** The same of sagas that took an hour at most, without the hours of the day before: what is quickly read of many services. */
+/**
+ * The same of sagas that took an hour at most, without the hours of the day before: what is quickly read of
+ * many services.
+ */
 export async function readBriefHistory(
   database: Pooled,
   question: HistoryQuestion,

@@ -109,7 +109,11 @@ async function found(at = now, redis = harness.redis) {
   return findDeploymentImpact(comparison, deployment, at)
 }
 
-/** The history of queues of the last day, with a sample a minute. @param queuesOf metrics by queue, so many minutes ago */
+/**
+ * The history of queues of the last day, with a sample a minute.
+ *
+ * @param queuesOf metrics by queue, so many minutes ago
+ */
 async function queues(queuesOf: (minutes: number) => Record<string, Partial<SeriesMetrics>>) {
   const pipeline = harness.redis.pipeline()
   const unknown = { backlog: 0, latency: 0, processed: null, failed: null, busy: 0 }
@@ -290,7 +294,11 @@ it('two workers compare each deployment, until its window is full', async () => 
   await Promise.all(workers.map((worker) => worker.close()))
 })
 
-/** Stores of the due deployments that failures of billing became more with them. @returns the rules that were applied */
+/**
+ * Stores of the due deployments that failures of billing became more with them.
+ *
+ * @returns the rules that were applied
+ */
 async function worse(): Promise<string[]> {
   const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
   const about = {

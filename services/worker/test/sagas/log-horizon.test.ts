@@ -49,7 +49,8 @@ it('ended sagas are counted and told to webhooks also when a transaction with ol
   const [writer = ''] = await readLogWriters(database)
   const counting = readNewlyEnded(database, before)
   const following = follow()
-  // Time for readers that do not wait to miss the older ids. PostgreSQL shows a reader of the last id as a writer while it reads.
+  // Time for readers that do not wait to miss the older ids. PostgreSQL shows a reader of the last id as a
+  // writer while it reads.
   for (let n = 0; n < 5; n += 1) expect(await readLogWriters(database)).toContain(writer)
   ending.emit('released')
   await slow

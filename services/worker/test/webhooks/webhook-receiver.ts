@@ -63,7 +63,8 @@ export const addWebhook = (database: Database, url: string, fields: Partial<NewW
 let sequence = 0
 
 /**
- * Something to be sent. A running worker may send it as soon as the transaction ends, so its attempts are set within.
+ * Something to be sent. A running worker may send it as soon as the transaction ends, so its attempts are set
+ * within.
  *
  * @param attempts how often it was tried already
  */

@@ -9,8 +9,9 @@ const warmUpSeconds = 6
 const memoryOfGit = 'core.deltaBaseCacheLimit'
 
 /**
- * Whether reads cost more in a longer history, both repositories in turns. git keeps 96 MB of what it has unpacked,
- * which the small one fits into and the large one does not; so it is also measured with a git that keeps nothing.
+ * Whether reads cost more in a longer history, both repositories in turns. git keeps 96 MB of what it has
+ * unpacked, which the small one fits into and the large one does not; so it is also measured with a git that
+ * keeps nothing.
  */
 export async function growth(context: Context): Promise<void> {
   const { samples } = context

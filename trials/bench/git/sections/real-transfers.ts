@@ -26,7 +26,10 @@ async function timed(args: string[]): Promise<Cost> {
   }
 }
 
-/** A push of two hundred branches and a clone of everything, over HTTP and by git alone on this machine, in turns. */
+/**
+ * A push of two hundred branches and a clone of everything, over HTTP and by git alone on this machine, in
+ * turns.
+ */
 export async function transfers(path: string, url: string): Promise<void> {
   const folder = mkdtempSync(join(dirname(path), 'transfers-'))
   const at = (name: string) => join(folder, name)

@@ -56,7 +56,8 @@ export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<stri
   return rows.map(({ host }) => host)
 }
 
-// Not by `leaseRows`, which would sort all deliveries to a host: the first of each webhook is found by its index.
+// Not by `leaseRows`, which would sort all deliveries to a host: the first of each webhook is found by its
+// index.
 const claim = {
   name: 'claim-webhook-delivery',
   text: `UPDATE webhook_deliveries d
@@ -87,8 +88,8 @@ interface ClaimedRow
 }
 
 /**
- * Claims the delivery to a host that has been due for the longest time. It becomes due again after `leaseMs`, when the process
- * has not recorded a result.
+ * Claims the delivery to a host that has been due for the longest time. It becomes due again after `leaseMs`,
+ * when the process has not recorded a result.
  *
  * @returns null when no delivery is due
  */

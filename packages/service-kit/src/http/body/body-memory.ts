@@ -2,7 +2,10 @@ import { Slots } from '../../slots.js'
 
 const mebibyte = 1024 * 1024
 
-/** A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small bodies. */
+/**
+ * A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small
+ * bodies.
+ */
 const limits = {
   perSender: 320 * mebibyte,
   total: 768 * mebibyte,
@@ -24,7 +27,8 @@ export interface BodyMemory {
   /**
    * Waits until there is memory for some more bytes.
    *
-   * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when everybody does
+   * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when everybody
+   *   does
    */
   take(bytes: number): Promise<void>
   release(): void

@@ -22,10 +22,12 @@ export interface ReceiveOptions {
 }
 
 /**
- * Receives a whole body, decompressed, as the chunks in which it came. Every byte is counted when it is there, not when it is announced.
+ * Receives a whole body, decompressed, as the chunks in which it came. Every byte is counted when it is
+ * there, not when it is announced.
  *
- * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an unknown one;
- *   rate-limited or unavailable when there is no memory for it; timed-out when its sender falls silent
+ * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an
+ *   unknown one; rate-limited or unavailable when there is no memory for it; timed-out when its sender falls
+ *   silent
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -62,8 +64,8 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
 const unreadMsMax = 60_000
 
 /**
- * Reads the rest of a body after the answer: it stands before the next request of the connection, and some clients
- * read an answer only when they have sent everything. A connection whose body does not end is closed.
+ * Reads the rest of a body after the answer: it stands before the next request of the connection, and some
+ * clients read an answer only when they have sent everything. A connection whose body does not end is closed.
  */
 export const endUnreadBody: RequestHandler = (request, response, next) => {
   response.once('finish', () => {

@@ -138,7 +138,7 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
     })
     source.addEventListener('error', onError)
   }
-  // The browser reconnects after a lost connection, but not after an answer that is not a stream, such as 503.
+  // The browser reconnects after a lost connection, but not after an answer that is no stream, such as 503.
   const onError = () => {
     onState('reconnecting')
     if (source?.readyState !== EventSource.CLOSED) return

@@ -26,8 +26,8 @@ export async function getMember(database: Database, { project }: ProjectCall, us
  * Adds a member to the project.
  *
  * @param user an id or a username
- * @throws DomainError forbidden for a level above the caller's; invalid for an end in the past; not-found for the user;
- *   conflict for a member
+ * @throws DomainError forbidden for a level above the caller's; invalid for an end in the past; not-found for
+ *   the user; conflict for a member
  */
 export async function addMember(
   database: Database,
@@ -67,8 +67,8 @@ function requireEnd(end: Date | null): void {
  * Gives a member another access level, and another end.
  *
  * @param change `expiresAt` null: the membership has no end; undefined: the end stays
- * @throws DomainError not-found; precondition-failed; invalid for an end in the past; forbidden for the project's owner, for a level
- *   above the caller's and for members above it
+ * @throws DomainError not-found; precondition-failed; invalid for an end in the past; forbidden for the
+ *   project's owner, for a level above the caller's and for members above it
  */
 export async function changeMember(
   { database, guards }: ProjectResourceDependencies,
@@ -108,7 +108,9 @@ export async function changeMember(
   return changed
 }
 
-/** @throws DomainError not-found; forbidden for the project's owner and for members above the caller's level */
+/**
+ * @throws DomainError not-found; forbidden for the project's owner and for members above the caller's level
+ */
 export async function removeMember(
   { database, guards }: ProjectResourceDependencies,
   { project, level }: ProjectCall,

@@ -30,8 +30,8 @@ export async function listIdentities(database: Database, userId: number) {
 /**
  * The session for which an account at a provider may be linked to its user.
  *
- * @throws DomainError forbidden for a token in place of a session, and for one that may do less than the user: signing in by the
- *   account would do more
+ * @throws DomainError forbidden for a token in place of a session, and for one that may do less than the
+ *   user: signing in by the account would do more
  */
 export function linkingSession({ user, token, session }: Caller): NonNullable<Flow['link']> {
   if (!session) throw forbidden('Accounts are linked in a browser: sign in to the console')
@@ -40,7 +40,11 @@ export function linkingSession({ user, token, session }: Caller): NonNullable<Fl
   return { userId: user.id, tokenId: token.id, sessionId: session.id }
 }
 
-/** Address at the provider where a link begins. @throws DomainError unavailable when the provider does not answer */
+/**
+ * Address at the provider where a link begins.
+ *
+ * @throws DomainError unavailable when the provider does not answer
+ */
 export async function linkingUrl(provider: Provider, flow: Flow): Promise<string> {
   try {
     return await provider.authorizationUrl(flow)
@@ -54,8 +58,8 @@ export async function linkingUrl(provider: Provider, flow: Flow): Promise<string
 /**
  * Links the account at a provider from which a signed-in user has come back.
  *
- * @throws SignInRefused when the session is over, when the account is linked to somebody else, and for an account that may not
- *   come in
+ * @throws SignInRefused when the session is over, when the account is linked to somebody else, and for an
+ *   account that may not come in
  */
 export async function linkFromBrowser(
   { database }: SignInDependencies,

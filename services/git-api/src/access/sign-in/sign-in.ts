@@ -51,8 +51,8 @@ const subjectCharsMax = 255
 const signInMsMax = 30_000
 
 /**
- * Signs in who has come back from a provider: finds the account that is bound to the issuer and the subject, or makes one where the
- * settings say so, gives and takes what the groups grant, and begins a session.
+ * Signs in who has come back from a provider: finds the account that is bound to the issuer and the subject,
+ * or makes one where the settings say so, gives and takes what the groups grant, and begins a session.
  *
  * @throws SignInRefused
  */

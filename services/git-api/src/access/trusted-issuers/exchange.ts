@@ -23,8 +23,8 @@ const rememberedMs = 2 * 3600 * 1000
  *
  * @param project where the job wants to act, by id or full path; undefined: outside of projects
  * @returns the secret, which is not stored, and the scopes
- * @throws DomainError invalid for a token that is not valid or trusted there, and for one that was exchanged before;
- *   rate-limited; unavailable while the issuer is away
+ * @throws DomainError invalid for a token that is not valid or trusted there, and for one that was exchanged
+ *   before; rate-limited; unavailable while the issuer is away
  */
 export async function exchangeIdentity(
   { database, sessions }: ExchangeDependencies,

@@ -69,7 +69,8 @@ interface NewRule {
 /**
  * Lets the CI jobs of an issuer act in a project, as a bot that is a member with the given role.
  *
- * @throws DomainError forbidden for a role above the caller's; invalid, by field, and when there are as many rules as are allowed
+ * @throws DomainError forbidden for a role above the caller's; invalid, by field, and when there are as many
+ *   rules as are allowed
  */
 export async function trustIssuer(
   { database, allowedIssuers }: TrustedIssuerDependencies,
@@ -145,7 +146,11 @@ async function addRule(
   return { ...rule, accessLevel: project?.accessLevel ?? null }
 }
 
-/** This process refuses the jobs from now on, other processes within half a second. @throws DomainError not-found */
+/**
+ * This process refuses the jobs from now on, other processes within half a second.
+ *
+ * @throws DomainError not-found
+ */
 export async function distrustIssuer(
   { database, forgetUsers }: TrustedIssuerDependencies,
   project: OwnProject,

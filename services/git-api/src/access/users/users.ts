@@ -97,8 +97,8 @@ export const firstAdministrator = 'root'
 /**
  * Changes names, e-mail address and rights of a user. The paths of projects follow a new username.
  *
- * @throws DomainError not-found; precondition-failed; forbidden for taking the last administrator's rights; invalid, by field; conflict when
- *   the username or the e-mail address is taken
+ * @throws DomainError not-found; precondition-failed; forbidden for taking the last administrator's rights;
+ *   invalid, by field; conflict when the username or the e-mail address is taken
  */
 export async function changeUser(
   { database, forgetUsers }: UserDependencies,
@@ -137,9 +137,9 @@ const changedProfile = (
     : {}
 
 /**
- * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
- * work, nor do the project and deploy tokens that the user made; the sessions that began with the tokens of the user
- * and of the projects are deleted.
+ * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked
+ * user do not work, nor do the project and deploy tokens that the user made; the sessions that began with the
+ * tokens of the user and of the projects are deleted.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */

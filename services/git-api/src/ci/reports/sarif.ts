@@ -137,7 +137,10 @@ function messageOf({ text, id, arguments: given = [] }: Result['message'], rule:
   return cut(message, messageCharsMax)
 }
 
-/** A path from the root of the repository. Tools write it as a relative address, or below `file:///` with a variable before it. */
+/**
+ * A path from the root of the repository. Tools write it as a relative address, or below `file:///` with a
+ * variable before it.
+ */
 function pathOf(uri: string | undefined): string | null {
   if (uri === undefined || uri.length > 4 * nameCharsMax) return null
   const path = decoded(

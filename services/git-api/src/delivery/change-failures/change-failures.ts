@@ -6,7 +6,10 @@ import type { StatementKind } from '../deployment-statements/deployment-statemen
 import { getDeployment } from '../deployments/deployments.js'
 import * as store from './store.js'
 
-/** Why a deployment counts as a failure: a finding that nobody dismissed, a later deployment that took it back, or what somebody said. */
+/**
+ * Why a deployment counts as a failure: a finding that nobody dismissed, a later deployment that took it
+ * back, or what somebody said.
+ */
 export const failureReasons = ['finding', 'rolled_back', 'reported'] as const
 export type FailureReason = (typeof failureReasons)[number]
 

@@ -31,8 +31,8 @@ export async function deleteReport({ prisma }: DatabaseOrTransaction, key: Deplo
 }
 
 /**
- * Deployments that ended, and why they count as failures: `began_at` is when the first of their findings began that nobody dismissed,
- * `recovered_at` when the figures of all of them were back.
+ * Deployments that ended, and why they count as failures: `began_at` is when the first of their findings
+ * began that nobody dismissed, `recovered_at` when the figures of all of them were back.
  *
  * @param from, where which deployments
  * @param tenants the parameter with the tenants whose findings count
@@ -57,8 +57,8 @@ export const withReasons = (from: string, where: string, tenants: string) => `
 export const isFailure = '(began_at IS NOT NULL OR is_reported OR is_rolled_back)'
 
 /**
- * The same with when failures began, and when they ended: when the figures were back, or by the next successful deployment to the same
- * environment.
+ * The same with when failures began, and when they ended: when the figures were back, or by the next
+ * successful deployment to the same environment.
  */
 export const withFailureTimes = (ended: string) => `
   SELECT ended.*, COALESCE(ended.began_at, ended.finished_at) AS failed_at,

@@ -74,7 +74,10 @@ const keyOf: Record<Exclude<Interval, 'all'>, (day: Date) => string> = {
 
 /** One figure of a metric. */
 export interface MetricPoint {
-  /** First day of the interval, which may be before the first day that was asked for. Null: the figure is of all days. */
+  /**
+   * First day of the interval, which may be before the first day that was asked for. Null: the figure is of
+   * all days.
+   */
   date: string | null
   /** Null: nothing happened that it could be found from. */
   value: number | null
@@ -152,8 +155,8 @@ const namedMax = 50
 const othersMax = 10_000
 
 /**
- * The four figures of production over the last four weeks, by the path of the project: of those with the most deployments, and of all
- * others together as `other`.
+ * The four figures of production over the last four weeks, by the path of the project: of those with the most
+ * deployments, and of all others together as `other`.
  */
 export async function readLatestOfProjects(
   database: Database,

@@ -17,7 +17,10 @@ export interface MetricScope {
   tenants: readonly string[] | null
 }
 
-/** What a value is about, and its key: a day, a week by its Monday, a month by its first day, all of the time, or a project by its id. */
+/**
+ * What a value is about, and its key: a day, a week by its Monday, a month by its first day, all of the time,
+ * or a project by its id.
+ */
 export type Grouping = 'daily' | 'weekly' | 'monthly' | 'all' | 'project'
 
 /** The values of a metric by their keys. */
@@ -61,7 +64,10 @@ export const countDeployments = (database: Pooled, scope: MetricScope, grouping:
     values: valuesOf(scope),
   })
 
-/** The seconds that half of the commits took at most, from their author date to the end of the deployment that brought them. */
+/**
+ * The seconds that half of the commits took at most, from their author date to the end of the deployment that
+ * brought them.
+ */
 export const listLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `lead-time-${grouping}`,

@@ -63,8 +63,8 @@ const deploymentsMax = 20
 const environmentsMax = 100
 
 /**
- * The newest deployments that ship a service, of those that the caller may read, and the ones that run: of each environment that is not
- * stopped, the last successful one that ships the service.
+ * The newest deployments that ship a service, of those that the caller may read, and the ones that run: of
+ * each environment that is not stopped, the last successful one that ships the service.
  */
 export async function listDeploymentsOfService(
   database: Database,

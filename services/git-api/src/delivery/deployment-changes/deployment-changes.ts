@@ -28,8 +28,9 @@ const commitsMax = 10_000
 const earlierMax = 100
 
 /**
- * Measures what successful deployments bring: the lead times of their commits, and whether they take another deployment back. It happens
- * here and not in the worker, because git-api shares what git may use among all who ask.
+ * Measures what successful deployments bring: the lead times of their commits, and whether they take another
+ * deployment back. It happens here and not in the worker, because git-api shares what git may use among all
+ * who ask.
  */
 export function startMeasuringChanges(needs: Needs): Repeated {
   let hasNotedAll = false
@@ -65,8 +66,8 @@ const unknown: store.DeploymentChange = { commits: 0, leadSeconds: [], rollsBack
 type Deployed = Pick<store.WaitingDeployment, 'sha' | 'finishedAt'>
 
 /**
- * What a deployment brings. The first one to an environment brings its newest commit alone: the others may have been there for years,
- * before anybody noted deployments.
+ * What a deployment brings. The first one to an environment brings its newest commit alone: the others may
+ * have been there for years, before anybody noted deployments.
  *
  * @param earlier successful deployments to the same environment, the newest first
  */
@@ -90,8 +91,8 @@ async function measureChange(
 }
 
 /**
- * The deployment that ran before, when this one takes it back: its commit is older, or was deployed before and is not newer. Null: it
- * takes none back.
+ * The deployment that ran before, when this one takes it back: its commit is older, or was deployed before
+ * and is not newer. Null: it takes none back.
  */
 async function findRolledBack(
   repository: Repository,

@@ -52,7 +52,10 @@ const claim = {
   }),
 }
 
-/** Claims deployments of projects in a storage, those first that wait longest. They are found again after `againInMs`. */
+/**
+ * Claims deployments of projects in a storage, those first that wait longest. They are found again after
+ * `againInMs`.
+ */
 export async function claimWaiting(
   { pool }: Pooled,
   { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },

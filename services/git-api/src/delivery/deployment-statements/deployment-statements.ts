@@ -17,7 +17,10 @@ interface StatementKey {
   deploymentId: number
 }
 
-/** Something that people say of deployments with a reason, once each: a later statement replaces an earlier one, the audit log keeps both. */
+/**
+ * Something that people say of deployments with a reason, once each: a later statement replaces an earlier
+ * one, the audit log keeps both.
+ */
 export interface StatementKind {
   /** In the audit log. */
   events: { added: string; removed: string }

@@ -49,7 +49,9 @@ const dismissal: DocumentedKind = {
   refusals: [409],
 }
 
-/** What people say of deployments. What follows from it is read at the paths of change failures and impacts. */
+/**
+ * What people say of deployments. What follows from it is read at the paths of change failures and impacts.
+ */
 export function deploymentStatementRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const deployment = '/projects/:id/deployments/:deployment_id'
   const { deploy } = guards

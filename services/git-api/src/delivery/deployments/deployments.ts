@@ -78,10 +78,11 @@ interface AddDeploymentCommand {
 }
 
 /**
- * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
+ * Records a deployment. A request that repeats the last successful deployment of its environment returns that
+ * deployment.
  *
- * @throws DomainError invalid, by field; forbidden within a freeze when the caller asks for it, and for a saga of a tenant that the
- *   caller's token cannot name
+ * @throws DomainError invalid, by field; forbidden within a freeze when the caller asks for it, and for a
+ *   saga of a tenant that the caller's token cannot name
  */
 export async function addDeployment(
   deps: DeploymentDependencies,
@@ -129,7 +130,11 @@ export async function addDeployment(
 /** Whether something gets to the environment, or has got there. */
 const begins = (status: DeploymentStatus) => status === 'running' || status === 'success'
 
-/** Checks the commit, the ref, the environment and the saga that a new deployment names. @throws DomainError invalid, with every problem by field */
+/**
+ * Checks the commit, the ref, the environment and the saga that a new deployment names.
+ *
+ * @throws DomainError invalid, with every problem by field
+ */
 async function readReferences(repository: Repository, command: AddDeploymentCommand) {
   const { saga, problems: sagaProblems } = readSagaReference(command)
   const [commit, target] = await Promise.all([
@@ -152,8 +157,8 @@ interface DeploymentChange {
 }
 
 /**
- * Gives a deployment another status. In a protected environment, one that has waited begins only after its approvals and outside of
- * freezes.
+ * Gives a deployment another status. In a protected environment, one that has waited begins only after its
+ * approvals and outside of freezes.
  *
  * @throws DomainError not-found; forbidden; precondition-failed; invalid for a status that may not follow
  */
@@ -194,7 +199,8 @@ export async function changeDeployment(
 /**
  * Deletes a deployment.
  *
- * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that its environment runs now
+ * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that
+ *   its environment runs now
  */
 export const deleteDeployment = (
   database: Pooled,
@@ -229,8 +235,9 @@ export const announce = (jobs: Jobs, { projectId, id, sha, status, environment }
   })
 
 /**
- * The commits that are new in a deployment, the newest first: those in the history of its commit that are not in the history
- * of the last successful deployment before it. Without such a deployment, the whole history is new.
+ * The commits that are new in a deployment, the newest first: those in the history of its commit that are not
+ * in the history of the last successful deployment before it. Without such a deployment, the whole history is
+ * new.
  *
  * @throws DomainError not-found
  */

@@ -32,8 +32,9 @@ interface RecordedDeployment extends NewDeployment {
 type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
 
 /**
- * Adds a deployment, its environment when that is missing, and the webhook deliveries in one transaction. A successful deployment
- * starts a stopped environment, and one that repeats the last successful deployment of the environment adds nothing.
+ * Adds a deployment, its environment when that is missing, and the webhook deliveries in one transaction. A
+ * successful deployment starts a stopped environment, and one that repeats the last successful deployment of
+ * the environment adds nothing.
  *
  * @returns the added or the repeated deployment
  * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
@@ -58,7 +59,10 @@ export const recordDeployment = (
 
 const defaults = { externalUrl: null, description: null, autoStopSetting: 'always' }
 
-/** The last successful deployment when the given one says the same. A saga and services that the caller does not name may be any. */
+/**
+ * The last successful deployment when the given one says the same. A saga and services that the caller does
+ * not name may be any.
+ */
 async function findRepeated(
   client: PoolClient,
   { projectId, id }: Environment,
@@ -82,7 +86,8 @@ async function noteSuccess(client: PoolClient, deployment: Deployment): Promise<
 /**
  * Changes the progress of a locked deployment and stores the webhook deliveries about it.
  *
- * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are passed on
+ * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are
+ *   passed on
  */
 export async function changeLockedDeployment(
   client: PoolClient,

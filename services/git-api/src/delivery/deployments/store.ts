@@ -93,7 +93,10 @@ export interface DeploymentOrder {
   direction: 'asc' | 'desc'
 }
 
-/** One page of a project's deployments, and the number of all that match. Unfinished ones come last by `finishedAt`. */
+/**
+ * One page of a project's deployments, and the number of all that match. Unfinished ones come last by
+ * `finishedAt`.
+ */
 export async function listDeployments(
   { prisma }: DatabaseOrTransaction,
   { projectId, environment, status, ...times }: DeploymentFilter,
@@ -143,7 +146,8 @@ export const findDeployment = (
   prisma.deployment.findUnique({ where: { projectId_id: { projectId, id } }, include: parts })
 
 /**
- * The same, and keeps others from changing and deleting deployments of the project until the transaction ends.
+ * The same, and keeps others from changing and deleting deployments of the project until the transaction
+ * ends.
  *
  * @throws DomainError not-found
  */
@@ -164,7 +168,10 @@ export const findNewestDeployment = (
 ): Promise<DeploymentView | null> =>
   prisma.deployment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: parts })
 
-/** The last successful deployment to the same environment that had ended before this one did, or, while it goes on, until now. */
+/**
+ * The last successful deployment to the same environment that had ended before this one did, or, while it
+ * goes on, until now.
+ */
 export const findDeploymentBefore = (
   { prisma }: DatabaseOrTransaction,
   { projectId, environmentId, id, finishedAt }: Deployment,

@@ -9,7 +9,10 @@ interface EndedTimes {
   finishedBefore: Date | undefined
 }
 
-/** Deployments that have ended and that the caller may read, with what was found about them in the tenants that the caller may name. */
+/**
+ * Deployments that have ended and that the caller may read, with what was found about them in the tenants
+ * that the caller may name.
+ */
 export function listEndedDeployments(
   database: Database,
   caller: Caller,

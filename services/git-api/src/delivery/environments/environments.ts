@@ -71,8 +71,10 @@ interface EnvironmentWithProject {
   project: ProjectWithOwner
 }
 
-/** @throws DomainError invalid, by field; invalid for a name that the project has already, and when it has as many
- * environments as are allowed */
+/**
+ * @throws DomainError invalid, by field; invalid for a name that the project has already, and when it has as
+ *   many environments as are allowed
+ */
 export async function addEnvironment(
   database: Database,
   { project }: ProjectCall,
@@ -95,7 +97,8 @@ async function requireChangeable(database: Database, access: ProjectCall<Caller>
 /**
  * Changes the given fields and keeps the other fields.
  *
- * @throws DomainError not-found; forbidden for who may not deploy to a protected environment; precondition-failed; invalid, by field
+ * @throws DomainError not-found; forbidden for who may not deploy to a protected environment;
+ *   precondition-failed; invalid, by field
  */
 export async function changeEnvironment(
   database: Database,
@@ -118,7 +121,11 @@ export async function changeEnvironment(
 /** The times that GitLab takes, too: what is younger than a week is not stale. */
 const staleDays = { youngest: 7, oldest: 3653 }
 
-/** Stops the environments that nothing has happened to since a time, but no protected ones. @throws DomainError invalid for a time that is too late or too early */
+/**
+ * Stops the environments that nothing has happened to since a time, but no protected ones.
+ *
+ * @throws DomainError invalid for a time that is too late or too early
+ */
 export async function stopStaleEnvironments(
   database: Database,
   { project }: ProjectCall,
@@ -136,7 +143,8 @@ export async function stopStaleEnvironments(
 /**
  * Deletes a stopped environment with its deployments.
  *
- * @throws DomainError not-found; precondition-failed; forbidden unless it is stopped, and for who may not deploy to a protected environment
+ * @throws DomainError not-found; precondition-failed; forbidden unless it is stopped, and for who may not
+ *   deploy to a protected environment
  */
 export async function removeEnvironment(
   database: Database,

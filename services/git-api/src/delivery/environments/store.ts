@@ -53,8 +53,8 @@ const insertEnvironmentRow = insertInto(
 )
 
 /**
- * Projects whose environments and deployments a caller may read, as the guard `readDeployments` of one project decides it; without a
- * condition: all.
+ * Projects whose environments and deployments a caller may read, as the guard `readDeployments` of one
+ * project decides it; without a condition: all.
  */
 export function projectsWithReadableDeployments({ user, token }: Caller): Prisma.ProjectWhereInput {
   const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
@@ -111,8 +111,9 @@ export async function startAgain(client: PoolClient, projectId: number, id: numb
 }
 
 /**
- * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, begins with the lock of the project,
- * so that limits and moves hold with several writers, and no two of them wait for each other in a circle.
+ * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, begins
+ * with the lock of the project, so that limits and moves hold with several writers, and no two of them wait
+ * for each other in a circle.
  *
  * @returns null when the project has an environment of this name
  * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
@@ -173,7 +174,8 @@ export async function updateEnvironment(
 }
 
 /**
- * Stops the environments that nothing was deployed to, and nothing changed of, since a time, protected ones left out.
+ * Stops the environments that nothing was deployed to, and nothing changed of, since a time, protected ones
+ * left out.
  *
  * @returns their number
  */

@@ -33,8 +33,8 @@ interface Answer {
 export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
 
 /**
- * Tells which freeze periods are under way. The evaluation of a cron expression that matches only 29 February takes about
- * a tenth of a second, so each answer is remembered until it may change.
+ * Tells which freeze periods are under way. The evaluation of a cron expression that matches only 29 February
+ * takes about a tenth of a second, so each answer is remembered until it may change.
  */
 export function createFreezeCalendar() {
   const answers = new LRUCache<string, Answer>({ max: rememberedMax })
@@ -75,8 +75,8 @@ export function createFreezeCalendar() {
 }
 
 /**
- * A period is under way from the last time that its start came until the first time after that at which its end comes, both
- * included.
+ * A period is under way from the last time that its start came until the first time after that at which its
+ * end comes, both included.
  */
 function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFields, now: Date): Answer {
   const validFromMs = now.getTime()
@@ -136,7 +136,10 @@ function matchesSomeDay(expression: string): boolean {
   }
 }
 
-/** The library's extensions (`L`, `#`, `H`, `?`) are left out: some expressions with them match once in decades. */
+/**
+ * The library's extensions (`L`, `#`, `H`, `?`) are left out: some expressions with them match once in
+ * decades.
+ */
 const isPlainField = (field: string) =>
   field
     .split(',')

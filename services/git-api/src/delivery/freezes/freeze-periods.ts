@@ -46,7 +46,9 @@ export async function getFreezePeriod(
   return period
 }
 
-/** @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed */
+/**
+ * @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed
+ */
 export async function addFreezePeriod(
   database: Database,
   { project }: ProjectCall,
@@ -64,7 +66,11 @@ export async function addFreezePeriod(
   })
 }
 
-/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
+/**
+ * Changes the given fields and keeps the other fields.
+ *
+ * @throws DomainError not-found; precondition-failed; invalid, by field
+ */
 export async function changeFreezePeriod(
   database: Database,
   access: ProjectCall,

@@ -17,10 +17,15 @@ export interface FreezeDependencies {
   freezeCalendar: FreezeCalendar
 }
 
-/** So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project. */
+/**
+ * So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project.
+ */
 const sourcesMax = 500
 
-/** One page of the freezes of projects whose deployments the caller may read that are under way in a time, the last one first. */
+/**
+ * One page of the freezes of projects whose deployments the caller may read that are under way in a time, the
+ * last one first.
+ */
 export async function listFreezes(
   { database, freezeCalendar }: FreezeDependencies,
   caller: Caller,

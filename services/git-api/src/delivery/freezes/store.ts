@@ -33,8 +33,8 @@ export type FreezingRun = ImpactRuleRun & {
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>
 
 /**
- * The number of freeze periods of a project. Locks the project until the transaction ends, so that two transactions cannot add
- * periods at the same time.
+ * The number of freeze periods of a project. Locks the project until the transaction ends, so that two
+ * transactions cannot add periods at the same time.
  */
 export async function lockAndCountFreezePeriods(
   transaction: DatabaseOrTransaction,
@@ -57,7 +57,9 @@ export const listFreezePeriods = (
 ): Promise<FreezePeriod[]> =>
   prisma.freezePeriod.findMany({ where: { projectId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 
-/** Freeze periods of projects whose deployments the caller may read; those of the last active project first. */
+/**
+ * Freeze periods of projects whose deployments the caller may read; those of the last active project first.
+ */
 export const listReadableFreezePeriods = (
   { prisma }: DatabaseOrTransaction,
   caller: Caller,
@@ -154,8 +156,9 @@ export async function listReadableRuleFreezes(
 }
 
 /**
- * The oldest freeze of an environment by a rule; null when there is none. A commit that the environment has had before the deployment
- * that the rule is about is let through: going back to it ends what the rule is about.
+ * The oldest freeze of an environment by a rule; null when there is none. A commit that the environment has
+ * had before the deployment that the rule is about is let through: going back to it ends what the rule is
+ * about.
  */
 export async function findRuleFreeze(
   database: DatabaseOrTransaction,

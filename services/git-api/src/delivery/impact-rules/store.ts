@@ -49,8 +49,8 @@ const viewOf = async (
 ): Promise<RuleView | null> => (rule ? ((await viewsOf(database, projectId, [rule]))[0] ?? null) : null)
 
 /**
- * The number of rules of a project. Locks the project until the transaction ends, so that two transactions cannot add rules at
- * the same time.
+ * The number of rules of a project. Locks the project until the transaction ends, so that two transactions
+ * cannot add rules at the same time.
  */
 export async function lockAndCountRules(
   transaction: DatabaseOrTransaction,
@@ -218,7 +218,10 @@ export const endRun = (
   SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
   WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunInForce)}`
 
-/** Notes the end of runs about a deployment that is dismissed or followed by now: the moment of that, not of the note. */
+/**
+ * Notes the end of runs about a deployment that is dismissed or followed by now: the moment of that, not of
+ * the note.
+ */
 export const endRunsAbout = (
   { prisma }: DatabaseOrTransaction,
   { projectId, deploymentId }: { projectId: number; deploymentId: number },

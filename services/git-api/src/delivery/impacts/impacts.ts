@@ -11,8 +11,8 @@ import type { RunView } from '../impact-rules/store.js'
 import * as store from './store.js'
 
 /**
- * `pending`: the window after the deployment is not full, and nothing was found so far; `not_compared`: it names no services, did not
- * end, or its environment has a tier that does not count.
+ * `pending`: the window after the deployment is not full, and nothing was found so far; `not_compared`: it
+ * names no services, did not end, or its environment has a tier that does not count.
  */
 export const impactStates = ['pending', 'none', 'found', 'dismissed', 'not_compared'] as const
 export type ImpactState = (typeof impactStates)[number]
@@ -31,14 +31,17 @@ export interface ImpactView {
   ruleRuns: RunView[]
 }
 
-/** A deployment without a first comparison after this time gets none: its tier does not count, or no worker runs. */
+/**
+ * A deployment without a first comparison after this time gets none: its tier does not count, or no worker
+ * runs.
+ */
 const firstLookMsMax = 15 * 60_000
 /** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
 const sharedMs = changePointMsMax + 2 * 60_000
 
 /**
- * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant, so a caller who is bound to
- * tenants sees none.
+ * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant,
+ * so a caller who is bound to tenants sees none.
  *
  * @throws DomainError not-found
  */
@@ -84,7 +87,10 @@ async function listSharers(database: Database, deployment: DeploymentView) {
   return store.listSharers(database, { deployment, beganBefore, endedAfter })
 }
 
-/** That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before something is found. */
+/**
+ * That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before
+ * something is found.
+ */
 export const dismissals: StatementKind = {
   events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
   check: async (transaction, { projectId, id: deploymentId }) => {

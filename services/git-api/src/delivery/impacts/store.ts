@@ -45,7 +45,10 @@ interface SharedQuestion {
   endedAfter: Date
 }
 
-/** Deployments of the same services at about the same time: ids of those in the project, and how many there are in other projects. */
+/**
+ * Deployments of the same services at about the same time: ids of those in the project, and how many there
+ * are in other projects.
+ */
 export async function listSharers(
   { pool }: Pooled,
   { deployment, beganBefore, endedAfter }: SharedQuestion,

@@ -152,7 +152,9 @@ export const deleteLink = (database: Database) =>
     },
   })
 
-/** `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`. */
+/**
+ * `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`.
+ */
 export const getReleaseDownload = (deps: DownloadDependencies) =>
   endpoint({
     input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),

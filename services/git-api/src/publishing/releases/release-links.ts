@@ -52,10 +52,12 @@ export async function getDownloadUrl(
 }
 
 /**
- * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try again.
+ * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try
+ * again.
  *
  * @returns the link, and whether it is new
- * @throws DomainError forbidden; not-found; invalid for wrong fields, and when the release has as many links as are allowed
+ * @throws DomainError forbidden; not-found; invalid for wrong fields, and when the release has as many links
+ *   as are allowed
  */
 export async function addLink(
   database: Database,
@@ -72,7 +74,11 @@ export async function addLink(
   })
 }
 
-/** @param changes undefined fields stay @throws DomainError forbidden; not-found; precondition-failed; invalid for wrong fields */
+/**
+ * @param changes undefined fields stay
+ *
+ * @throws DomainError forbidden; not-found; precondition-failed; invalid for wrong fields
+ */
 export async function changeLink(
   database: Database,
   access: ProjectCall,

@@ -111,11 +111,12 @@ interface CreateReleaseCommand {
 }
 
 /**
- * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been checked, and removed
- * again when the release cannot be stored.
+ * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been
+ * checked, and removed again when the release cannot be stored.
  *
- * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release; invalid for
- *   texts and links that do not fit, and as createTag; unprocessable when the tag is missing and there is no start
+ * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release;
+ *   invalid for texts and links that do not fit, and as createTag; unprocessable when the tag is missing and
+ *   there is no start
  */
 export async function createRelease(
   dependencies: ReleaseDependencies,
@@ -200,8 +201,8 @@ async function addMissingTag(
 }
 
 /**
- * Removes the tag that was made for a release that could not be stored. The tag stays when it has a release, which another request or
- * a commit without an answer has stored, and when the database cannot tell.
+ * Removes the tag that was made for a release that could not be stored. The tag stays when it has a release,
+ * which another request or a commit without an answer has stored, and when the database cannot tell.
  *
  * @returns the changes that stay
  */
@@ -228,7 +229,11 @@ async function removeUnreleased(
 
 const tagNameOf = ({ ref }: RefChange): string => ref.slice(fullName('tag', '').length)
 
-/** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
+/**
+ * Requires that the caller may create the tag of the release, which every change of a release needs.
+ *
+ * @throws DomainError forbidden
+ */
 export async function requireTagRight(database: Database, access: ProjectCall, tag: string): Promise<void> {
   if (!(await mayCreateTag(database, access, tag))) throw forbidden(protectedTagRefusal)
 }
@@ -259,7 +264,11 @@ export async function changeRelease(
   return describe(access, release)
 }
 
-/** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found; precondition-failed */
+/**
+ * Deletes a release with its links; the tag stays.
+ *
+ * @throws DomainError forbidden; not-found; precondition-failed
+ */
 export async function removeRelease(
   dependencies: ReleaseDependencies,
   access: ProjectCall,
@@ -285,7 +294,10 @@ interface ReleaseEvent {
   release: ReleaseWithLinks
   action: 'create' | 'update' | 'delete'
   baseUrl: string
-  /** That of the tag, read before the transaction: git may wait for a slot for longer than a transaction lasts. */
+  /**
+   * That of the tag, read before the transaction: git may wait for a slot for longer than a transaction
+   * lasts.
+   */
   commit: Commit | null
 }
 

@@ -28,10 +28,11 @@ export interface UploadDependencies extends ProjectResourceDependencies, StoredF
 const formBytesMax = 2 * 1024 * 1024
 
 /**
- * Stores the file of a form as it arrives, at an address that nobody can guess. Everybody signed in may comment on a public project,
- * and only its members may take of its space.
+ * Stores the file of a form as it arrives, at an address that nobody can guess. Everybody signed in may
+ * comment on a public project, and only its members may take of its space.
  *
- * @throws DomainError forbidden; invalid-parameters for a malformed form; as {@link receiveFile} and {@link noteFile}
+ * @throws DomainError forbidden; invalid-parameters for a malformed form; as {@link receiveFile} and
+ *   {@link noteFile}
  */
 export async function storeUpload(
   deps: UploadDependencies,

@@ -53,8 +53,8 @@ interface BranchQuery {
 /**
  * One window of the branches that a search finds, and how many it finds in all.
  *
- * @throws DomainError invalid-parameters for a window that begins after a branch that was not found; invalid for a regular
- *   expression that is malformed or too large
+ * @throws DomainError invalid-parameters for a window that begins after a branch that was not found; invalid
+ *   for a regular expression that is malformed or too large
  */
 export async function listBranches(
   database: Database,
@@ -67,7 +67,10 @@ export async function listBranches(
   return { branches: await describe(database, access, items), total: found.length, next }
 }
 
-/** The references that both a search and a regular expression find; one whose name is the whole search text comes first. */
+/**
+ * The references that both a search and a regular expression find; one whose name is the whole search text
+ * comes first.
+ */
 export async function filterByName(
   references: readonly Reference[],
   { search, regex }: Pick<BranchQuery, 'search' | 'regex'>,
@@ -123,8 +126,8 @@ const rightsIn = (covering: readonly ProtectedBranch[], level: number) => ({
  * Creates a branch that points to a commit.
  *
  * @param start branch, tag or hash
- * @throws DomainError invalid for a name that no branch may have, a start that names no commit, a branch that exists,
- *   and a protected name that the caller may not push to
+ * @throws DomainError invalid for a name that no branch may have, a start that names no commit, a branch that
+ *   exists, and a protected name that the caller may not push to
  */
 export async function createBranch(
   dependencies: ReferenceDependencies,
@@ -156,8 +159,8 @@ export async function createBranch(
  * Deletes a branch.
  *
  * @param unmodifiedSinceMs the author's date of the newest commit must not be later; NaN: no check
- * @throws DomainError invalid for the default branch and a name that no branch can have; forbidden for a protected
- *   branch; not-found; precondition-failed; conflict when the branch moves meanwhile
+ * @throws DomainError invalid for the default branch and a name that no branch can have; forbidden for a
+ *   protected branch; not-found; precondition-failed; conflict when the branch moves meanwhile
  */
 export async function deleteBranch(
   dependencies: ReferenceDependencies,

@@ -19,7 +19,9 @@ import { addSection, findPreviousTag, formatSection, listEntries, revertText } f
 
 export interface NotesQuery {
   version: string
-  /** Branch, tag or hash, which the notes do not include. Undefined: the tag of the last stable version below. */
+  /**
+   * Branch, tag or hash, which the notes do not include. Undefined: the tag of the last stable version below.
+   */
   from: string | undefined
   /** Branch, tag or hash, which they include. Undefined: the default branch. */
   to: string | undefined
@@ -36,10 +38,11 @@ export interface NotesQuery {
 const commitsMax = 10_000
 
 /**
- * What changed in a version, by the trailers of commits. Without a tag of an earlier version, the range is the whole history.
+ * What changed in a version, by the trailers of commits. Without a tag of an earlier version, the range is
+ * the whole history.
  *
- * @throws DomainError unprocessable for a revision that names no commit, a configuration that is missing or malformed, and a
- *   range that is too large
+ * @throws DomainError unprocessable for a revision that names no commit, a configuration that is missing or
+ *   malformed, and a range that is too large
  */
 export async function writeNotes(
   { project, repository }: ProjectCall,
@@ -107,8 +110,8 @@ interface ChangelogCommand extends NotesQuery {
 /**
  * Commits the notes of a version to a file, as its first section.
  *
- * @throws DomainError as {@link writeNotes}; unprocessable when the file has a section of the version or is no text; as
- *   {@link commitFile}
+ * @throws DomainError as {@link writeNotes}; unprocessable when the file has a section of the version or is
+ *   no text; as {@link commitFile}
  */
 export async function commitNotes(
   deps: FileDependencies,

@@ -44,8 +44,8 @@ function isLess(a: readonly bigint[], b: readonly bigint[]): boolean {
 export const revertText = 'This reverts commit '
 
 /**
- * The commits that have a trailer, each with its value. A commit that a later one reverts is left out; so is the reverting one,
- * unless it has the trailer itself.
+ * The commits that have a trailer, each with its value. A commit that a later one reverts is left out; so is
+ * the reverting one, unless it has the trailer itself.
  *
  * @param commits each before its parents
  */
@@ -81,7 +81,11 @@ interface Section {
   referenceOf?: (commit: Commit) => string
 }
 
-/** The section of a version, as Markdown that ends with a line break. @throws DomainError unprocessable for one that is too large */
+/**
+ * The section of a version, as Markdown that ends with a line break.
+ *
+ * @throws DomainError unprocessable for one that is too large
+ */
 export function formatSection(section: Section): string {
   const heading = `## ${section.version} (${section.date})\n\n`
   const categories = categoriesOf(section)
@@ -134,7 +138,8 @@ const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\[\]<
 const sectionHeading = /^## +\[?(v?\d+\.\d+\.\d+[\w.+-]*)/gm
 
 /**
- * A file with one more section, above the section of any other version, and below what the file has above them.
+ * A file with one more section, above the section of any other version, and below what the file has above
+ * them.
  *
  * @throws DomainError unprocessable when the file has a section of the version
  */

@@ -110,7 +110,8 @@ function requireCommits({ base_sha, start_sha, head_sha }: PositionCommits, { id
 /**
  * Answers in a discussion, at the position of its first note.
  *
- * @throws DomainError not-found for an unknown commit or discussion; invalid for a blank note and a full discussion
+ * @throws DomainError not-found for an unknown commit or discussion; invalid for a blank note and a full
+ *   discussion
  */
 export async function addReply(
   deps: CommentDependencies,
@@ -134,7 +135,8 @@ const positionOf = ({ path, line, lineType }: CommentWithAuthor): Position | nul
  * Gives a note another text.
  *
  * @param author who changes it, for the audit log
- * @throws DomainError not-found; invalid for a blank note; precondition-failed; forbidden for a note of somebody else, unless a maintainer asks
+ * @throws DomainError not-found; invalid for a blank note; precondition-failed; forbidden for a note of
+ *   somebody else, unless a maintainer asks
  */
 export async function editNote(
   { database }: CommentDependencies,
@@ -154,7 +156,10 @@ export async function editNote(
   return { commit, note: changed }
 }
 
-/** @throws DomainError not-found; precondition-failed; forbidden for a note of somebody else, unless a maintainer asks */
+/**
+ * @throws DomainError not-found; precondition-failed; forbidden for a note of somebody else, unless a
+ *   maintainer asks
+ */
 export async function removeNote(
   { database }: CommentDependencies,
   access: ProjectCall<Caller>,

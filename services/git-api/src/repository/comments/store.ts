@@ -49,7 +49,10 @@ interface OfCommit {
   sha: string
 }
 
-/** One page of a commit's discussions, in the order in which they began: the comments of each, and the number of all discussions. */
+/**
+ * One page of a commit's discussions, in the order in which they began: the comments of each, and the number
+ * of all discussions.
+ */
 export async function listCommitDiscussions(
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,
@@ -101,7 +104,8 @@ type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId
 /**
  * Adds a comment and the webhook deliveries about it in one transaction.
  *
- * @param discussion the one that the comment answers; `new`: it begins one; null: it stands alone until somebody answers it
+ * @param discussion the one that the comment answers; `new`: it begins one; null: it stands alone until
+ *   somebody answers it
  * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(

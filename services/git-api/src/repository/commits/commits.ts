@@ -70,7 +70,11 @@ export async function getCommitId(repository: Repository, revision: string): Pro
   return id
 }
 
-/** The number of commits in the history of a commit, itself included. @throws DomainError not-found like getCommit */
+/**
+ * The number of commits in the history of a commit, itself included.
+ *
+ * @throws DomainError not-found like getCommit
+ */
 export async function countCommits(
   { repository }: ProjectCall,
   { revision, firstParent }: { revision: string; firstParent: boolean },
@@ -93,7 +97,11 @@ export async function readCommitSignature(
   return readSignature(repository, await getCommitId(repository, revision))
 }
 
-/** @param id of a commit or a tag @throws DomainError not-found without a signature, or for one of an unknown kind */
+/**
+ * @param id of a commit or a tag
+ *
+ * @throws DomainError not-found without a signature, or for one of an unknown kind
+ */
 export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
   const signature = await readSignatureText(repository, id)
   const kinds = Object.keys(signatureStarts) as SignatureKind[]
@@ -124,8 +132,8 @@ export async function describeCommit(
 }
 
 /**
- * How a route makes its answer from a result. A commit never changes, so an answer about it is made once and then taken from
- * the cache. The cache does not depend on names of branches, which may move to other commits.
+ * How a route makes its answer from a result. A commit never changes, so an answer about it is made once and
+ * then taken from the cache. The cache does not depend on names of branches, which may move to other commits.
  */
 export interface CachedAnswer<Result, Answer extends object> {
   /** Everything that the answer depends on besides the commit. */
@@ -209,7 +217,8 @@ export async function answerCommits<Answer extends object>(
     return answer.make({ commits, total, stats })
   }
   if (!tip) return make()
-  // A comparison that failed now may succeed for the next request, so an answer without its numbers is not cached.
+  // A comparison that failed now may succeed for the next request, so an answer without its numbers is not
+  // cached.
   const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
   return getOrCompute(repository, `reply ${tip.id} ${answer.key}`, make, bytesOf)
 }
@@ -292,8 +301,8 @@ export interface CreateCommitCommand {
 /**
  * Commits the actions to a branch, all of them or none.
  *
- * @throws DomainError forbidden for a protected branch; invalid for an action that does not fit the repository;
- *   conflict when another request changed the same files meanwhile
+ * @throws DomainError forbidden for a protected branch; invalid for an action that does not fit the
+ *   repository; conflict when another request changed the same files meanwhile
  */
 export async function createCommit(
   deps: CommitDependencies,
@@ -316,7 +325,8 @@ export async function createCommit(
     ...signatures,
     recordIntent,
   })
-  // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
+  // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was
+  // found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.publish([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
   return describeCommit(deps.statusLookup, access, commit, command.withStats)

@@ -113,7 +113,9 @@ const deleteFile = (deps: FileDependencies) =>
     },
   })
 
-/** `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD answers only with the facts in headers. */
+/**
+ * `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD answers only with the facts in headers.
+ */
 const getFile = endpoint({
   summary: 'A file and its content',
   replies: { 200: fileShape },
@@ -159,7 +161,10 @@ const getBlameInput = z.object({
   }),
 })
 
-/** `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with facts about the file. */
+/**
+ * `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with facts about the
+ * file.
+ */
 const getBlame = endpoint({
   summary: 'The lines of a file, each with the commit that wrote it',
   replies: { 200: z.array(blameShape) },

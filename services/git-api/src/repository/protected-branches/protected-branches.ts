@@ -62,8 +62,8 @@ export async function getProtectedBranch(database: Database, { project }: Projec
 /**
  * Protects a branch, or every branch that a pattern matches.
  *
- * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project has as many
- *   protections as are allowed; conflict when the name is protected already
+ * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project
+ *   has as many protections as are allowed; conflict when the name is protected already
  */
 export async function protectBranch(
   database: Database,
@@ -115,7 +115,8 @@ interface BranchChange {
 /**
  * Changes a protection.
  *
- * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change` throws
+ * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change`
+ *   throws
  */
 export const changeProtectedBranch = (
   database: Database,
@@ -183,7 +184,11 @@ export async function protectOneBranch(
   })
 }
 
-/** Lifts the protection of exactly this name, where there is one. @throws DomainError forbidden when only administrators may */
+/**
+ * Lifts the protection of exactly this name, where there is one.
+ *
+ * @throws DomainError forbidden when only administrators may
+ */
 export const unprotectOneBranch = (
   database: Database,
   access: ProjectCall<Caller>,

@@ -43,8 +43,8 @@ export async function getProtectedTag(
 /**
  * Protects a tag, or every tag that a pattern matches.
  *
- * @throws DomainError invalid for a name that no tag can have or that is too long, and when the project has as many
- *   protections as are allowed; unprocessable when the name is protected already
+ * @throws DomainError invalid for a name that no tag can have or that is too long, and when the project has
+ *   as many protections as are allowed; unprocessable when the name is protected already
  */
 export async function protectTag(
   database: Database,

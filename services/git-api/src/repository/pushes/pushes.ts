@@ -41,7 +41,8 @@ export function eventOf(ref: string): 'push' | 'tag_push' | null {
 /**
  * The commits that came with a change, and their number; a new branch is compared with the default branch.
  *
- * @param compareUntilMs on the clock of `performance.now()`: commits after that time are given without their files
+ * @param compareUntilMs on the clock of `performance.now()`: commits after that time are given without their
+ *   files
  */
 export async function pushedCommits(
   repository: Repository,

@@ -42,7 +42,9 @@ export interface ReferenceDependencies extends StoringDependencies {
 
 const branchesFolder = 'refs/heads/'
 
-/** Webhooks are notified of this many references of one push: a push of more references mirrors a repository. */
+/**
+ * Webhooks are notified of this many references of one push: a push of more references mirrors a repository.
+ */
 export const notifiedChangesMax = 100
 /** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
@@ -57,9 +59,9 @@ interface Intents {
 }
 
 /**
- * Does the work that follows a change of references: requests housekeeping, deletes the releases of deleted tags, publishes
- * events and stores webhook deliveries. The references have changed already, so a failure here does not make a push appear
- * refused, and slow work does not delay its answer.
+ * Does the work that follows a change of references: requests housekeeping, deletes the releases of deleted
+ * tags, publishes events and stores webhook deliveries. The references have changed already, so a failure
+ * here does not make a push appear refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
   dependencies: ReferenceDependencies,
@@ -112,8 +114,8 @@ async function announce(
 }
 
 /**
- * A release is deleted with its tag, and webhooks are notified. While the database is unreachable, the release stays, and is shown
- * without a commit.
+ * A release is deleted with its tag, and webhooks are notified. While the database is unreachable, the
+ * release stays, and is shown without a commit.
  */
 async function deleteReleasesOfTags(
   { database, git, jobs, logger }: ReferenceDependencies,
@@ -158,7 +160,8 @@ async function deleteReleasesOfTags(
  * Stores the webhook deliveries of changes.
  *
  * @param backgroundWork null: storing is tried only once
- * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
+ * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered
+ *   once
  * @returns whether all deliveries are stored
  */
 export async function storePushDeliveries(
@@ -175,7 +178,8 @@ export async function storePushDeliveries(
       const event = eventOf(change.ref)
       if (event === null) continue
       let made: Promise<ReturnType<typeof pushHook>> | undefined
-      // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second delivery.
+      // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second
+      // delivery.
       const make = () => {
         made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) => {
           const delivery = pushHook(change, commits, about)
@@ -196,7 +200,10 @@ export async function storePushDeliveries(
   }
 }
 
-/** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
+/**
+ * Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does
+ * not repeat it.
+ */
 async function storeWhenPossible(
   backgroundWork: BackgroundWork | null,
   store: () => Promise<void>,

@@ -73,8 +73,8 @@ const claim = {
 }
 
 /**
- * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found again after
- * `againInMs`.
+ * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found
+ * again after `againInMs`.
  */
 export async function claimIntents(
   { pool }: Pooled,

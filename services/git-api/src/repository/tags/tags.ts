@@ -57,8 +57,8 @@ interface TagQuery {
 /**
  * One window of the tags that a search finds, and how many it finds in all.
  *
- * @throws DomainError invalid-parameters for a window that begins after a tag that was not found; invalid for a regular
- *   expression that is malformed or too large
+ * @throws DomainError invalid-parameters for a window that begins after a tag that was not found; invalid for
+ *   a regular expression that is malformed or too large
  */
 export async function listTags(
   database: Database,
@@ -131,8 +131,8 @@ interface CreateTagCommand {
 /**
  * Creates a tag of a commit; the caller is the tagger of an annotated one.
  *
- * @throws DomainError invalid for a name that no tag may have, a protected name that the caller may not create, a start that
- *   names no commit, and a tag that exists
+ * @throws DomainError invalid for a name that no tag may have, a protected name that the caller may not
+ *   create, a start that names no commit, and a tag that exists
  */
 export async function createTag(
   dependencies: ReferenceDependencies,
@@ -194,7 +194,8 @@ export async function addTag({ repository }: ProjectCall, { ref, after }: RefCha
  * Deletes a tag and its release.
  *
  * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: no check
- * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag moves meanwhile
+ * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag
+ *   moves meanwhile
  */
 export async function deleteTag(
   dependencies: ReferenceDependencies,

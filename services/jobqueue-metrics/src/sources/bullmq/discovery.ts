@@ -28,7 +28,9 @@ const firstSearchMs = 1000
 /** A search fails at once while Redis is unreachable, so that trying again costs next to nothing. */
 const retryMs = { least: 50, most: 1000 }
 
-/** Keys that Redis scans in one call, which takes about a millisecond. A pause for its other clients follows. */
+/**
+ * Keys that Redis scans in one call, which takes about a millisecond. A pause for its other clients follows.
+ */
 const keysPerCall = 1000
 const pauseMs = 20
 
@@ -96,7 +98,10 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
 /** Answers of a server that starts, fails over or is busy. */
 const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH)\b/
 
-/** An answer of the server itself that stays: the user may not run the command, or the server or a proxy does not know it. */
+/**
+ * An answer of the server itself that stays: the user may not run the command, or the server or a proxy does
+ * not know it.
+ */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof ReplyError && !passing.test((error as Error).message)
 

@@ -29,7 +29,10 @@ export function useFreezes() {
 export const isFrozen = (environment: string, freezes: readonly Freeze[] | undefined): boolean =>
   freezes?.some(({ impact_rule_run: run }) => run === null || run.environment === environment) ?? false
 
-/** What is frozen now, why, and what ends that; nothing when nothing is, and for tokens that may not read freezes. */
+/**
+ * What is frozen now, why, and what ends that; nothing when nothing is, and for tokens that may not read
+ * freezes.
+ */
 export function FreezesPanel() {
   const freezes = useFreezes()
   if (freezes.isPending || freezes.data?.length === 0 || isRefused(freezes.error)) return null

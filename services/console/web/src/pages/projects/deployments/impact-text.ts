@@ -44,7 +44,9 @@ export const ratioText = (ratio: number | null): string =>
 /** Shares that rose count from the moment at which they did; other figures from the deployment on. */
 const countsFromChange: ImpactFinding['measure'][] = ['failures', 'stuck', 'failed_jobs']
 
-/** What a finding counts: '0.8 % of 120 before, 25 % of 115 from the change on', or 'after' the deployment. */
+/**
+ * What a finding counts: '0.8 % of 120 before, 25 % of 115 from the change on', or 'after' the deployment.
+ */
 export function changeText({
   measure,
   before,
@@ -67,8 +69,8 @@ export function beganText(beganAt: string, finishedAt: string | null): string {
 }
 
 /**
- * For each service the deployment with which it most likely became worse: the one whose change is least likely to be chance. One that
- * is dismissed comes after all others.
+ * For each service the deployment with which it most likely became worse: the one whose change is least
+ * likely to be chance. One that is dismissed comes after all others.
  */
 export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
   const byService = new Map<string, FoundImpact>()
