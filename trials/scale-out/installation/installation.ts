@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@switchyard/testing'
 import { gatewayTools } from '../../../ops/gateway/test/support/gateway.js'
 import { applyMigrations, prepareLogins } from '../../../packages/local-servers/src/start/schema.js'
 import { findRecentNginx } from '../../../packages/local-servers/src/tools/servers.js'
@@ -56,6 +57,10 @@ export async function startInstallation(options: InstallationOptions = {}) {
     const dataDir = servers.makeFolder('data')
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
     const replicas = await startServices(servers, { ...options, dataDir, rootToken, backingUrls })
+    // The gateways ran before the services, and leave a server out for a while that has not answered.
+    const readiness = `http://${network.virtual}:${gatewayPorts.http}/-/git-api/readiness`
+    const isReached = async () => (await fetch(readiness).catch(() => null))?.ok === true
+    await waitFor(isReached, { what: 'git-api behind the gateway', intervalMs: 100 })
     return {
       url: `http://127.0.0.1:${gatewayPorts.http}`,
       grpcAddress: `127.0.0.1:${gatewayPorts.grpc}`,
