@@ -57,7 +57,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
     const dataDir = servers.makeFolder('data')
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
     const replicas = await startServices(servers, { ...options, dataDir, rootToken, backingUrls })
-    // The gateways ran before the services, and leave a server out for a while that has not answered.
+    // HAProxy sends nothing to a replica until it has answered its checks.
     const readiness = `http://${network.virtual}:${gatewayPorts.http}/-/git-api/readiness`
     const isReached = async () => (await fetch(readiness).catch(() => null))?.ok === true
     await waitFor(isReached, { what: 'git-api behind the gateway', intervalMs: 100 })
