@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { setTimeout as delay, setImmediate as nextTick } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Express } from 'express'
+import { waitForIdleTurn } from '../lifecycle/idle-turn.js'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
@@ -66,17 +67,19 @@ export async function listen(
  * closed the connections that it uses.
  */
 async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
-  const closed = once(server, 'close')
-  // Requests that have arrived are read before idle connections are closed.
-  await nextTick()
+  let isClosed = false
+  const closed = once(server, 'close').then(() => {
+    isClosed = true
+  })
+  const waitMsMax = drainTimeoutMs / 4
+  await waitForIdleTurn(waitMsMax)
   server.close()
-  const sweep = setInterval(async () => {
-    await nextTick()
-    server.closeIdleConnections()
-  }, 50)
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
-  await closed
-  clearInterval(sweep)
+  while (!isClosed) {
+    await Promise.race([closed, delay(50)])
+    await waitForIdleTurn(waitMsMax)
+    server.closeIdleConnections()
+  }
   clearTimeout(cut)
 }
 

@@ -1,4 +1,5 @@
 export { Health, type HealthCheck, type Readiness } from './health.js'
+export { waitForIdleTurn } from './idle-turn.js'
 export { Lifecycle } from './lifecycle.js'
 export {
   createServiceContext,

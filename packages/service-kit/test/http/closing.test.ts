@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import express from 'express'
 import { expect, it } from 'vitest'
 import { listen } from '../../src/http/index.js'
@@ -40,4 +42,23 @@ it('a server closes connections that nobody uses, long before the time that requ
   const beforeMs = performance.now()
   await server.close()
   expect(performance.now() - beforeMs).toBeLessThan(drainTimeoutMs / 2)
+})
+
+it('a busy server that closes answers or refuses each connection, and resets none', async () => {
+  let closed: Promise<void> | undefined
+  const app = express().post('/', (_request, response) => {
+    closed ??= server.close()
+    const endMs = performance.now() + 20
+    while (performance.now() < endMs);
+    response.end('done')
+  })
+  // Stops to listen after 100 ms at the earliest, in the middle of the requests.
+  const server = await listen(app, '127.0.0.1', 0, 2000)
+  const workerData = { url: `http://127.0.0.1:${server.port}/`, requests: 20, everyMs: 5 }
+  const client = new Worker(new URL('./fixtures/posts.mjs', import.meta.url), { workerData })
+  const [answers] = await once(client, 'message')
+  expect(answers[0]).toBe('done')
+  // A refused connection is repeated by a proxy, a request that was sent is not.
+  expect(new Set(['done', 'ECONNREFUSED', ...answers])).toEqual(new Set(['done', 'ECONNREFUSED']))
+  await closed
 })

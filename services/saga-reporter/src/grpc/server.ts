@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { setTimeout as delay, setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import grpc, { Server, ServerCredentials } from '@grpc/grpc-js'
-import type { Health } from '@switchyard/service-kit/lifecycle'
+import { type Health, waitForIdleTurn } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { HealthImplementation } from 'grpc-health-check'
 import pTimeout from 'p-timeout'
@@ -104,8 +104,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     close: async () => {
       health.stop()
       await delay(options.probePeriodMs ?? 500)
-      // Connections that have arrived are accepted first; those that are left are reset.
-      await eventLoopTurn()
+      await waitForIdleTurn(options.drainTimeoutMs / 4)
       listener.close()
       endStreams()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
@@ -188,7 +187,7 @@ async function closeUsedSessions(port: number, timeoutMs: number): Promise<void>
     while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
       await delay(quietMs / 4)
       // Calls that have arrived are noticed before the time is checked.
-      await eventLoopTurn()
+      await waitForIdleTurn(quietMs)
     }
   } finally {
     unsubscribe(channel, onStream)
