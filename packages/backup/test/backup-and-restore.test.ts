@@ -115,6 +115,13 @@ it('refuses a second backup while one runs, whatever its folder, and none after 
   await backUp(source, destination)
 })
 
+it('a backup that fails lets the next one begin at once', async () => {
+  const other = await newFolder()
+  await writeFile(join(other, 'notes.txt'), '')
+  for (let time = 0; time < 30; time += 1)
+    await expect(backUp(source, other)).rejects.toThrow('holds other files, such as notes.txt')
+})
+
 it('has all tables as they were at one moment, while others write', async () => {
   const { pool } = source.database
   let stopped = false

@@ -39,6 +39,11 @@ export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<
   return withClient(url, async (client) => {
     if (!(await tryLockName(client, 'switchyard.backup')))
       throw new SolvableProblem('Another backup of this installation runs: start this one when it has ended')
-    return await work()
+    try {
+      return await work()
+    } finally {
+      // PostgreSQL keeps the locks of a connection until a moment after the client has ended it.
+      await client.query('SELECT pg_advisory_unlock_all()').catch(() => {})
+    }
   })
 }
