@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
-import { ended, runGitOk, spawnGit } from './git-process.js'
+import { ended, runGitOk, spawnGit } from './processes/git-process.js'
 import type { Repository } from './repository.js'
 
 /**

@@ -1,8 +1,8 @@
 import type { RefChange } from '@switchyard/domain/access'
 import type { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
-import type { GitCache } from './cache/git-cache.js'
-import type { ChildPool } from './children/child-pool.js'
-import type { GitContext, GitSlots } from './git-slots.js'
+import type { GitCache } from './git-cache.js'
+import type { ChildPool } from './processes/child-pool.js'
+import type { GitContext, GitSlots } from './processes/git-slots.js'
 
 /**
  * Changes a repository in `work`, while the repository cannot be moved to another storage.

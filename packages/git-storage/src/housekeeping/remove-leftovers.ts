@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listRefLocks } from '../writing/stale-locks.js'
+import { listRefLocks } from '../references/stale-locks.js'
 
 /** Locks outside the references and the objects. */
 const locks = ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'packed-refs.new', 'shallow.lock']

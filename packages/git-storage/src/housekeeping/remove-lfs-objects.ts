@@ -2,9 +2,9 @@ import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { isLfsOid, lfsPointerBytesMax } from '@switchyard/domain/commit'
-import { argumentsOf, ended, spawnGit, stopGit } from '../git-process.js'
-import { lfsObjects } from '../lfs-objects.js'
-import { readLfsPointers } from '../lfs-pointers.js'
+import { lfsObjects } from '../lfs/lfs-objects.js'
+import { readLfsPointers } from '../lfs/lfs-pointers.js'
+import { argumentsOf, ended, spawnGit, stopGit } from '../processes/git-process.js'
 import { namesIn } from './list-repositories.js'
 
 /** A client may upload objects this long before the push that names them. */

@@ -1,6 +1,6 @@
 import { stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runGitOk } from '../git-process.js'
+import { runGitOk } from '../processes/git-process.js'
 import { hasBitmap, hasPack } from '../repository-files.js'
 import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
 import { type LfsObjectNotes, removeLfsObjects } from './remove-lfs-objects.js'

@@ -1,0 +1,68 @@
+import { compileWildcard } from '@switchyard/domain'
+import { nameOf } from '@switchyard/domain/commit'
+import { runGitOk } from '../processes/git-process.js'
+import type { Repository } from '../repository.js'
+import { findBlob, readStart } from './blobs.js'
+
+/** What the path of a file must be like, in upper or lower case. */
+export interface PathFilter {
+  /** Of the whole path; `*` stands for any characters, slashes too. */
+  pattern: string
+  /** Only files that are not like this. */
+  isNegated: boolean
+}
+
+/** A file of which the path was found. */
+export interface FoundName {
+  path: string
+  blobId: string
+}
+
+const listBytesMax = 16 * 1024 * 1024
+const submodule = '160000'
+
+/** Whether a path meets all filters. */
+export function compileFilters(filters: readonly PathFilter[]): (path: string) => boolean {
+  const conditions = filters.map(({ pattern, isNegated }) => {
+    const isLike = compileWildcard(pattern.toLowerCase())
+    return (path: string) => isLike(path) !== isNegated
+  })
+  return (path) => {
+    const lower = path.toLowerCase()
+    return conditions.every((holds) => holds(lower))
+  }
+}
+
+/**
+ * The files of a commit that meet the filters, by their paths. Of more names than 16 MB, the first ones are
+ * looked at.
+ */
+export async function searchNames(
+  repository: Repository,
+  commitId: string,
+  isWanted: (path: string) => boolean,
+): Promise<{ names: FoundName[]; isWhole: boolean }> {
+  const command = { command: 'ls-tree', flags: ['-r', '-z', '--full-tree'], revisions: [commitId] }
+  const { stdout, truncated } = await runGitOk(repository, command, { stdoutBytesMax: listBytesMax })
+  const names: FoundName[] = []
+  for (let at = 0; at < stdout.length; ) {
+    const end = stdout.indexOf(0, at)
+    if (end === -1) break
+    const tab = stdout.indexOf('\t', at)
+    const [mode, , blobId = ''] = stdout.toString('latin1', at, tab).split(' ')
+    const path = nameOf(stdout.subarray(tab + 1, end))
+    if (mode !== submodule && isWanted(path)) names.push({ path, blobId })
+    at = end + 1
+  }
+  return { names, isWhole: !truncated }
+}
+
+/** The first bytes of a file that was found; empty when it is no longer there. */
+export async function readStartOf(
+  repository: Repository,
+  { blobId }: FoundName,
+  bytesMax: number,
+): Promise<Buffer> {
+  const blob = await findBlob(repository, blobId)
+  return blob ? readStart(repository, blob, bytesMax) : Buffer.alloc(0)
+}

@@ -1,0 +1,166 @@
+import { tooLarge } from '@switchyard/domain'
+import {
+  entryAt,
+  fileModes,
+  folderMode,
+  nameOf,
+  parseTreeObject,
+  type StoredEntry,
+  storedPath,
+  type TreeEntry,
+  treeEntry,
+} from '@switchyard/domain/commit'
+import { loadTree, refuseDeep } from '../commits/edit-tree.js'
+import { readObject } from '../objects/object-reader.js'
+import { runGitOk } from '../processes/git-process.js'
+import { textOfNames } from '../processes/path-arguments.js'
+import { getOrCompute, type Repository } from '../repository.js'
+
+/** One entry of a folder. */
+export interface FolderEntry {
+  id: string
+  type: 'tree' | 'blob' | 'commit'
+  /** From the root; a path that is not UTF-8 is quoted. */
+  path: string
+  /** Six digits. */
+  mode: string
+}
+
+/** A file as a commit has it. */
+export interface FileEntry {
+  blobId: string
+  /** Six digits. */
+  mode: string
+  isExecutable: boolean
+}
+
+const submoduleMode = '160000'
+
+export interface FolderQuery {
+  treeId: string
+  /** Empty: the root. */
+  folderPath: string
+  /** Everything below the folder, too. */
+  isRecursive: boolean
+  /** Undefined: every entry, from the first on. */
+  rows: { skip: number; take: number } | undefined
+}
+
+/** Longest list of everything below a folder. */
+const recursiveBytesMax = 16 * 1024 * 1024
+
+/**
+ * One page of the entries of a folder in git's order, and how many there are.
+ *
+ * @returns null when the tree has no such folder
+ * @throws DomainError too-large when the names below a folder take more than 16 MB
+ */
+export async function listFolder(
+  repository: Repository,
+  { treeId, folderPath, isRecursive, rows }: FolderQuery,
+): Promise<{ entries: FolderEntry[]; total: number } | null> {
+  const names = partsOf(folderPath)
+  const folder =
+    names.length === 0 ? { kind: 'folder', id: treeId } : await findEntry(repository, treeId, names)
+  if (folder?.kind !== 'folder' || folder.id === null) return null
+  const all = await (isRecursive ? readBelow : readTree)(repository, folder.id)
+  const prefix = names.map((name) => `${name}/`).join('')
+  const page = rows ? all.slice(rows.skip, rows.skip + rows.take) : all
+  return { entries: page.map((entry) => presentEntry(entry, prefix)), total: all.length }
+}
+
+/** The file at a path of a tree; null when there is none. A symbolic link is a file; a submodule is not. */
+export async function findFile(
+  repository: Repository,
+  treeId: string,
+  filePath: string,
+): Promise<FileEntry | null> {
+  const read = async () => ({ file: fileOf(await findEntry(repository, treeId, partsOf(filePath))) })
+  const bytesOf = ({ file }: { file: FileEntry | null }) => (file ? fileBytes : Number.POSITIVE_INFINITY)
+  return (await getOrCompute(repository, `file ${treeId} ${filePath}`, read, bytesOf)).file
+}
+
+/** Approximate memory of a file entry. */
+const fileBytes = 200
+
+function fileOf(entry: TreeEntry | null): FileEntry | null {
+  if (entry?.kind !== 'file' || entry.mode === submoduleMode) return null
+  const { blob, mode } = entry
+  return { blobId: String(blob), mode, isExecutable: mode === fileModes.executable }
+}
+
+const partsOf = (path: string) => namesOf(path).filter(Boolean)
+
+/**
+ * Longest text of a path that is looked up. No path of a body may be long enough to be worth more than a
+ * look.
+ */
+const pathLengthMax = 65_536
+
+/**
+ * The names in a path as trees store them. No tree has the name of a path that is too long.
+ */
+export const namesOf = (path: string): string[] =>
+  path.length > pathLengthMax ? [path] : storedPath(path).split('/')
+
+/** Whether a tree has an entry at a path: a file, a folder or a submodule. */
+export const hasEntry = async (repository: Repository, treeId: string, path: string): Promise<boolean> =>
+  (await findEntry(repository, treeId, partsOf(path))) !== null
+
+/**
+ * The entry at a path of a tree. git finds the folder above it in one question, however deep it is.
+ *
+ * @throws DomainError invalid for a deep path of which git cannot be asked
+ */
+export async function findEntry(
+  repository: Repository,
+  treeId: string,
+  names: readonly string[],
+): Promise<TreeEntry | null> {
+  const folders = names.slice(0, -1)
+  // Before a path with these names, git expects a work tree. No tree has such an entry.
+  if (names.some((name) => name === '.' || name === '..')) return null
+  const path = textOfNames(folders)
+  if (path === null || path.includes('\n')) {
+    refuseDeep(folders)
+    return entryAt(await loadTree(repository, treeId, [folders]), names)
+  }
+  // The slash at the end keeps git from reading the end of a name as an abbreviation, such as `^0`.
+  const folder = await readObject(repository, path === '' ? treeId : `${treeId}:${path}/`)
+  if (folder?.type !== 'tree') return null
+  const found = parseTreeObject(folder.content).find(({ name }) => name === names.at(-1))
+  return found ? treeEntry(found) : null
+}
+
+async function readTree(repository: Repository, id: string): Promise<StoredEntry[]> {
+  const object = await readObject(repository, id)
+  if (object?.type !== 'tree') throw new Error(`tree ${id} is missing`)
+  return parseTreeObject(object.content)
+}
+
+/** The entries below a folder, each with its path as its name. */
+async function readBelow(repository: Repository, treeId: string): Promise<StoredEntry[]> {
+  const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
+  const options = { stdoutBytesMax: recursiveBytesMax }
+  const { stdout, truncated } = await runGitOk(repository, command, options)
+  if (truncated) throw tooLarge('The folder has too many entries to list')
+  return stdout
+    .toString('latin1')
+    .split('\0')
+    .filter(Boolean)
+    .map((line) => {
+      const tab = line.indexOf('\t')
+      const [mode = '', , id = ''] = line.slice(0, tab).split(' ')
+      return { mode, id, name: line.slice(tab + 1) }
+    })
+}
+
+function presentEntry({ mode, id, name }: StoredEntry, prefix: string): FolderEntry {
+  const digits = mode.padStart(6, '0')
+  return {
+    id,
+    type: digits === `0${folderMode}` ? 'tree' : digits === submoduleMode ? 'commit' : 'blob',
+    path: nameOf(Buffer.from(prefix + name, 'latin1')),
+    mode: digits,
+  }
+}
