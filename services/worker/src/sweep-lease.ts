@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
-import { leaseSweep, releaseSweep } from '@switchyard/saga-store'
+import { leaseSweep, releaseSweep } from './sweeps.js'
 
 /**
  * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the

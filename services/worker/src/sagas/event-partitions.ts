@@ -1,6 +1,6 @@
 import type { Database } from '@switchyard/db'
-import { ensureSagaEventPartitions } from '@switchyard/saga-store'
 import { jobType } from '../job-type.js'
+import { ensureSagaEventPartitions } from './log-retention-store.js'
 
 /**
  * Today and the six days after it, so that no partition is missing when no worker runs for most of a week.

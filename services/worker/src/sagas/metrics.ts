@@ -1,6 +1,7 @@
-import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/saga-store'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
+import type { EndedSaga } from '../sweeps.js'
+import type { SagaCount, SagaGauges } from './metrics-store.js'
 
 export interface SagaMetrics {
   showGauges(gauges: SagaGauges): void

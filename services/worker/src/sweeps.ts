@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { hasNoOwner, leaseEnd, ownerReleased } from '@switchyard/db/sql'
-import { findLogHorizon, readLastPosition } from './log-feed.js'
+import { findLogHorizon, readLastPosition } from '@switchyard/saga-store'
 
 /** The position at which a sweep continues: the keys of the last row that it has read. */
 export type SweepPosition = Record<string, readonly string[]>
