@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { Pooled } from '@switchyard/db'
 import { hasNoOwner, leaseEnd, ownerReleased } from '@switchyard/db/sql'
-import { findLogHorizon, readLastPosition } from '@switchyard/saga-store'
 
 /** The position at which a sweep continues: the keys of the last row that it has read. */
 export type SweepPosition = Record<string, readonly string[]>
@@ -54,49 +54,23 @@ export async function releaseSweep({ pool }: Pooled, name: string, owner: string
   await pool.query(`UPDATE saga_sweeps SET ${ownerReleased} WHERE name = $1 AND owner = $2`, [name, owner])
 }
 
-/** The sweep that counts ended sagas for the metrics, by its stored name. */
-export const metricsSweep = 'figures'
-const cursorKey = 'ended'
-
-/** SQL for the id of the log up to which ended sagas are counted; null while no process counts. */
-export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${metricsSweep}')`
-
-/** A saga whose end its client has reported. */
-export interface EndedSaga {
-  serviceName: string | null
-  status: string
-  outcome: string | null
-  /** Null when its start was not reported. */
-  durationSeconds: number | null
-}
-
-/** The position of the log at which counting continues; its end when no process has counted yet. */
-export async function readCountedPosition(database: Pooled): Promise<number> {
-  const [position] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
-  return position === undefined ? readLastPosition(database) : Number(position)
-}
-
-export const writeCountedPosition = (database: Pooled, position: number): Promise<void> =>
-  writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
-
 /**
- * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position
- * up to which the log was read. None, and the same position, while an event may still become visible among
- * them.
+ * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the
+ * interval of its schedule.
+ *
+ * @param leaseMs time after which a run that was killed no longer blocks other runs
  */
-export async function readNewlyEnded(
+export async function withSweepLease(
   database: Pooled,
-  after: number,
-): Promise<{ ended: EndedSaga[]; position: number }> {
-  const horizon = await findLogHorizon(database)
-  if (horizon === null || horizon <= after) return { ended: [], position: after }
-  const { rows: ended } = await database.pool.query<EndedSaga>(
-    `SELECT s.service_name AS "serviceName", s.status, s.outcome,
-       EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"
-     FROM (SELECT DISTINCT tenant, saga_id, received_at FROM saga_events
-       WHERE id > $1 AND id <= $2 AND operation = 'SagaEnded') e
-     JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id AND s.ended_at = e.received_at`,
-    [after, horizon],
-  )
-  return { ended, position: horizon }
+  name: string,
+  leaseMs: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const owner = randomUUID()
+  if (!(await leaseSweep(database, name, owner, leaseMs))) return
+  try {
+    await work()
+  } finally {
+    await releaseSweep(database, name, owner)
+  }
 }

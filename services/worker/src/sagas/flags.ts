@@ -9,8 +9,7 @@ import {
 } from '@switchyard/domain/saga'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
-import { readSweepPosition, type SweepPosition, writeSweepPosition } from '../sweeps.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
 import {
   type FlagCandidate,
   type FlagCutoffs,

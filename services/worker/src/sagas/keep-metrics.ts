@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { leaseSweep, releaseSweep } from '../sweeps.js'
+import type { SagaMetrics } from './metrics.js'
 import {
-  leaseSweep,
   metricsSweep,
   readCountedPosition,
   readNewlyEnded,
-  releaseSweep,
+  readSagaGauges,
   writeCountedPosition,
-} from '../sweeps.js'
-import type { SagaMetrics } from './metrics.js'
-import { readSagaGauges } from './metrics-store.js'
+} from './metrics-store.js'
 
 interface KeepMetricsOptions {
   database: Database

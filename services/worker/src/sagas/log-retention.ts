@@ -3,8 +3,7 @@ import { type Clock, dayMs } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
-import { readSweepPosition, type SweepPosition, writeSweepPosition } from '../sweeps.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
 import {
   dropLogPartition,
   isDroppable,

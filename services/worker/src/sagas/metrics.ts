@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
-import type { EndedSaga } from '../sweeps.js'
-import type { SagaCount, SagaGauges } from './metrics-store.js'
+import type { EndedSaga, SagaCount, SagaGauges } from './metrics-store.js'
 
 export interface SagaMetrics {
   showGauges(gauges: SagaGauges): void

@@ -1,7 +1,7 @@
 import type { Database, PoolClient, Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import { keyText, lockRows, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
-import { countedUpTo } from '../sweeps.js'
+import { countedUpTo } from './metrics-store.js'
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
 export interface RetentionCandidate extends RetainedSaga {

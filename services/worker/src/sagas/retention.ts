@@ -3,8 +3,7 @@ import type { Clock } from '@switchyard/domain'
 import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
-import { readSweepPosition, type SweepPosition, writeSweepPosition } from '../sweeps.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
 import type { SagaMetrics } from './metrics.js'
 import {
   deleteTombstones,

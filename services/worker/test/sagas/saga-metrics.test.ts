@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepMetrics } from '../../src/sagas/keep-metrics.js'
 import { createSagaMetrics } from '../../src/sagas/metrics.js'
-import { metricsSweep } from '../../src/sweeps.js'
+import { metricsSweep } from '../../src/sagas/metrics-store.js'
 import { silent, startHarness } from '../harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 
