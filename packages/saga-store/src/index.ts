@@ -1,5 +1,3 @@
-export * from './bulk/jobs.js'
-export * from './bulk/steps.js'
 export * from './keys.js'
 export * from './log-horizon.js'
 export * from './reading/events.js'

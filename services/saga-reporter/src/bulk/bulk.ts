@@ -1,7 +1,7 @@
+import type { Readable } from '@switchyard/saga-store'
+import type { BulkItem, BulkItemState, BulkJob } from './job.js'
+import type { BulkRunner } from './run.js'
 import {
-  type BulkItem,
-  type BulkItemState,
-  type BulkJob,
   type BulkOperator,
   bulkSagasMax,
   countMatches,
@@ -9,14 +9,12 @@ import {
   getBulkJob,
   listBulkItems,
   type NewBulkJob,
-  type Readable,
   type SagaMatches,
   startBulkUndo,
   tooManyMatches,
-} from '@switchyard/saga-store'
-import type { BulkRunner } from './run.js'
+} from './store.js'
 
-export { cancelBulkJob, getBulkJob, listBulkJobs } from '@switchyard/saga-store'
+export { cancelBulkJob, getBulkJob, listBulkJobs } from './store.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */

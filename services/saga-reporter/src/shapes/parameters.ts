@@ -1,8 +1,6 @@
 import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import {
-  bulkActions,
-  bulkItemStates,
   payloadKinds,
   type SagaOrder,
   type SagaSearch,
@@ -26,8 +24,6 @@ const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, fla
 >
 
 export const payloadKindParameter = z.enum(payloadKinds)
-export const bulkActionParameter = z.enum(bulkActions)
-export const bulkItemStateParameter = z.enum(bulkItemStates)
 
 export const tenantParameter = {
   tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),

@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type PoolClient,
   type Rows,
   recordAuditEvents,
   sqlStateOf,
@@ -10,9 +11,16 @@ import {
 import { ownerReleased } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
-import { type Readable, readRows, SqlParameters, tooLong } from '../reading/read-query.js'
-import { type SagaOrder, type SagaSearch, sagaSource } from '../reading/search.js'
+import {
+  type Readable,
+  readRows,
+  type SagaOrder,
+  type SagaSearch,
+  SqlParameters,
+  sagaSource,
+  tooLong,
+} from '@switchyard/saga-store'
+import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
 
 /** Sagas that one job processes. */
 export const bulkSagasMax = 100_000
@@ -70,53 +78,6 @@ async function storeMatches(
     parameters.values,
   )
   return rowCount ?? 0
-}
-
-export const bulkActions = ['resolve', 'note'] as const
-export type BulkAction = (typeof bulkActions)[number]
-
-/**
- * `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are
- * unchanged.
- */
-export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
-export type BulkState = (typeof bulkStates)[number]
-
-export const bulkItemStates = ['pending', 'done', 'failed', 'undone', 'undo_failed'] as const
-export type BulkItemState = (typeof bulkItemStates)[number]
-
-/** A job that resolves, or writes a note about, every saga of a filter. */
-export interface BulkJob {
-  tenant: string
-  id: number
-  action: BulkAction
-  note: string
-  /** The filters as the API names them. */
-  filter: Record<string, unknown>
-  state: BulkState
-  /**
-   * Sagas of the job, and how many of these have come to each state. `done` still counts those that were
-   * undone.
-   */
-  matched: number
-  done: number
-  failed: number
-  undone: number
-  undoFailed: number
-  authorId: number
-  authorName: string
-  /** User name of the operator who had the job undone. */
-  undoName: string | null
-  createdAt: Date
-  /** Null while it is running or undoing. */
-  finishedAt: Date | null
-}
-
-export interface BulkItem {
-  position: number
-  sagaId: string
-  state: BulkItemState
-  error: string | null
 }
 
 export const bulkJobColumns = `j.tenant, j.id, j.action, j.note, j.filter, j.state, j.matched, j.done, j.failed, j.undone,
