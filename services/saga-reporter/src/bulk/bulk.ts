@@ -1,4 +1,4 @@
-import type { Readable } from '@switchyard/saga-store'
+import type { Readable } from '../read-query.js'
 import type { BulkItem, BulkItemState, BulkJob } from './job.js'
 import type { BulkRunner } from './run.js'
 import {

@@ -1,6 +1,6 @@
 import type { AuditAuthor, PoolClient } from '@switchyard/db'
 import { hasNoOwner, leaseEnd, leaseRows, ownerReleased } from '@switchyard/db/sql'
-import type { Readable } from '@switchyard/saga-store'
+import type { Readable } from '../read-query.js'
 import { type LockedSaga, lockSagas } from '../resolve/store.js'
 import type { BulkItemState, BulkJob } from './job.js'
 import { bulkJobColumns } from './store.js'

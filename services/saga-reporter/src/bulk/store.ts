@@ -11,15 +11,9 @@ import {
 import { ownerReleased } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import {
-  type Readable,
-  readRows,
-  type SagaOrder,
-  type SagaSearch,
-  SqlParameters,
-  sagaSource,
-  tooLong,
-} from '@switchyard/saga-store'
+import { type Readable, readRows, SqlParameters, tooLong } from '../read-query.js'
+import { sagaSource } from '../saga-source.js'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
 
 /** Sagas that one job processes. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sqlStateOf, sqlStates } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
-import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
+import type { Readable } from '../read-query.js'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import {
   answerCommand,
   type CommandAnswer,

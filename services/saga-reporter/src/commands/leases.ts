@@ -1,6 +1,6 @@
 import { statement } from '@switchyard/db'
 import { leaseEnd, leaseRows } from '@switchyard/db/sql'
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { type Readable, readRows } from '../read-query.js'
 import { changeBy, commandColumns, type SagaCommand } from './store.js'
 
 export interface CommandDemand {

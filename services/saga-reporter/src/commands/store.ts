@@ -16,7 +16,7 @@ import {
   commandStates,
   openCommandStates,
 } from '@switchyard/domain/saga'
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { type Readable, readRows } from '../read-query.js'
 
 export interface SagaCommand {
   tenant: string

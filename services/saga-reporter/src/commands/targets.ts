@@ -4,14 +4,9 @@ import {
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import {
-  type Readable,
-  readRows,
-  type SagaOrder,
-  type SagaSearch,
-  SqlParameters,
-  sagaSource,
-} from '@switchyard/saga-store'
+import { type Readable, readRows, SqlParameters } from '../read-query.js'
+import { sagaSource } from '../saga-source.js'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 
 /** What a command of a kind for a saga would be about. */

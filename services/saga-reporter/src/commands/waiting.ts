@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Readable } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
+import type { Readable } from '../read-query.js'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './leases.js'
 import { settleCommands } from './store.js'
 

@@ -1,10 +1,11 @@
-import type { Readable, SagaEventView } from '@switchyard/saga-store'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Readable } from '../read-query.js'
 import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
 import { traceUrl } from '../trace-url.js'
+import type { SagaEventView } from './detail-store.js'
 import { listEvents } from './read.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */

@@ -1,10 +1,11 @@
 import { Readable as Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Readable, SagaView } from '@switchyard/saga-store'
 import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Readable } from '../read-query.js'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
 import { presentSaga } from '../shapes/saga.js'
+import type { SagaView } from './list-store.js'
 import { readAllSagas } from './read.js'
 
 /** The first characters of formulas in spreadsheets, also in their full-width forms. */

@@ -1,4 +1,4 @@
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { type Readable, readRows } from '../read-query.js'
 
 export interface FailureHistoryQuestion {
   tenant: string

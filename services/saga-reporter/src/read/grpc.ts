@@ -7,12 +7,12 @@ import {
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
 import { defaultTenant } from '@switchyard/domain/saga'
-import type { Readable, SagaOrder, SagaPosition, SagaSearch } from '@switchyard/saga-store'
 import { readParameters } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
 import type { AdmitReader, Reader } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
+import type { Readable } from '../read-query.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { readActivityCursor, readCursor, writeActivityCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -23,6 +23,7 @@ import {
   toOrder,
   toSearch,
 } from '../shapes/parameters.js'
+import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
 import { withTenant } from '../shapes/tenants.js'
 import { getSaga, listSagas } from './read.js'
 

@@ -1,8 +1,9 @@
-import type { Readable, StoredPayload } from '@switchyard/saga-store'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { payloadKindParameter, tenantParameter } from '../shapes/parameters.js'
+import type { Readable } from '../read-query.js'
+import { tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
+import type { StoredPayload } from './activities-store.js'
 import * as read from './read.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
@@ -13,7 +14,7 @@ export const downloadPayload = (database: Readable) =>
     input: z.object({
       id: text(),
       activity_id: text(),
-      kind: payloadKindParameter,
+      kind: z.enum(['parameter', 'result']),
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {

@@ -1,33 +1,37 @@
 import { notFound } from '@switchyard/domain'
+import type { Readable } from '../read-query.js'
+import { listSagaNotes, type SagaNote } from '../resolve/store.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import {
   type ActivityPosition,
   type ActivityView,
-  countedMax,
-  countSagas,
   findActivityPayload,
+  listActivityViews,
+  type PayloadKind,
+  type StoredPayload,
+} from './activities-store.js'
+import {
   findResolutionNote,
   findSagaView,
   hasSaga,
-  listActivityViews,
-  listParkedActivities,
-  listSagaChildren,
   listSagaDeployments,
   listSagaEvents,
-  type ParkedActivity,
-  type payloadKinds,
-  type Readable,
-  type SagaChildren,
   type SagaDeployment,
   type SagaEventView,
-  type SagaOrder,
-  type SagaPosition,
-  type SagaSearch,
+} from './detail-store.js'
+import {
+  countSagas,
+  listParkedActivities,
+  listSagaChildren,
+  type ParkedActivity,
+  type SagaChildren,
   type SagaView,
-  type StoredPayload,
   searchSagas,
   walkSagas,
-} from '@switchyard/saga-store'
-import { listSagaNotes, type SagaNote } from '../resolve/store.js'
+} from './list-store.js'
+
+export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './activities-store.js'
+export type { SagaChild, SagaChildren, SagaView } from './list-store.js'
 
 export interface SagaKey {
   tenant: string
@@ -217,7 +221,7 @@ export async function listParked(
 export async function getPayload(
   database: Readable,
   key: SagaKey & { activityId: string },
-  kind: (typeof payloadKinds)[number],
+  kind: PayloadKind,
 ): Promise<StoredPayload> {
   const payload = await findActivityPayload(database, key, kind)
   if (!payload) throw notFound('Payload')

@@ -1,6 +1,5 @@
 import type { Clock } from '@switchyard/domain'
 import { activityStatuses } from '@switchyard/domain/saga'
-import type { ParkedActivity, Readable } from '@switchyard/saga-store'
 import {
   administratorOrScope,
   endpoint,
@@ -11,6 +10,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Readable } from '../read-query.js'
 import { sagaUrl } from '../shapes/activity.js'
 import { cursorHeaders, cursorReply, readActivityCursor, readCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -25,6 +25,7 @@ import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../s
 import { tenantRoute } from '../shapes/tenants.js'
 import { listSagaEvents } from './event-routes.js'
 import { exportSagas } from './export-routes.js'
+import type { ParkedActivity } from './list-store.js'
 import { downloadPayload } from './payload-routes.js'
 import * as read from './read.js'
 import { getFailureHistory, getStats } from './stats-routes.js'

@@ -1,7 +1,7 @@
 import type { Clock } from '@switchyard/domain'
-import type { Readable } from '@switchyard/saga-store'
 import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Readable } from '../read-query.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
 import type { SagaKindCount, StatsRange } from './stats-store.js'

@@ -1,4 +1,4 @@
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { type Readable, readRows } from '../read-query.js'
 
 /** Sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {

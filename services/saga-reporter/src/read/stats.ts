@@ -1,4 +1,4 @@
-import type { Readable } from '@switchyard/saga-store'
+import type { Readable } from '../read-query.js'
 import { countFailures, type FailureCount } from './failure-history-store.js'
 import {
   countSagasByKind,

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type AuditAuthor, inPoolTransaction, recordAuditEvents } from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
 import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
-import type { NewSagaEvent, Readable, SagaEventStore } from '@switchyard/saga-store'
+import type { NewSagaEvent, SagaEventStore } from '@switchyard/saga-store'
 import { getSagaDetail, type SagaDetail, type SagaKey } from '../read/read.js'
+import type { Readable } from '../read-query.js'
 import { createSagaNotes, lockSagas, type NewSagaNote, type SagaNote } from './store.js'
 
 export interface Resolution {

@@ -1,5 +1,4 @@
 import type { Caller } from '@switchyard/domain/access'
-import type { Readable } from '@switchyard/saga-store'
 import {
   administrator,
   auditAuthor,
@@ -10,6 +9,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Readable } from '../read-query.js'
 import { sagaUrl } from '../shapes/activity.js'
 import { noteText, tenantParameter } from '../shapes/parameters.js'
 import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'

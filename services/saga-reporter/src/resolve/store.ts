@@ -1,6 +1,7 @@
 import type { PoolClient } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { lockRows, type Readable, readRows } from '@switchyard/saga-store'
+import { lockRows } from '@switchyard/saga-store'
+import { type Readable, readRows } from '../read-query.js'
 
 export interface SagaNote {
   id: number

@@ -1,7 +1,12 @@
-import type { SagaFlagKind } from '@switchyard/domain/saga'
-import { type Saga, type SagaFlag, type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
-import { sagaTable } from '../tables.js'
-import { type Readable, readRows, readRowsWithin, SqlParameters } from './read-query.js'
+import {
+  type Saga,
+  type SagaFlag,
+  type SagaFlagKind,
+  type SagaStatus,
+  sagaStatuses,
+} from '@switchyard/domain/saga'
+import { sagaTable } from '@switchyard/saga-store'
+import { type Readable, readRows, readRowsWithin, SqlParameters } from '../read-query.js'
 import {
   afterPosition,
   driverOf,
@@ -9,13 +14,11 @@ import {
   mayWalkErrors,
   orderBy,
   orderColumn,
-  type SagaOrder,
-  type SagaPosition,
   type SagaQuestion,
-  type SagaSearch,
   sagaSource,
   upToPosition,
-} from './search.js'
+} from '../saga-source.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
 /** The data about a saga that is stored in other tables. */
 export interface SagaDetails {
@@ -124,12 +127,6 @@ export function toSagaView(row: SagaRow, details: SagaDetails | undefined): Saga
   return { ...row, lastEventAt: last, tags, flags }
 }
 
-export interface SagaPage {
-  sagas: SagaView[]
-  /** Where the next page begins; null when there is none. */
-  next: SagaPosition | null
-}
-
 type PositionedRow = SagaRow & { position: Date | null }
 
 /** One page of the sagas of a search, in their order. */
@@ -137,7 +134,7 @@ export async function searchSagas(
   database: Readable,
   question: SagaQuestion,
   take: number,
-): Promise<SagaPage> {
+): Promise<{ sagas: SagaView[]; next: SagaPosition | null }> {
   const read = (errors: 'all' | 'walk') =>
     readRows<PositionedRow>(database, pageQuery(question, take, errors))
   let rows = mayWalkErrors(question) ? await read('walk') : await read('all')
@@ -163,9 +160,6 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
     WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT ${parameters.add(take + 1)}`
   return { text, values: parameters.values }
 }
-
-/** Sagas of each status are counted up to this number. */
-export const countedMax = 10_000
 
 /** Counting is given up after this time. */
 const countingMs = 2000
