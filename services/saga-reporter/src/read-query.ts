@@ -4,8 +4,6 @@ import { unavailable } from '@switchyard/domain'
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
 
-export type Readable = Pooled
-
 /** A statement with a name is prepared once per connection; one without is planned for its values. */
 export interface ReadQuery {
   text: string
@@ -18,7 +16,7 @@ export interface ReadQuery {
  *
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
-export async function readRows<Row extends object>({ pool }: Readable, query: ReadQuery): Promise<Row[]> {
+export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
   const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
     throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
   })
@@ -27,7 +25,7 @@ export async function readRows<Row extends object>({ pool }: Readable, query: Re
 
 /** The rows of a query that is given up after this time; null when it was given up. */
 export async function readRowsWithin<Row extends object>(
-  { pool }: Readable,
+  { pool }: Pooled,
   timeoutMs: number,
   query: ReadQuery,
 ): Promise<Row[] | null> {

@@ -1,4 +1,4 @@
-import type { Readable } from '../read-query.js'
+import type { Pooled } from '@switchyard/db'
 import type { BulkItem, BulkItemState, BulkJob } from './job.js'
 import type { BulkRunner } from './run.js'
 import {
@@ -18,7 +18,7 @@ export { cancelBulkJob, getBulkJob, listBulkJobs } from './store.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
-  database: Readable
+  database: Pooled
   runner: Pick<BulkRunner, 'wake'>
 }
 
@@ -28,7 +28,7 @@ export interface BulkDependencies {
  * @throws DomainError invalid-parameters when the search finds too many sagas for one job
  */
 export async function previewBulkJob(
-  database: Readable,
+  database: Pooled,
   { search, order }: Pick<NewBulkJob, 'search' | 'order'>,
 ): Promise<SagaMatches> {
   const matches = await countMatches(database, search, order)
@@ -65,7 +65,7 @@ export async function undoBulkJob(
  * @throws DomainError not-found
  */
 export async function listBulkResults(
-  database: Readable,
+  database: Pooled,
   job: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<{ items: BulkItem[]; hasMore: boolean }> {

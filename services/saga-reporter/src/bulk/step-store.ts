@@ -1,6 +1,5 @@
-import type { AuditAuthor, PoolClient } from '@switchyard/db'
+import type { AuditAuthor, PoolClient, Pooled } from '@switchyard/db'
 import { hasNoOwner, leaseEnd, leaseRows, ownerReleased } from '@switchyard/db/sql'
-import type { Readable } from '../read-query.js'
 import { type LockedSaga, lockSagas } from '../resolve/store.js'
 import type { BulkItemState, BulkJob } from './job.js'
 import { bulkJobColumns } from './store.js'
@@ -31,7 +30,7 @@ const claim = {
  * @returns null when there is none
  */
 export async function claimBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   owner: string,
   leaseMs: number,
 ): Promise<BulkLease | null> {
@@ -44,7 +43,7 @@ export async function claimBulkJob(
 }
 
 /** Ends the lease, so that another process can take the job at once. */
-export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+export async function releaseBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
     `UPDATE saga_bulk_jobs SET ${ownerReleased} WHERE tenant = $1 AND id = $2 AND owner = $3`,
     [tenant, id, owner],
@@ -52,7 +51,7 @@ export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: 
 }
 
 /** Ends a job that an unexpected error keeps from going on. */
-export async function failBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+export async function failBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
     `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, ${ownerReleased}
      WHERE tenant = $1 AND id = $2 AND owner = $3`,

@@ -3,6 +3,7 @@ import {
   type AuditedChange,
   inPoolTransaction,
   type PoolClient,
+  type Pooled,
   type Rows,
   recordAuditEvents,
   sqlStateOf,
@@ -11,7 +12,7 @@ import {
 import { ownerReleased } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { type Readable, readRows, SqlParameters, tooLong } from '../read-query.js'
+import { readRows, SqlParameters, tooLong } from '../read-query.js'
 import { sagaSource } from '../saga-source.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
@@ -31,7 +32,7 @@ export interface SagaMatches {
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
 export async function countMatches(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
   order: SagaOrder,
 ): Promise<SagaMatches> {
@@ -115,7 +116,7 @@ function refusalOf(error: unknown): unknown {
  *   takes too long
  */
 export async function createBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   { action, note, filter, search, order, expectedCount }: NewBulkJob,
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -156,7 +157,7 @@ const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedCh
  *   operator has a running job
  */
 export async function startBulkUndo(
-  { pool }: Readable,
+  { pool }: Pooled,
   tenant: string,
   id: number,
   operator: BulkOperator,
@@ -185,7 +186,7 @@ export async function startBulkUndo(
  * @throws DomainError not-found | conflict when the job is not running
  */
 export async function cancelBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   tenant: string,
   id: number,
   audit: AuditAuthor,
@@ -215,7 +216,7 @@ async function lockJob(client: PoolClient, tenant: string, id: number): Promise<
 }
 
 /** @throws DomainError not-found */
-export async function getBulkJob(database: Readable, tenant: string, id: number): Promise<BulkJob> {
+export async function getBulkJob(database: Pooled, tenant: string, id: number): Promise<BulkJob> {
   const [job] = await readRows<BulkJob>(database, {
     text: `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1 AND j.id = $2`,
     values: [tenant, id],
@@ -226,7 +227,7 @@ export async function getBulkJob(database: Readable, tenant: string, id: number)
 
 /** A page of the jobs of a tenant, the newest first, and how many there are. */
 export async function listBulkJobs(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { skip, take }: Rows,
 ): Promise<{ jobs: BulkJob[]; total: number }> {
@@ -246,7 +247,7 @@ export async function listBulkJobs(
 
 /** The sagas of a job in their order, at most `take` after a position. */
 export const listBulkItems = (
-  database: Readable,
+  database: Pooled,
   { tenant, id }: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<BulkItem[]> =>
@@ -258,6 +259,6 @@ export const listBulkItems = (
   })
 
 /** Deletes jobs that ended before an instant, with their items. */
-export async function deleteBulkJobs({ pool }: Readable, endedBefore: Date): Promise<void> {
+export async function deleteBulkJobs({ pool }: Pooled, endedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM saga_bulk_jobs WHERE finished_at < $1', [endedBefore])
 }

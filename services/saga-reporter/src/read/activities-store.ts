@@ -1,6 +1,7 @@
+import type { Pooled } from '@switchyard/db'
 import type { Activity } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
-import { type Readable, readRows } from '../read-query.js'
+import { readRows } from '../read-query.js'
 
 /** A payload without all of its bytes. */
 export interface PayloadHead {
@@ -104,7 +105,7 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
  * @param rows `after`: null: from the first one on; `take`: null: all of them
  */
 export async function listActivityViews(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },
   headBytesMax: number,
   { after, take }: { after: ActivityPosition | null; take: number | null },
@@ -160,7 +161,7 @@ export type PayloadKind = keyof typeof payloads
 
 /** The stored bytes of one payload of an activity; null when there is no such activity or payload. */
 export async function findActivityPayload(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
   kind: PayloadKind,
 ): Promise<StoredPayload | null> {

@@ -1,4 +1,5 @@
-import { type Readable, readRows } from '../read-query.js'
+import type { Pooled } from '@switchyard/db'
+import { readRows } from '../read-query.js'
 import { readSagaDetails, type SagaRow, type SagaView, sagaRowColumns, toSagaView } from './list-store.js'
 
 const oneSaga = {
@@ -7,7 +8,7 @@ const oneSaga = {
 }
 
 /** One saga as readers see it. */
-export async function findSagaView(database: Readable, tenant: string, id: string): Promise<SagaView | null> {
+export async function findSagaView(database: Pooled, tenant: string, id: string): Promise<SagaView | null> {
   const [[row], details] = await Promise.all([
     readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] }),
     readSagaDetails(database, tenant, [id]),
@@ -17,7 +18,7 @@ export async function findSagaView(database: Readable, tenant: string, id: strin
 
 const anySaga = { name: 'saga-read-exists', text: 'SELECT FROM sagas WHERE tenant = $1 AND id = $2' }
 
-export async function hasSaga(database: Readable, tenant: string, id: string): Promise<boolean> {
+export async function hasSaga(database: Pooled, tenant: string, id: string): Promise<boolean> {
   const rows = await readRows(database, { ...anySaga, values: [tenant, id] })
   return rows.length > 0
 }
@@ -45,7 +46,7 @@ const deploymentsOfSaga = {
 
 /** The newest 100 deployments that name a saga, the newest first. */
 export const listSagaDeployments = (
-  database: Readable,
+  database: Pooled,
   tenant: string,
   sagaId: string,
 ): Promise<SagaDeployment[]> =>
@@ -108,7 +109,7 @@ const eventsOfSaga = {
 
 /** The log of a saga in its order, after a position. */
 export const listSagaEvents = (
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },
   rows: { after: number; take: number },
 ): Promise<SagaEventView[]> =>
@@ -126,7 +127,7 @@ const lastResolution = {
  * more. Later resolutions have been undone.
  */
 export async function findResolutionNote(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },
   resolvedAt: Date,
 ): Promise<string | null> {

@@ -1,13 +1,13 @@
+import type { Pooled } from '@switchyard/db'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Readable } from '../read-query.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
 import type { StoredPayload } from './activities-store.js'
 import * as read from './read.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
-export const downloadPayload = (database: Readable) =>
+export const downloadPayload = (database: Pooled) =>
   endpoint({
     summary: 'The bytes of a payload as they were reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },

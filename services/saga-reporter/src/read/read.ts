@@ -1,5 +1,5 @@
+import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { Readable } from '../read-query.js'
 import { listSagaNotes, type SagaNote } from '../resolve/store.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import {
@@ -47,11 +47,11 @@ export interface SagaWithActivities {
 const headBytesMax = 16 * 1024
 
 /** A saga with all its activities; null when there is no such saga. */
-export const findSaga = (database: Readable, key: SagaKey): Promise<SagaWithActivities | null> =>
+export const findSaga = (database: Pooled, key: SagaKey): Promise<SagaWithActivities | null> =>
   findWithActivities(database, key, { after: null, take: null })
 
 async function findWithActivities(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   rows: { after: ActivityPosition | null; take: number | null },
 ): Promise<SagaWithActivities | null> {
@@ -88,7 +88,7 @@ export interface SagaDetail extends SagaPage {
  * @throws DomainError not-found
  */
 export async function getSaga(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   after: ActivityPosition | null,
 ): Promise<SagaPage> {
@@ -106,7 +106,7 @@ export async function getSaga(
  * @throws DomainError not-found
  */
 export async function getSagaDetail(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   after: ActivityPosition | null,
 ): Promise<SagaDetail> {
@@ -141,7 +141,7 @@ export interface SagaList {
 /** Sagas of each status; `more`: there are more than `count`. */
 export type StatusCounts = { status: string; count: number; more: boolean }[]
 
-export async function listSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
+export async function listSagas(database: Pooled, request: SagaListRequest): Promise<SagaList> {
   const { search, order, after, take, withCounts } = request
   const [{ sagas, next }, counts] = await Promise.all([
     searchSagas(database, { search, order, after }, take),
@@ -155,7 +155,7 @@ export async function listSagas(database: Readable, request: SagaListRequest): P
  * so that an answer can still be a refusal when the database is unavailable.
  */
 export async function readAllSagas(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
 ): Promise<AsyncGenerator<SagaView[], void>> {
   const batches = walkSagas(database, search)
@@ -167,7 +167,7 @@ export async function readAllSagas(
   })()
 }
 
-async function countStatuses(database: Readable, search: SagaSearch): Promise<StatusCounts | null> {
+async function countStatuses(database: Pooled, search: SagaSearch): Promise<StatusCounts | null> {
   const counts = await countSagas(database, search)
   if (counts === null) return null
   return Object.entries(counts).map(([status, count]) => ({
@@ -184,7 +184,7 @@ async function countStatuses(database: Readable, search: SagaSearch): Promise<St
  * @throws DomainError not-found
  */
 export async function listEvents(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   { after, take }: { after: number; take: number },
 ): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
@@ -202,7 +202,7 @@ export async function listEvents(
  * @param after where the page before ended; null: the first page
  */
 export async function listParked(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { after, take }: { after: SagaPosition | null; take: number },
 ): Promise<{ activities: ParkedActivity[]; next: SagaPosition | null }> {
@@ -219,7 +219,7 @@ export async function listParked(
  * @throws DomainError not-found, with size and digest when the payload was too large to be stored
  */
 export async function getPayload(
-  database: Readable,
+  database: Pooled,
   key: SagaKey & { activityId: string },
   kind: PayloadKind,
 ): Promise<StoredPayload> {

@@ -1,3 +1,4 @@
+import type { Pooled } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   administrator,
@@ -9,7 +10,6 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Readable } from '../read-query.js'
 import { sagaUrl } from '../shapes/activity.js'
 import { noteText, tenantParameter } from '../shapes/parameters.js'
 import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
@@ -17,12 +17,12 @@ import { tenantRoute } from '../shapes/tenants.js'
 import { type ResolveSaga, writeNote } from './resolve.js'
 
 /** What operators do with one saga. */
-export const resolveRoutes = (database: Readable, resolve: ResolveSaga): Route[] => [
+export const resolveRoutes = (database: Pooled, resolve: ResolveSaga): Route[] => [
   tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(database)),
   tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
 ]
 
-const createNote = (database: Readable) =>
+const createNote = (database: Pooled) =>
   endpoint({
     summary: 'Write a note about a saga',
     replies: { 201: noteShape },

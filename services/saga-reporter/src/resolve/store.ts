@@ -1,7 +1,7 @@
-import type { PoolClient } from '@switchyard/db'
+import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockRows } from '@switchyard/saga-store'
-import { type Readable, readRows } from '../read-query.js'
+import { readRows } from '../read-query.js'
 
 export interface SagaNote {
   id: number
@@ -19,7 +19,7 @@ const notesOfSaga = {
 }
 
 /** What operators have written about a saga, in the order in which they did. */
-export const listSagaNotes = (database: Readable, tenant: string, sagaId: string): Promise<SagaNote[]> =>
+export const listSagaNotes = (database: Pooled, tenant: string, sagaId: string): Promise<SagaNote[]> =>
   readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
 
 const newNotes = {
