@@ -15,10 +15,8 @@ const groupsOfSubjects = '(?:(?:access|ci|delivery|publishing|repository)/)?'
 
 /**
  * A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name.
- *
- * @param naming shapes that use names and limits which the database package defines
  */
-const subjects = (service, { groups = '', naming = [] } = {}) => [
+const subjects = (service, groups = '') => [
   {
     name: `${service}-subjects-use-doors`,
     severity: 'error',
@@ -68,7 +66,6 @@ const subjects = (service, { groups = '', naming = [] } = {}) => [
         '\\.test\\.ts$',
         // The server of gRPC, which knows how a database fails.
         `^services/${service}/src/grpc/`,
-        ...naming.map((shape) => `^services/${service}/src/${shape}\\.ts$`),
       ],
     },
     to: {
@@ -83,11 +80,11 @@ const subjects = (service, { groups = '', naming = [] } = {}) => [
 
 module.exports = {
   forbidden: [
-    ...subjects('git-api', { groups: groupsOfSubjects }),
+    ...subjects('git-api', groupsOfSubjects),
     ...subjects('admin-broadcast'),
     ...subjects('jobqueue-metrics'),
     ...subjects('worker'),
-    ...subjects('saga-reporter', { naming: ['shapes/parameters', 'shapes/saga', 'bulk/present'] }),
+    ...subjects('saga-reporter'),
     below('domain', []),
     below('contracts', []),
     below('config', []),

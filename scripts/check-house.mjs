@@ -1,7 +1,7 @@
 // `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It
 // fails when a file or the line of a comment is too long, when the files become small, when a folder is named
 // after a layer, when an endpoint stands outside of a file of routes, whose imports .dependency-cruiser.cjs
-// judges by its name, and when a store stands in packages/db although one package alone uses it.
+// judges by its name, and when rows stand in a package of stores although one package alone uses them.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
@@ -18,14 +18,18 @@ const layers = new Set([
   'helpers',
   'utils',
 ])
-const left = /\/test\/|\.test\.tsx?$|\.d\.ts$|\/gen(?:-descriptors)?\/|\/generated\//
+const isTest = /\/test\/|\.test\.tsx?$/
+const left = /\.d\.ts$|\/gen(?:-descriptors)?\/|\/generated\//
 
 const { stdout } = await execa('git', ['ls-files', '--', 'packages', 'services'], { cwd: root })
-const paths = stdout.split('\n').filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !left.test(path))
-const files = paths.map((path) => {
+const all = stdout.split('\n').filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !left.test(path))
+const paths = all.filter((path) => !isTest.test(path))
+const read = (path) => {
   const text = readFileSync(join(root, path), 'utf8')
   return { path, text, lines: text.split('\n').length - 1 }
-})
+}
+const files = paths.map(read)
+const tests = all.filter((path) => isTest.test(path)).map(read)
 
 /** The statements of a file, without their positions. */
 const statementsOf = ({ path, text }) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest).statements
@@ -43,29 +47,38 @@ function exportsOf(file) {
     )
 }
 
-/** Names that a file imports from `@switchyard/db`, or within it from its other files. */
-const importsOfDb = (file) =>
+/** Packages of rows that several use, and the folders of their stores. */
+const stores = { db: 'packages/db/src/stores/', 'saga-store': 'packages/saga-store/src/' }
+
+/** Names that a file imports from a package, or within it from its other files. */
+const importsOf = (name, file) =>
   statementsOf(file)
     .filter(ts.isImportDeclaration)
     .filter(({ moduleSpecifier: { text } }) =>
-      file.path.startsWith('packages/db/') ? text.startsWith('.') : text === '@switchyard/db',
+      file.path.startsWith(`packages/${name}/`) ? text.startsWith('.') : text === `@switchyard/${name}`,
     )
     .flatMap(({ importClause }) => importClause?.namedBindings?.elements ?? [])
     .map(({ name, propertyName }) => (propertyName ?? name).text)
 
 /**
- * Stores of packages/db whose names one package alone imports. A store that another store uses is shared by
- * that.
+ * Stores of a package whose names one other package alone imports. A store that another store uses is shared by
+ * that, and one that tests of a second package use by those, because no test may import another service.
  */
-function storesOfOne() {
+function storesOfOne([name, folder]) {
   const users = new Map()
-  for (const file of files) {
+  for (const file of [...files, ...tests.filter(({ path }) => !path.startsWith(`packages/${name}/`))]) {
     const user = file.path.split('/').slice(0, 2).join('/')
-    for (const name of importsOfDb(file)) users.set(name, (users.get(name) ?? new Set()).add(user))
+    for (const imported of importsOf(name, file))
+      users.set(imported, (users.get(imported) ?? new Set()).add(user))
   }
   return files
-    .filter(({ path }) => path.startsWith('packages/db/src/stores/'))
-    .filter((file) => new Set(exportsOf(file).flatMap((name) => [...(users.get(name) ?? [])])).size === 1)
+    .filter(({ path }) => path.startsWith(folder))
+    .filter((file) => {
+      const [user, ...others] = new Set(
+        exportsOf(file).flatMap((exported) => [...(users.get(exported) ?? [])]),
+      )
+      return user !== undefined && user !== `packages/${name}` && others.length === 0
+    })
     .map(({ path }) => path)
 }
 
@@ -97,7 +110,9 @@ const problems = [
     .filter(({ path }) => !/\/[a-z-]*routes\.ts$/.test(path))
     .map(({ path }) => `${path} has an endpoint, which belongs to a file of routes`),
   ...files.flatMap(longComments),
-  ...storesOfOne().map((path) => `${path} has one user, to which it belongs`),
+  ...Object.entries(stores)
+    .flatMap(storesOfOne)
+    .map((path) => `${path} has one user, to which it belongs`),
 ]
 if (withEndpoint.length < 50) problems.push(`only ${withEndpoint.length} files with endpoints were seen`)
 if (median < limits.medianLinesMin)

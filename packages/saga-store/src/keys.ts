@@ -1,6 +1,5 @@
-import { statement } from '@switchyard/db'
+import { type PoolClient, statement } from '@switchyard/db'
 import { keyInTenant } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
 
 /** The key of a saga, an activity or an event. */
 export interface TenantKey {

@@ -1,6 +1,5 @@
-import { statement } from '@switchyard/db'
+import { type PoolClient, statement } from '@switchyard/db'
 import { type Activity, type ActivityFacts, needsFacts, type Saga, sagaIdOf } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
 import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys } from '../keys.js'
 import { activityTable, sagaTable } from '../tables.js'
 import type { NewSagaEvent } from './new-saga-event.js'

@@ -1,5 +1,4 @@
-import { inPoolTransaction, type Pooled, retryConflicts } from '@switchyard/db'
-import type { PoolClient } from 'pg'
+import { inPoolTransaction, type PoolClient, type Pooled, retryConflicts } from '@switchyard/db'
 import { foldBatch } from './fold-batch.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { readBatch } from './read-batch.js'

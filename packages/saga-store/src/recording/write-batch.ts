@@ -1,7 +1,6 @@
-import { WriteConflict, writeStatement } from '@switchyard/db'
+import { type PoolClient, WriteConflict, writeStatement } from '@switchyard/db'
 import type { Write } from '@switchyard/db/sql'
 import type { Activity } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
 import { byKey } from '../keys.js'
 import {
   type ActivityErrors,

@@ -1,7 +1,7 @@
+import type { Pooled } from '@switchyard/db'
+import type { BulkItem, BulkItemState, BulkJob } from './job.js'
+import type { BulkRunner } from './run.js'
 import {
-  type BulkItem,
-  type BulkItemState,
-  type BulkJob,
   type BulkOperator,
   bulkSagasMax,
   countMatches,
@@ -9,18 +9,16 @@ import {
   getBulkJob,
   listBulkItems,
   type NewBulkJob,
-  type Readable,
   type SagaMatches,
   startBulkUndo,
   tooManyMatches,
-} from '@switchyard/saga-store'
-import type { BulkRunner } from './run.js'
+} from './store.js'
 
-export { cancelBulkJob, getBulkJob, listBulkJobs } from '@switchyard/saga-store'
+export { cancelBulkJob, getBulkJob, listBulkJobs } from './store.js'
 
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
-  database: Readable
+  database: Pooled
   runner: Pick<BulkRunner, 'wake'>
 }
 
@@ -30,7 +28,7 @@ export interface BulkDependencies {
  * @throws DomainError invalid-parameters when the search finds too many sagas for one job
  */
 export async function previewBulkJob(
-  database: Readable,
+  database: Pooled,
   { search, order }: Pick<NewBulkJob, 'search' | 'order'>,
 ): Promise<SagaMatches> {
   const matches = await countMatches(database, search, order)
@@ -67,7 +65,7 @@ export async function undoBulkJob(
  * @throws DomainError not-found
  */
 export async function listBulkResults(
-  database: Readable,
+  database: Pooled,
   job: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<{ items: BulkItem[]; hasMore: boolean }> {

@@ -1,14 +1,8 @@
 import { sagaStatuses } from '@switchyard/domain/saga'
-import {
-  type BulkItem,
-  type BulkJob,
-  bulkActions,
-  bulkItemStates,
-  bulkStates,
-  type SagaMatches,
-} from '@switchyard/saga-store'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { type BulkItem, type BulkJob, bulkActions, bulkItemStates, bulkStates } from './job.js'
+import type { SagaMatches } from './store.js'
 
 export const bulkJobShape = z
   .object({

@@ -1,5 +1,4 @@
 import type { Caller } from '@switchyard/domain/access'
-import type { BulkOperator } from '@switchyard/saga-store'
 import {
   accepted,
   administrator,
@@ -18,16 +17,10 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
-import {
-  bulkActionParameter,
-  bulkItemStateParameter,
-  filterParameter,
-  noteText,
-  searchOf,
-  tenantParameter,
-} from '../shapes/parameters.js'
+import { filterParameter, noteText, searchOf, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import * as bulk from './bulk.js'
+import { bulkActions, bulkItemStates } from './job.js'
 import {
   bulkJobShape,
   bulkPreviewShape,
@@ -36,6 +29,7 @@ import {
   presentBulkPreview,
   presentBulkResult,
 } from './present.js'
+import type { BulkOperator } from './store.js'
 
 const base = '/sagas/bulk'
 
@@ -88,7 +82,7 @@ const listBulkResults = ({ database }: bulk.BulkDependencies) =>
     input: z.object({
       ...tenantParameter,
       id: rowId(),
-      state: bulkItemStateParameter.optional(),
+      state: z.enum(bulkItemStates).optional(),
       per_page: pageParameters.per_page,
       after: integer()
         .refine((value) => value >= 0 && value <= 2_147_483_647, { error: 'does not have a valid value' })
@@ -108,7 +102,7 @@ const listBulkResults = ({ database }: bulk.BulkDependencies) =>
   })
 
 const jobParameters = {
-  action: bulkActionParameter,
+  action: z.enum(bulkActions),
   note: noteText(),
   expected_count: integer()
     .refine((value) => value >= 0, { error: 'does not have a valid value' })

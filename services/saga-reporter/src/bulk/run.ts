@@ -2,16 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, isDatabaseUnavailable } from '@switchyard/db'
 import { type Clock, dayMs, isRefusal } from '@switchyard/domain'
-import {
-  type BulkLease,
-  claimBulkJob,
-  deleteBulkJobs,
-  failBulkJob,
-  releaseBulkJob,
-  type SagaEventStore,
-} from '@switchyard/saga-store'
+import type { SagaEventStore } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { runBulkStep } from './step.js'
+import { type BulkLease, claimBulkJob, failBulkJob, releaseBulkJob } from './step-store.js'
+import { deleteBulkJobs } from './store.js'
 
 /** Another process takes a job over whose process has not renewed its lease for this time. */
 const leaseMs = 30_000

@@ -1,5 +1,8 @@
 import { type AuditedChange, recordAuditEvents } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
+import type { NewSagaEvent, RecordingTransaction, SagaEventStore } from '@switchyard/saga-store'
+import { nothingToResolve, operatorEvent } from '../resolve/resolve.js'
+import { createSagaNotes } from '../resolve/store.js'
 import {
   type BulkItemOutcome,
   type BulkLease,
@@ -7,13 +10,8 @@ import {
   type BulkStepItem,
   endBulkStep,
   finishBulkJob,
-  type NewSagaEvent,
-  type RecordingTransaction,
-  type SagaEventStore,
   takeBulkStep,
-} from '@switchyard/saga-store'
-import { nothingToResolve, operatorEvent } from '../resolve/resolve.js'
-import { createSagaNotes } from '../resolve/store.js'
+} from './step-store.js'
 
 /** Sagas that one transaction changes. Reporters of these sagas wait for it. */
 const sagasMax = 200

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { sqlStateOf, sqlStates } from '@switchyard/db'
+import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
-import type { Readable, SagaOrder, SagaSearch } from '@switchyard/saga-store'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import {
   answerCommand,
   type CommandAnswer,
@@ -36,7 +36,7 @@ const openMax = 1000
 
 export interface CommandDependencies {
   /** Connections with a time limit for each statement, and not those that store events. */
-  database: Readable
+  database: Pooled
   waiting: CommandWaiting
   /** Whether another user has to approve each command. */
   needsApproval: boolean
@@ -252,7 +252,7 @@ export async function leaseCommands(
   }
 }
 
-async function giveBack(database: Readable, leased: readonly CommandLease[]): Promise<void> {
+async function giveBack(database: Pooled, leased: readonly CommandLease[]): Promise<void> {
   for (const { leaseToken: token } of leased)
     await returnCommand(database, { token, tenants: null, service: null }, null)
 }

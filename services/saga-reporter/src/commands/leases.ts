@@ -1,6 +1,6 @@
-import { statement } from '@switchyard/db'
+import { type Pooled, statement } from '@switchyard/db'
 import { leaseEnd, leaseRows } from '@switchyard/db/sql'
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { readRows } from '../read-query.js'
 import { changeBy, commandColumns, type SagaCommand } from './store.js'
 
 export interface CommandDemand {
@@ -21,7 +21,7 @@ export const exceptIdsMax = 1000
  * each call learns of one.
  */
 export const listPending = (
-  database: Readable,
+  database: Pooled,
   services: readonly CommandDemand[],
 ): Promise<PendingCommand[]> =>
   readRows<PendingCommand>(database, {
@@ -69,7 +69,7 @@ const lease = statement(
 )
 
 /** Leases pending commands of a service, the oldest first, each to one caller in any process. */
-export async function leasePending({ pool }: Readable, wanted: WantedCommands): Promise<CommandLease[]> {
+export async function leasePending({ pool }: Pooled, wanted: WantedCommands): Promise<CommandLease[]> {
   const { tenant, serviceName, take, worker, leaseSeconds, exceptIds } = wanted
   const values = [take, leaseSeconds * 1000, tenant, serviceName, [...exceptIds], worker]
   const { rows } = await pool.query<CommandLease>({ ...lease, values })
@@ -117,7 +117,7 @@ const returning = statement(
 
 /** Gives a command back; null when its lease has ended: then it is unknown what was done. */
 export async function returnCommand(
-  { pool }: Readable,
+  { pool }: Pooled,
   { token, tenants, service }: CommandLeaseKey,
   message: string | null,
 ): Promise<PendingCommand | null> {
@@ -130,7 +130,7 @@ export async function returnCommand(
 
 /** Stores what the holder of a lease answers; false when the command has another answer or another holder. */
 export async function answerCommand(
-  { pool }: Readable,
+  { pool }: Pooled,
   { token, tenants, service }: CommandLeaseKey,
   answer: CommandAnswer,
   message: string | null,

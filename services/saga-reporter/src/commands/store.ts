@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type Pooled,
   type Rows,
   recordAuditEvents,
   statement,
@@ -16,7 +17,7 @@ import {
   commandStates,
   openCommandStates,
 } from '@switchyard/domain/saga'
-import { type Readable, readRows } from '@switchyard/saga-store'
+import { readRows } from '../read-query.js'
 
 export interface SagaCommand {
   tenant: string
@@ -90,7 +91,7 @@ const settle = statement(
 )
 
 /** Ends the commands and the leases whose time is up. Every read of commands calls it first. */
-export async function settleCommands({ pool }: Readable): Promise<void> {
+export async function settleCommands({ pool }: Pooled): Promise<void> {
   await pool.query(settle)
 }
 
@@ -116,7 +117,7 @@ export interface Operator {
  * @throws DomainError conflict when the operator would have more than `openMax` open ones
  */
 export const insertCommands = (
-  { pool }: Readable,
+  { pool }: Pooled,
   { tenant, kind, reason, state, expiresInSeconds, batchId, sagas }: NewCommands,
   operator: Operator,
   openMax: number,
@@ -183,7 +184,7 @@ export interface CommandFilter {
 
 /** A page of commands, the newest first, and how many there are. */
 export async function listCommands(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
   { skip, take }: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> {
@@ -211,7 +212,7 @@ export interface CommandKey {
 }
 
 /** @throws DomainError not-found */
-export async function getCommand(database: Readable, { tenant, id }: CommandKey): Promise<SagaCommand> {
+export async function getCommand(database: Pooled, { tenant, id }: CommandKey): Promise<SagaCommand> {
   await settleCommands(database)
   const [command] = await readRows<SagaCommand>(database, {
     text: `SELECT ${commandColumns} FROM saga_commands c WHERE c.tenant = $1 AND c.id = $2`,
@@ -252,7 +253,7 @@ const isApproval = (decision: Decision) => decision === 'approve' || decision ==
  * @param expiresInSeconds from when on the command is not handed out; null: as before
  */
 export const changeByDecision = (
-  { pool }: Readable,
+  { pool }: Pooled,
   { tenant, id }: CommandKey,
   decision: Decision,
   operator: Operator,
@@ -278,7 +279,7 @@ export interface BatchKey {
 
 /** How many commands a batch has, and who has asked for them; null when there is no such batch. */
 export async function findBatch(
-  database: Readable,
+  database: Pooled,
   { tenant, batchId }: BatchKey,
 ): Promise<{ size: number; authorId: number } | null> {
   const [batch] = await readRows<{ size: number; authorId: number }>(database, {
@@ -302,7 +303,7 @@ export type BatchDecision = keyof typeof batchEvents
  * entry for all of them.
  */
 export const changeBatchByDecision = (
-  { pool }: Readable,
+  { pool }: Pooled,
   { tenant, batchId }: BatchKey,
   decision: BatchDecision,
   operator: Operator,

@@ -1,17 +1,13 @@
+import type { Pooled } from '@switchyard/db'
 import {
   type ActivityStatus,
   type SagaOutcome,
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import {
-  type Readable,
-  readRows,
-  type SagaOrder,
-  type SagaSearch,
-  SqlParameters,
-  sagaSource,
-} from '@switchyard/saga-store'
+import { readRows, SqlParameters } from '../read-query.js'
+import { sagaSource } from '../saga-source.js'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 
 /** What a command of a kind for a saga would be about. */
@@ -30,7 +26,7 @@ const notWaiting = ['NotStarted', ...settledStepStatuses].map((status) => `'${st
 
 /** In the order of the ids; sagas that do not exist are left out. */
 export const listCommandTargets = (
-  database: Readable,
+  database: Pooled,
   tenant: string,
   sagaIds: readonly string[],
 ): Promise<CommandTarget[]> =>
@@ -49,7 +45,7 @@ export const listCommandTargets = (
 
 /** The status of a step of a saga; null when the saga has no such step. */
 export async function findStepStatus(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
 ): Promise<ActivityStatus | null> {
   const [step] = await readRows<{ status: ActivityStatus }>(database, {
@@ -61,7 +57,7 @@ export async function findStepStatus(
 
 /** The first sagas that a search finds. @throws DomainError unavailable when it takes too long */
 export async function listSagaIds(
-  database: Readable,
+  database: Pooled,
   { search, order }: { search: SagaSearch; order: SagaOrder },
   take: number,
 ): Promise<string[]> {

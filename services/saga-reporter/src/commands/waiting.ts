@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Readable } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './leases.js'
@@ -22,12 +22,12 @@ type Wait = Pick<WantedCommands, 'tenant' | 'serviceName' | 'exceptIds'>
 export class CommandWaiting {
   readonly #waiting = new Map<AbortController, Wait>()
   readonly #slots = new Slots(limits, refusals)
-  readonly #database: Readable
+  readonly #database: Pooled
   readonly #logger: Logger
   #isPolling = false
   #isClosed = false
 
-  constructor({ database, logger }: { database: Readable; logger: Logger }) {
+  constructor({ database, logger }: { database: Pooled; logger: Logger }) {
     this.#database = database
     this.#logger = logger
   }

@@ -1,7 +1,7 @@
-import type { LogEntry } from '@switchyard/saga-store'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { deliverablePrefix } from './feed.js'
+import type { LogEntry } from './store.js'
 
 const entriesAt = (positions: number[]) => positions.map((sequence) => ({ sequence }) as LogEntry)
 const prefix = (positions: number[], after: number, completeTo: number, isAll = true) => {

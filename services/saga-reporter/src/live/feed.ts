@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LogEntry, LogPage } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
+import type { LogEntry, LogPage } from './store.js'
 
 /** The queries that the feed makes. */
 export interface FeedSource {

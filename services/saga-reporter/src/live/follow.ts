@@ -1,5 +1,5 @@
-import type { LogEntry, LogPage } from '@switchyard/saga-store'
 import type { SagaFeed } from './feed.js'
+import type { LogEntry, LogPage } from './store.js'
 
 /**
  * A part of the log for one client. Without entries it only says up to which position the log has been

@@ -1,18 +1,13 @@
 import { sagaEventsChannel } from '@switchyard/contracts/jobs'
 import type { Pooled } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
-import {
-  type CommittedBatch,
-  readLastPosition,
-  readLogPage,
-  readLogTail,
-  readLogWriters,
-} from '@switchyard/saga-store'
+import { type CommittedBatch, readLastPosition, readLogWriters } from '@switchyard/saga-store'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { SagaFeed } from './feed.js'
 import { type Batch, follow, type WatchFilter } from './follow.js'
+import { readLogPage, readLogTail } from './store.js'
 import { type StreamKind, type StreamLimits, type StreamOwner, StreamQuota } from './stream-quota.js'
 
 export interface Watch {

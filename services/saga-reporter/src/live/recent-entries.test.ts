@@ -1,6 +1,6 @@
-import type { LogEntry } from '@switchyard/saga-store'
 import { expect, it } from 'vitest'
 import { RecentEntries } from './recent-entries.js'
+import type { LogEntry } from './store.js'
 
 const entry = (sequence: number) => ({ sequence }) as LogEntry
 const positions = (entries: LogEntry[]) => entries.map(({ sequence }) => sequence)

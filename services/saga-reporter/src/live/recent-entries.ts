@@ -1,4 +1,4 @@
-import type { LogEntry, LogPage } from '@switchyard/saga-store'
+import type { LogEntry, LogPage } from './store.js'
 
 /** The newest entries of the log: all after `floor` and up to `position`. */
 export class RecentEntries {

@@ -1,7 +1,6 @@
 import { DomainError, type ErrorKind } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
-import type { LogEntry } from '@switchyard/saga-store'
 import {
   administratorOrScope,
   answerHead,
@@ -22,6 +21,7 @@ import { tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import type { Batch } from './follow.js'
 import type { LiveSagas } from './live.js'
+import type { LogEntry } from './store.js'
 
 export interface StreamDependencies {
   live: LiveSagas

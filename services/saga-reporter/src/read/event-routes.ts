@@ -1,14 +1,15 @@
-import type { Readable, SagaEventView } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
 import { traceUrl } from '../trace-url.js'
+import type { SagaEventView } from './detail-store.js'
 import { listEvents } from './read.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
-export const listSagaEvents = (database: Readable, traceUrlTemplate: string | undefined) =>
+export const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>
   endpoint({
     summary: 'The log of a saga',
     replies: { 200: z.array(sagaEventShape) },

@@ -1,10 +1,11 @@
-import { Readable as Stream } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Readable, SagaView } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
 import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
 import { presentSaga } from '../shapes/saga.js'
+import type { SagaView } from './list-store.js'
 import { readAllSagas } from './read.js'
 
 /** The first characters of formulas in spreadsheets, also in their full-width forms. */
@@ -92,7 +93,7 @@ const bomParameter = {
 }
 
 /** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
-export const exportSagas = (database: Readable) =>
+export const exportSagas = (database: Pooled) =>
   endpoint({
     summary: 'Every saga of a search as a file',
     replies: { 200: ['text/csv', 'application/x-ndjson'] },
@@ -130,7 +131,7 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
     return
   }
   try {
-    await pipeline(Stream.from(texts, { objectMode: true, highWaterMark: 1 }), response)
+    await pipeline(Readable.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {
     // The connection is closed early, so that the client does not take a part for the whole file.
     if (!hasLeft(error)) call.logger.error({ err: error }, 'an export failed before its end')

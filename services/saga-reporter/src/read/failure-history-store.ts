@@ -1,4 +1,5 @@
-import { type Readable, readRows } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
+import { readRows } from '../read-query.js'
 
 export interface FailureHistoryQuestion {
   tenant: string
@@ -27,7 +28,7 @@ export interface FailureCount {
  * within a day of the time that is asked for: the index of errors is ordered by sagas.
  */
 export const countFailures = (
-  database: Readable,
+  database: Pooled,
   { tenant, from, to, bucketSeconds, causesMax }: FailureHistoryQuestion,
 ): Promise<FailureCount[]> =>
   readRows<FailureCount>(database, {

@@ -6,8 +6,8 @@ import {
   type SagaQueryServer,
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
+import type { Pooled } from '@switchyard/db'
 import { defaultTenant } from '@switchyard/domain/saga'
-import type { Readable, SagaOrder, SagaPosition, SagaSearch } from '@switchyard/saga-store'
 import { readParameters } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
@@ -23,11 +23,12 @@ import {
   toOrder,
   toSearch,
 } from '../shapes/parameters.js'
+import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
 import { withTenant } from '../shapes/tenants.js'
 import { getSaga, listSagas } from './read.js'
 
 export interface SagaQueryOptions {
-  database: Readable
+  database: Pooled
   admitReader: AdmitReader
   watchSagas: SagaQueryServer['watchSagas']
   logger: Logger
@@ -58,7 +59,7 @@ export function sagaQueryService(options: SagaQueryOptions): GrpcService {
   }
 }
 
-async function presentSaga(database: Readable, request: GetSagaRequest): Promise<GetSagaResponse> {
+async function presentSaga(database: Pooled, request: GetSagaRequest): Promise<GetSagaResponse> {
   const after = request.pageToken === '' ? null : readActivityCursor(request.pageToken, 'page_token')
   const { saga, activities, next } = await getSaga(database, readSagaKey(request), after)
   return {
@@ -69,7 +70,7 @@ async function presentSaga(database: Readable, request: GetSagaRequest): Promise
 }
 
 /** `SagaQuery.ListSagas`: the filters, orders and rules of `GET /sagas`. */
-async function presentSagas(database: Readable, request: ListSagasRequest): Promise<ListSagasResponse> {
+async function presentSagas(database: Pooled, request: ListSagasRequest): Promise<ListSagasResponse> {
   const query = readListQuery(request)
   const { sagas, next, counts } = await listSagas(database, { ...query, withCounts: request.withCounts })
   return {

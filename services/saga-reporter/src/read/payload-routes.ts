@@ -1,19 +1,20 @@
-import type { Readable, StoredPayload } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { payloadKindParameter, tenantParameter } from '../shapes/parameters.js'
+import { tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
+import type { StoredPayload } from './activities-store.js'
 import * as read from './read.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
-export const downloadPayload = (database: Readable) =>
+export const downloadPayload = (database: Pooled) =>
   endpoint({
     summary: 'The bytes of a payload as they were reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },
     input: z.object({
       id: text(),
       activity_id: text(),
-      kind: payloadKindParameter,
+      kind: z.enum(['parameter', 'result']),
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {

@@ -1,33 +1,37 @@
+import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
+import { listSagaNotes, type SagaNote } from '../resolve/store.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import {
   type ActivityPosition,
   type ActivityView,
-  countedMax,
-  countSagas,
   findActivityPayload,
+  listActivityViews,
+  type PayloadKind,
+  type StoredPayload,
+} from './activities-store.js'
+import {
   findResolutionNote,
   findSagaView,
   hasSaga,
-  listActivityViews,
-  listParkedActivities,
-  listSagaChildren,
   listSagaDeployments,
   listSagaEvents,
-  type ParkedActivity,
-  type payloadKinds,
-  type Readable,
-  type SagaChildren,
   type SagaDeployment,
   type SagaEventView,
-  type SagaOrder,
-  type SagaPosition,
-  type SagaSearch,
+} from './detail-store.js'
+import {
+  countSagas,
+  listParkedActivities,
+  listSagaChildren,
+  type ParkedActivity,
+  type SagaChildren,
   type SagaView,
-  type StoredPayload,
   searchSagas,
   walkSagas,
-} from '@switchyard/saga-store'
-import { listSagaNotes, type SagaNote } from '../resolve/store.js'
+} from './list-store.js'
+
+export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './activities-store.js'
+export type { SagaChild, SagaChildren, SagaView } from './list-store.js'
 
 export interface SagaKey {
   tenant: string
@@ -43,11 +47,11 @@ export interface SagaWithActivities {
 const headBytesMax = 16 * 1024
 
 /** A saga with all its activities; null when there is no such saga. */
-export const findSaga = (database: Readable, key: SagaKey): Promise<SagaWithActivities | null> =>
+export const findSaga = (database: Pooled, key: SagaKey): Promise<SagaWithActivities | null> =>
   findWithActivities(database, key, { after: null, take: null })
 
 async function findWithActivities(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   rows: { after: ActivityPosition | null; take: number | null },
 ): Promise<SagaWithActivities | null> {
@@ -84,7 +88,7 @@ export interface SagaDetail extends SagaPage {
  * @throws DomainError not-found
  */
 export async function getSaga(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   after: ActivityPosition | null,
 ): Promise<SagaPage> {
@@ -102,7 +106,7 @@ export async function getSaga(
  * @throws DomainError not-found
  */
 export async function getSagaDetail(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   after: ActivityPosition | null,
 ): Promise<SagaDetail> {
@@ -137,7 +141,7 @@ export interface SagaList {
 /** Sagas of each status; `more`: there are more than `count`. */
 export type StatusCounts = { status: string; count: number; more: boolean }[]
 
-export async function listSagas(database: Readable, request: SagaListRequest): Promise<SagaList> {
+export async function listSagas(database: Pooled, request: SagaListRequest): Promise<SagaList> {
   const { search, order, after, take, withCounts } = request
   const [{ sagas, next }, counts] = await Promise.all([
     searchSagas(database, { search, order, after }, take),
@@ -151,7 +155,7 @@ export async function listSagas(database: Readable, request: SagaListRequest): P
  * so that an answer can still be a refusal when the database is unavailable.
  */
 export async function readAllSagas(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
 ): Promise<AsyncGenerator<SagaView[], void>> {
   const batches = walkSagas(database, search)
@@ -163,7 +167,7 @@ export async function readAllSagas(
   })()
 }
 
-async function countStatuses(database: Readable, search: SagaSearch): Promise<StatusCounts | null> {
+async function countStatuses(database: Pooled, search: SagaSearch): Promise<StatusCounts | null> {
   const counts = await countSagas(database, search)
   if (counts === null) return null
   return Object.entries(counts).map(([status, count]) => ({
@@ -180,7 +184,7 @@ async function countStatuses(database: Readable, search: SagaSearch): Promise<St
  * @throws DomainError not-found
  */
 export async function listEvents(
-  database: Readable,
+  database: Pooled,
   key: SagaKey,
   { after, take }: { after: number; take: number },
 ): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
@@ -198,7 +202,7 @@ export async function listEvents(
  * @param after where the page before ended; null: the first page
  */
 export async function listParked(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { after, take }: { after: SagaPosition | null; take: number },
 ): Promise<{ activities: ParkedActivity[]; next: SagaPosition | null }> {
@@ -215,9 +219,9 @@ export async function listParked(
  * @throws DomainError not-found, with size and digest when the payload was too large to be stored
  */
 export async function getPayload(
-  database: Readable,
+  database: Pooled,
   key: SagaKey & { activityId: string },
-  kind: (typeof payloadKinds)[number],
+  kind: PayloadKind,
 ): Promise<StoredPayload> {
   const payload = await findActivityPayload(database, key, kind)
   if (!payload) throw notFound('Payload')

@@ -1,6 +1,6 @@
+import type { Pooled } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { activityStatuses } from '@switchyard/domain/saga'
-import type { ParkedActivity, Readable } from '@switchyard/saga-store'
 import {
   administratorOrScope,
   endpoint,
@@ -25,13 +25,14 @@ import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../s
 import { tenantRoute } from '../shapes/tenants.js'
 import { listSagaEvents } from './event-routes.js'
 import { exportSagas } from './export-routes.js'
+import type { ParkedActivity } from './list-store.js'
 import { downloadPayload } from './payload-routes.js'
 import * as read from './read.js'
 import { getFailureHistory, getStats } from './stats-routes.js'
 
 export interface ReadDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
-  database: Readable
+  database: Pooled
   clock: Clock
   /** Where traces are shown, with `{trace_id}` for the id. */
   traceUrlTemplate: string | undefined
@@ -58,7 +59,7 @@ export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Ro
   tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, downloadPayload(database)),
 ]
 
-const listSagas = (database: Readable) =>
+const listSagas = (database: Pooled) =>
   endpoint({
     summary: 'Find sagas',
     replies: { 200: z.array(sagaShape) },
@@ -92,7 +93,7 @@ const countsHeader = (counts: read.StatusCounts | null) => ({
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
 })
 
-const getSaga = (database: Readable) =>
+const getSaga = (database: Pooled) =>
   endpoint({
     summary: 'One saga with all that belongs to it',
     replies: { 200: sagaDetailShape },
@@ -113,7 +114,7 @@ const getSaga = (database: Readable) =>
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
-const listParkedActivities = (database: Readable) =>
+const listParkedActivities = (database: Pooled) =>
   endpoint({
     summary: 'Activities whose saga no event has named',
     replies: { 200: z.array(parkedActivityShape) },

@@ -1,5 +1,5 @@
+import type { Pooled } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import type { Readable } from '@switchyard/saga-store'
 import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
@@ -9,7 +9,7 @@ import type { SagaKindCount, StatsRange } from './stats-store.js'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
-export const getStats = (database: Readable, clock: Clock) =>
+export const getStats = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'Metrics of the sagas that were created in a time',
     replies: { 200: statsShape },
@@ -106,7 +106,7 @@ const bucketSecondsDefault = 900
 const bucketsMax = 300
 
 /** `GET /sagas/failure_history`: by default of the last 24 hours. */
-export const getFailureHistory = (database: Readable, clock: Clock) =>
+export const getFailureHistory = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'How many activities failed in each part of a time, by cause',
     replies: { 200: failureHistoryShape },

@@ -1,4 +1,5 @@
-import { type Readable, readRows } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
+import { readRows } from '../read-query.js'
 
 /** Sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {
@@ -25,7 +26,7 @@ const failedInRange = `e.tenant = $1 AND e.first_seen_at >= $2 AND e.first_seen_
 const valuesOf = ({ tenant, from, to, serviceName }: StatsRange) => [tenant, from, to, serviceName ?? null]
 
 /** How many sagas there are of each service, status and outcome. */
-export const countSagasByKind = (database: Readable, range: StatsRange): Promise<SagaKindCount[]> =>
+export const countSagasByKind = (database: Pooled, range: StatsRange): Promise<SagaKindCount[]> =>
   readRows<SagaKindCount>(database, {
     text: `SELECT s.service_name AS "serviceName", s.status, s.outcome, count(*)::double precision AS count
       FROM sagas s WHERE ${inRange} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
@@ -43,7 +44,7 @@ export interface SagaDurations {
 }
 
 /** Times from start to end of ended sagas, without sagas whose start was received after their end. */
-export async function measureSagaDurations(database: Readable, range: StatsRange): Promise<SagaDurations[]> {
+export async function measureSagaDurations(database: Pooled, range: StatsRange): Promise<SagaDurations[]> {
   const rows = await readRows<Omit<SagaDurations, 'p50' | 'p90' | 'p99'> & { percentiles: number[] }>(
     database,
     {
@@ -71,7 +72,7 @@ export interface FailureGroup {
 }
 
 /** Failures grouped by their text without numbers and ids, the most frequent first. */
-export const groupFailures = (database: Readable, range: StatsRange, take: number): Promise<FailureGroup[]> =>
+export const groupFailures = (database: Pooled, range: StatsRange, take: number): Promise<FailureGroup[]> =>
   readRows<FailureGroup>(database, {
     // Texts and ids are read for the groups that are shown, each from the end of an index.
     text: `WITH groups AS (

@@ -1,4 +1,4 @@
-import type { Readable } from '@switchyard/saga-store'
+import type { Pooled } from '@switchyard/db'
 import { countFailures, type FailureCount } from './failure-history-store.js'
 import {
   countSagasByKind,
@@ -20,7 +20,7 @@ export interface SagaStats {
 const failureGroupsMax = 50
 
 /** Counts, durations and failures of the sagas that were created in a range of time. */
-export async function measureSagas(database: Readable, range: StatsRange): Promise<SagaStats> {
+export async function measureSagas(database: Pooled, range: StatsRange): Promise<SagaStats> {
   const [counts, durations, failures] = await Promise.all([
     countSagasByKind(database, range),
     measureSagaDurations(database, range),
@@ -55,7 +55,7 @@ export const causesMax = 5
 
 /** How many activities of a tenant failed in each bucket, by cause. */
 export async function measureFailureHistory(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { buckets, ...range }: BucketRange,
 ): Promise<FailureHistory> {

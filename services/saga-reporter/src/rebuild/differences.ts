@@ -1,5 +1,6 @@
 import { keyInTenant } from '@switchyard/domain/saga'
-import type { StoredRow, TenantKey } from '@switchyard/saga-store'
+import type { TenantKey } from '@switchyard/saga-store'
+import type { StoredRow } from './store.js'
 
 export interface Difference {
   table: 'sagas' | 'saga_activities'

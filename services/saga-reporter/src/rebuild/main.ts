@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { createDatabase } from '@switchyard/db'
-import { RebuildSession } from '@switchyard/saga-store'
 import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'
 import { rebuildSagas } from './rebuild.js'
+import { RebuildSession } from './store.js'
 
 const usage = 'Usage: npm run saga:rebuild -- [--verify] [--tenant TENANT]'
 

@@ -8,10 +8,11 @@ import {
   SagaLedger,
   SagaRejection,
 } from '@switchyard/domain/saga'
-import type { DerivedRow, RebuildSession, StoredEvent, TenantKey } from '@switchyard/saga-store'
+import type { TenantKey } from '@switchyard/saga-store'
 import { sagaEventOf } from '../report/report.js'
 import { decoders } from '../shapes/operations.js'
 import { type Difference, differencesOf } from './differences.js'
+import type { DerivedRow, RebuildSession, StoredEvent } from './store.js'
 
 export interface RebuildOptions {
   session: RebuildSession

@@ -13,20 +13,14 @@ import {
 import type { Pooled } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
 import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
-import type {
-  ActivityView,
-  LeaseResolution,
-  SagaClaim,
-  SagaLeaseGrant,
-  SagaView,
-} from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import type { Peer } from '../peer.js'
 import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
-import { claimSagas, completeLease, extendLease } from './recover.js'
+import { type ClaimedSaga, claimSagas, completeLease, extendLease } from './recover.js'
+import type { LeaseResolution, SagaClaim } from './store.js'
 
 export interface SagaRecoveryOptions {
   database: Pooled
@@ -139,13 +133,7 @@ function readCompletion(request: CompleteRequest) {
 }
 
 /** A leased saga as a message of `switchyard.sagas.v1`. */
-const toLeasedSaga = ({
-  grant: { token, leasedUntil, attempt },
-  found,
-}: {
-  grant: SagaLeaseGrant
-  found: { saga: SagaView; activities: ActivityView[] } | null
-}): LeasedSaga => ({
+const toLeasedSaga = ({ grant: { token, leasedUntil, attempt }, found }: ClaimedSaga): LeasedSaga => ({
   saga: found ? toSagaMessage(found.saga) : undefined,
   activities: found?.activities.map(toActivityMessage) ?? [],
   leaseToken: token,

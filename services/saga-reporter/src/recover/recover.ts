@@ -1,5 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
+import { findSaga, type SagaWithActivities } from '../read/read.js'
 import {
   claimSagas as claim,
   extendLease as extend,
@@ -8,8 +9,7 @@ import {
   resolveLease,
   type SagaClaim,
   type SagaLeaseGrant,
-} from '@switchyard/saga-store'
-import { findSaga, type SagaWithActivities } from '../read/read.js'
+} from './store.js'
 
 /** A saga that was leased to a worker. */
 export interface ClaimedSaga {

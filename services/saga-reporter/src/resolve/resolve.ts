@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type AuditAuthor, inPoolTransaction, recordAuditEvents } from '@switchyard/db'
+import { type AuditAuthor, inPoolTransaction, type Pooled, recordAuditEvents } from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
 import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
-import { lockSagas, type NewSagaEvent, type Readable, type SagaEventStore } from '@switchyard/saga-store'
+import type { NewSagaEvent, SagaEventStore } from '@switchyard/saga-store'
 import { getSagaDetail, type SagaDetail, type SagaKey } from '../read/read.js'
-import { createSagaNotes, type NewSagaNote, type SagaNote } from './store.js'
+import { createSagaNotes, lockSagas, type NewSagaNote, type SagaNote } from './store.js'
 
 export interface Resolution {
   tenant: string
@@ -25,7 +25,7 @@ export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
 
 interface Dependencies {
   store: SagaEventStore
-  readDatabase: Readable
+  readDatabase: Pooled
   clock: Clock
 }
 
@@ -72,7 +72,7 @@ export function operatorEvent(tenant: string, event: OperatorEvent, receivedAt: 
  * @throws DomainError not-found
  */
 export const writeNote = (
-  { pool }: Readable,
+  { pool }: Pooled,
   { tenant, sagaId }: SagaKey,
   note: NewSagaNote,
   audit: AuditAuthor,

@@ -1,5 +1,5 @@
+import type { Pooled } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import type { Readable } from '@switchyard/saga-store'
 import {
   administrator,
   auditAuthor,
@@ -17,12 +17,12 @@ import { tenantRoute } from '../shapes/tenants.js'
 import { type ResolveSaga, writeNote } from './resolve.js'
 
 /** What operators do with one saga. */
-export const resolveRoutes = (database: Readable, resolve: ResolveSaga): Route[] => [
+export const resolveRoutes = (database: Pooled, resolve: ResolveSaga): Route[] => [
   tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(database)),
   tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
 ]
 
-const createNote = (database: Readable) =>
+const createNote = (database: Pooled) =>
   endpoint({
     summary: 'Write a note about a saga',
     replies: { 201: noteShape },

@@ -1,5 +1,7 @@
-import type { PoolClient } from '@switchyard/db'
-import { type Readable, readRows } from '@switchyard/saga-store'
+import type { PoolClient, Pooled } from '@switchyard/db'
+import type { SagaStatus } from '@switchyard/domain/saga'
+import { lockRows } from '@switchyard/saga-store'
+import { readRows } from '../read-query.js'
 
 export interface SagaNote {
   id: number
@@ -17,7 +19,7 @@ const notesOfSaga = {
 }
 
 /** What operators have written about a saga, in the order in which they did. */
-export const listSagaNotes = (database: Readable, tenant: string, sagaId: string): Promise<SagaNote[]> =>
+export const listSagaNotes = (database: Pooled, tenant: string, sagaId: string): Promise<SagaNote[]> =>
   readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
 
 const newNotes = {
@@ -40,4 +42,30 @@ export async function createSagaNotes(
     values: [tenant, sagaIds, authorId, authorName, body],
   })
   return rows
+}
+
+/** What decides whether a saga may be resolved, or its resolution undone. */
+export interface LockedSaga {
+  status: SagaStatus
+  resolvedAt: Date | null
+  resolvedBy: string | null
+  /** Of the saga and its activities. */
+  lastEventAt: Date
+}
+
+/** Locks sagas like recording, and reads them afterwards, because a row may change until it is locked. */
+export async function lockSagas(
+  client: PoolClient,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, LockedSaga>> {
+  await lockRows(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
+  const { rows } = await client.query<LockedSaga & { id: string }>(
+    `SELECT s.id, s.status, s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
+       greatest(s.last_event_at, (SELECT max(a.last_event_at) FROM saga_activities a
+         WHERE a.tenant = s.tenant AND a.saga_id = s.id)) AS "lastEventAt"
+     FROM unnest($2::text[]) AS given(id) JOIN sagas s ON s.tenant = $1 AND s.id = given.id`,
+    [tenant, ids],
+  )
+  return new Map(rows.map(({ id, ...saga }) => [id, saga]))
 }

@@ -7,9 +7,9 @@ import {
   rankOf,
   type Saga,
 } from '@switchyard/domain/saga'
-import type { ActivityView, ErrorText } from '@switchyard/saga-store'
 import type { Call } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ActivityView, ErrorText } from '../read/read.js'
 import { payloadShape, presentPayload } from './payload.js'
 
 const status = z.enum(activityStatuses)

@@ -1,5 +1,6 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
-import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/saga-store'
+import type { LogEntry } from '../live/store.js'
+import type { ActivityView, PayloadHead, SagaView } from '../read/read.js'
 import { durationOfSaga, phasesOf } from './activity.js'
 
 type WithoutNulls<Row> = {

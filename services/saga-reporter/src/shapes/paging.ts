@@ -1,4 +1,3 @@
-import type { ActivityPosition, SagaOrder, SagaPosition } from '@switchyard/saga-store'
 import {
   type Call,
   linkOf,
@@ -8,6 +7,8 @@ import {
   type Reply,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ActivityPosition } from '../read/read.js'
+import type { SagaOrder, SagaPosition } from './search.js'
 
 /** The position at which a page begins, as an opaque text. */
 export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>

@@ -1,15 +1,6 @@
 import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import {
-  bulkActions,
-  bulkItemStates,
-  payloadKinds,
-  type SagaOrder,
-  type SagaSearch,
-  sagaOrders,
-  searchedIdsMax,
-} from '@switchyard/saga-store'
-import {
   filledText,
   flag,
   pageParameters,
@@ -19,15 +10,12 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { type SagaOrder, type SagaSearch, sagaOrders, searchedIdsMax } from './search.js'
 
 const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
   (typeof sagaFlagKinds)[number],
   z.ZodOptional<ReturnType<typeof flag>>
 >
-
-export const payloadKindParameter = z.enum(payloadKinds)
-export const bulkActionParameter = z.enum(bulkActions)
-export const bulkItemStateParameter = z.enum(bulkItemStates)
 
 export const tenantParameter = {
   tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),

@@ -1,5 +1,5 @@
-import type { PayloadHead } from '@switchyard/saga-store'
 import { z } from 'zod'
+import type { PayloadHead } from '../read/read.js'
 
 const encodings = ['json', 'text', 'base64'] as const
 

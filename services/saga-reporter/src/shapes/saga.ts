@@ -1,19 +1,12 @@
 import { deploymentStatuses } from '@switchyard/domain/deployment'
 import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
-import {
-  type ActivityPosition,
-  type ActivityView,
-  countedMax,
-  type SagaChild,
-  type SagaChildren,
-  type SagaDeployment,
-  type SagaView,
-} from '@switchyard/saga-store'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { SagaChild, SagaChildren, SagaDetail, SagaView } from '../read/read.js'
 import type { SagaNote } from '../resolve/store.js'
 import { activityShape, durationOfSaga, presentActivity, type SagaUrl } from './activity.js'
 import { writeActivityCursor } from './paging.js'
+import { countedMax } from './search.js'
 
 export const noteShape = z
   .object({
@@ -150,20 +143,6 @@ const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCou
       count > 0 ? [[status, Math.min(count, countedMax)]] : [],
     ),
   )
-
-export interface SagaDetail {
-  saga: SagaView
-  activities: ActivityView[]
-  /** Where the next page of activities begins; null on the last one. */
-  next: ActivityPosition | null
-  notes: SagaNote[]
-  /** The newest deployments that name the saga. */
-  deployments: SagaDeployment[]
-  /** The sagas that name the saga as their parent. */
-  children: SagaChildren
-  /** The note of the operator who resolved the saga. */
-  resolutionNote: string | null
-}
 
 /** One saga with everything that belongs to it, except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {

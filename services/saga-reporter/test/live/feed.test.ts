@@ -1,17 +1,12 @@
 import { createDatabase, type Database } from '@switchyard/db'
-import {
-  type LogEntry,
-  readLastPosition,
-  readLogPage,
-  readLogTail,
-  readLogWriters,
-} from '@switchyard/saga-store'
+import { readLastPosition, readLogWriters } from '@switchyard/saga-store'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createTestDatabase, type TestDatabase, waitFor } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { SagaFeed } from '../../src/live/feed.js'
 import { follow } from '../../src/live/follow.js'
+import { type LogEntry, readLogPage, readLogTail } from '../../src/live/store.js'
 import { appendEntries, appendEntry } from './log-writer.js'
 
 let testDatabase: TestDatabase

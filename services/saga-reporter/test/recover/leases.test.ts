@@ -1,8 +1,8 @@
 import { createDatabase, type Database } from '@switchyard/db'
-import { claimSagas, extendLease, resolveLease, type SagaClaim } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimSagas, extendLease, resolveLease, type SagaClaim } from '../../src/recover/store.js'
 
 let testDatabase: TestDatabase
 let database: Database

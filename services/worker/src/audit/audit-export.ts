@@ -10,7 +10,7 @@ import {
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type JobContext, jobType } from '../job-type.js'
-import { withSweepLease } from '../sweep-lease.js'
+import { withSweepLease } from '../sweeps.js'
 import { type Destination, ExportError } from './destination.js'
 import type { AuditTools } from './destinations.js'
 

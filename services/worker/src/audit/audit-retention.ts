@@ -1,7 +1,7 @@
 import { type Database, deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
-import { withSweepLease } from '../sweep-lease.js'
+import { withSweepLease } from '../sweeps.js'
 import type { AuditTools } from './destinations.js'
 
 const budgetMs = 4 * 60_000

@@ -7,24 +7,23 @@ import {
   isSameFlag,
   type SagaFlag,
 } from '@switchyard/domain/saga'
-import {
-  type FlagCandidate,
-  type FlagChange,
-  type FlagChanges,
-  type FlagCutoffs,
-  type FlagSource,
-  type FlagState,
-  flagSources,
-  readFlagPage,
-  readFlagStates,
-  readSweepPosition,
-  type SweepPosition,
-  writeFlags,
-  writeSweepPosition,
-} from '@switchyard/saga-store'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
+import {
+  type FlagCandidate,
+  type FlagCutoffs,
+  type FlagSource,
+  flagSources,
+  readFlagPage,
+} from './flag-sources.js'
+import {
+  type FlagChange,
+  type FlagChanges,
+  type FlagState,
+  readFlagStates,
+  writeFlags,
+} from './flags-store.js'
 import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 1000

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { leaseSweep, releaseSweep } from '../sweeps.js'
+import type { SagaMetrics } from './metrics.js'
 import {
-  leaseSweep,
   metricsSweep,
   readCountedPosition,
   readNewlyEnded,
   readSagaGauges,
-  releaseSweep,
   writeCountedPosition,
-} from '@switchyard/saga-store'
-import type { Logger } from '@switchyard/service-kit/observability'
-import type { SagaMetrics } from './metrics.js'
+} from './metrics-store.js'
 
 interface KeepMetricsOptions {
   database: Database

@@ -1,20 +1,17 @@
 import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { jobType } from '../job-type.js'
+import type { SagaSettings } from '../saga-config.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
 import {
   dropLogPartition,
   isDroppable,
   type LogScan,
   listOldLogPartitions,
-  readSweepPosition,
-  type SweepPosition,
   scanLog,
   thinLog,
-  writeSweepPosition,
-} from '@switchyard/saga-store'
-import type { Logger } from '@switchyard/service-kit/observability'
-import { jobType } from '../job-type.js'
-import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
+} from './log-retention-store.js'
 
 const budgetMs = 4 * 60_000
 const rowsMax = 20_000

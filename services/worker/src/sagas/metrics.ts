@@ -1,6 +1,6 @@
-import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/saga-store'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
+import type { EndedSaga, SagaCount, SagaGauges } from './metrics-store.js'
 
 export interface SagaMetrics {
   showGauges(gauges: SagaGauges): void

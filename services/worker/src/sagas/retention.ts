@@ -1,6 +1,10 @@
 import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
+import { jobType } from '../job-type.js'
+import type { SagaSettings } from '../saga-config.js'
+import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
+import type { SagaMetrics } from './metrics.js'
 import {
   deleteTombstones,
   purgeSagas,
@@ -10,14 +14,7 @@ import {
   readExpired,
   readResolved,
   readSettled,
-  readSweepPosition,
-  type SweepPosition,
-  writeSweepPosition,
-} from '@switchyard/saga-store'
-import { jobType } from '../job-type.js'
-import type { SagaSettings } from '../saga-config.js'
-import { withSweepLease } from '../sweep-lease.js'
-import type { SagaMetrics } from './metrics.js'
+} from './retention-store.js'
 
 const rowsMax = 500
 /** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */

@@ -1,15 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import { createDatabase, type Database } from '@switchyard/db'
-import {
-  createSagaEventStore,
-  readCountedPosition,
-  readLastPosition,
-  readLogWriters,
-  readNewlyEnded,
-  writeSweepPosition,
-} from '@switchyard/saga-store'
+import { createSagaEventStore, readLastPosition, readLogWriters } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readCountedPosition, readNewlyEnded } from '../../src/sagas/metrics-store.js'
+import { writeSweepPosition } from '../../src/sweeps.js'
 import { followDecidedSagas } from '../../src/webhooks/saga-events.js'
 import { readSagaCursor } from '../../src/webhooks/saga-events-store.js'
 import { ago, ended, received, report, started } from '../saga-events.js'

@@ -1,5 +1,5 @@
-import { leaseSweep, releaseSweep } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { leaseSweep, releaseSweep } from '../../src/sweeps.js'
 import { startHarness } from '../harness.js'
 import { compensated, ended, executed, executing, report, retried, revoked, started } from '../saga-events.js'
 

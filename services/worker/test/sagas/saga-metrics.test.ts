@@ -1,9 +1,9 @@
 import { createDatabase } from '@switchyard/db'
-import { metricsSweep } from '@switchyard/saga-store'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepMetrics } from '../../src/sagas/keep-metrics.js'
 import { createSagaMetrics } from '../../src/sagas/metrics.js'
+import { metricsSweep } from '../../src/sagas/metrics-store.js'
 import { silent, startHarness } from '../harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 

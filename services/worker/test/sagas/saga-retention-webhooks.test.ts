@@ -1,5 +1,6 @@
-import { metricsSweep, purgeSagas, writeCountedPosition } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { metricsSweep, writeCountedPosition } from '../../src/sagas/metrics-store.js'
+import { purgeSagas } from '../../src/sagas/retention-store.js'
 import { followDecidedSagas, followFlags } from '../../src/webhooks/saga-events.js'
 import { startHarness } from '../harness.js'
 import { ago, ended, report, started } from '../saga-events.js'

@@ -1,5 +1,6 @@
-import { metricsSweep, purgeSagas } from '@switchyard/saga-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { metricsSweep } from '../../src/sagas/metrics-store.js'
+import { purgeSagas } from '../../src/sagas/retention-store.js'
 import { startHarness } from '../harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 

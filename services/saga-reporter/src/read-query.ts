@@ -1,11 +1,8 @@
-import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
+import { type PoolClient, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import type { PoolClient, QueryResultRow } from 'pg'
 
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
-
-export type Readable = Pooled
 
 /** A statement with a name is prepared once per connection; one without is planned for its values. */
 export interface ReadQuery {
@@ -19,10 +16,7 @@ export interface ReadQuery {
  *
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
-export async function readRows<Row extends QueryResultRow>(
-  { pool }: Readable,
-  query: ReadQuery,
-): Promise<Row[]> {
+export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
   const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
     throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
   })
@@ -30,8 +24,8 @@ export async function readRows<Row extends QueryResultRow>(
 }
 
 /** The rows of a query that is given up after this time; null when it was given up. */
-export async function readRowsWithin<Row extends QueryResultRow>(
-  { pool }: Readable,
+export async function readRowsWithin<Row extends object>(
+  { pool }: Pooled,
   timeoutMs: number,
   query: ReadQuery,
 ): Promise<Row[] | null> {
@@ -49,11 +43,7 @@ export async function readRowsWithin<Row extends QueryResultRow>(
   }
 }
 
-async function readTimed<Row extends QueryResultRow>(
-  client: PoolClient,
-  timeoutMs: number,
-  query: ReadQuery,
-) {
+async function readTimed<Row extends object>(client: PoolClient, timeoutMs: number, query: ReadQuery) {
   await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.trunc(timeoutMs)}`)
   const { rows } = await client.query<Row>(query)
   return rows

@@ -1,7 +1,13 @@
-import type { SagaFlagKind } from '@switchyard/domain/saga'
-import { type Saga, type SagaFlag, type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
-import { sagaTable } from '../tables.js'
-import { type Readable, readRows, readRowsWithin, SqlParameters } from './read-query.js'
+import type { Pooled } from '@switchyard/db'
+import {
+  type Saga,
+  type SagaFlag,
+  type SagaFlagKind,
+  type SagaStatus,
+  sagaStatuses,
+} from '@switchyard/domain/saga'
+import { sagaTable } from '@switchyard/saga-store'
+import { readRows, readRowsWithin, SqlParameters } from '../read-query.js'
 import {
   afterPosition,
   driverOf,
@@ -9,13 +15,11 @@ import {
   mayWalkErrors,
   orderBy,
   orderColumn,
-  type SagaOrder,
-  type SagaPosition,
   type SagaQuestion,
-  type SagaSearch,
   sagaSource,
   upToPosition,
-} from './search.js'
+} from '../saga-source.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
 /** The data about a saga that is stored in other tables. */
 export interface SagaDetails {
@@ -46,7 +50,7 @@ const details = {
 
 /** Details by the ids of the sagas; sagas without any details are missing. */
 export async function readSagaDetails(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   sagaIds: readonly string[],
 ): Promise<Map<string, SagaDetails>> {
@@ -107,7 +111,7 @@ export interface SagaView extends SagaRow {
 export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shownOfSaga)}`
 
 /** The rows of one tenant, together with their details from other tables. */
-export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {
+export async function readSagaViews(database: Pooled, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []
   const details = await readSagaDetails(
@@ -124,20 +128,14 @@ export function toSagaView(row: SagaRow, details: SagaDetails | undefined): Saga
   return { ...row, lastEventAt: last, tags, flags }
 }
 
-export interface SagaPage {
-  sagas: SagaView[]
-  /** Where the next page begins; null when there is none. */
-  next: SagaPosition | null
-}
-
 type PositionedRow = SagaRow & { position: Date | null }
 
 /** One page of the sagas of a search, in their order. */
 export async function searchSagas(
-  database: Readable,
+  database: Pooled,
   question: SagaQuestion,
   take: number,
-): Promise<SagaPage> {
+): Promise<{ sagas: SagaView[]; next: SagaPosition | null }> {
   const read = (errors: 'all' | 'walk') =>
     readRows<PositionedRow>(database, pageQuery(question, take, errors))
   let rows = mayWalkErrors(question) ? await read('walk') : await read('all')
@@ -164,9 +162,6 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
   return { text, values: parameters.values }
 }
 
-/** Sagas of each status are counted up to this number. */
-export const countedMax = 10_000
-
 /** Counting is given up after this time. */
 const countingMs = 2000
 
@@ -175,7 +170,7 @@ const countingMs = 2000
  * each, and one more when there are more. Null when counting took too long.
  */
 export async function countSagas(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
 ): Promise<Record<SagaStatus, number> | null> {
   const parameters = new SqlParameters()
@@ -206,7 +201,7 @@ const newestFirst = { by: 'created_at', direction: 'desc' } as const
  * a snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are
  * not read.
  */
-export async function* walkSagas(database: Readable, search: SagaSearch): AsyncGenerator<SagaView[]> {
+export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGenerator<SagaView[]> {
   let after: SagaPosition | null = null
   for (;;) {
     const until: SagaPosition | null = await findStepEnd(database, search, after)
@@ -218,7 +213,7 @@ export async function* walkSagas(database: Readable, search: SagaSearch): AsyncG
 }
 
 /** The position at which the next step ends; null when fewer rows are left than one step has. */
-async function findStepEnd(database: Readable, search: SagaSearch, after: SagaPosition | null) {
+async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosition | null) {
   const parameters = new SqlParameters()
   const { table, id, where } = walked(search, parameters)
   const names = { time: 'd.first_seen_at', id: `d.${id}` }
@@ -254,7 +249,7 @@ function walked(
 }
 
 async function readStep(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
   after: SagaPosition | null,
   until: SagaPosition | null,
@@ -289,7 +284,7 @@ const childrenOfSaga = {
 }
 
 export async function listSagaChildren(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   parentSagaId: string,
 ): Promise<SagaChildren> {
@@ -312,7 +307,7 @@ export interface ParkedActivity {
 
 /** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
 export function listParkedActivities(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { after, take }: { after: SagaPosition | null; take: number },
 ): Promise<ParkedActivity[]> {

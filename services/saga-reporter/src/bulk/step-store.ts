@@ -1,10 +1,8 @@
-import type { AuditAuthor } from '@switchyard/db'
+import type { AuditAuthor, PoolClient, Pooled } from '@switchyard/db'
 import { hasNoOwner, leaseEnd, leaseRows, ownerReleased } from '@switchyard/db/sql'
-import type { SagaStatus } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
-import { lockRows } from '../keys.js'
-import type { Readable } from '../reading/read-query.js'
-import { type BulkItemState, type BulkJob, bulkJobColumns } from './jobs.js'
+import { type LockedSaga, lockSagas } from '../resolve/store.js'
+import type { BulkItemState, BulkJob } from './job.js'
+import { bulkJobColumns } from './store.js'
 
 /** A job on which only its owner may work until the lease ends. */
 export interface BulkLease {
@@ -32,7 +30,7 @@ const claim = {
  * @returns null when there is none
  */
 export async function claimBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   owner: string,
   leaseMs: number,
 ): Promise<BulkLease | null> {
@@ -45,7 +43,7 @@ export async function claimBulkJob(
 }
 
 /** Ends the lease, so that another process can take the job at once. */
-export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+export async function releaseBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
     `UPDATE saga_bulk_jobs SET ${ownerReleased} WHERE tenant = $1 AND id = $2 AND owner = $3`,
     [tenant, id, owner],
@@ -53,7 +51,7 @@ export async function releaseBulkJob({ pool }: Readable, { tenant, id, owner }: 
 }
 
 /** Ends a job that an unexpected error keeps from going on. */
-export async function failBulkJob({ pool }: Readable, { tenant, id, owner }: BulkLease): Promise<void> {
+export async function failBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
     `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, ${ownerReleased}
      WHERE tenant = $1 AND id = $2 AND owner = $3`,
@@ -70,13 +68,7 @@ export interface BulkStepItem {
   previousResolvedAt: Date | null
   previousResolvedBy: string | null
   /** Null when the saga no longer exists. */
-  saga: {
-    status: SagaStatus
-    resolvedAt: Date | null
-    resolvedBy: string | null
-    /** Of the saga and its activities. */
-    lastEventAt: Date
-  } | null
+  saga: LockedSaga | null
 }
 
 export interface BulkStep {
@@ -119,25 +111,6 @@ export async function takeBulkStep(
     items.map(({ sagaId }) => sagaId),
   )
   return { job, audit, items: items.map((item) => ({ ...item, saga: sagas.get(item.sagaId) ?? null })) }
-}
-
-type LockedSaga = NonNullable<BulkStepItem['saga']>
-
-/** Locks sagas like recording, and reads them afterwards, because a row may change until it is locked. */
-export async function lockSagas(
-  client: PoolClient,
-  tenant: string,
-  ids: readonly string[],
-): Promise<Map<string, LockedSaga>> {
-  await lockRows(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
-  const { rows } = await client.query<LockedSaga & { id: string }>(
-    `SELECT s.id, s.status, s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
-       greatest(s.last_event_at, (SELECT max(a.last_event_at) FROM saga_activities a
-         WHERE a.tenant = s.tenant AND a.saga_id = s.id)) AS "lastEventAt"
-     FROM unnest($2::text[]) AS given(id) JOIN sagas s ON s.tenant = $1 AND s.id = given.id`,
-    [tenant, ids],
-  )
-  return new Map(rows.map(({ id, ...saga }) => [id, saga]))
 }
 
 export interface BulkItemOutcome {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createDatabase, type Database } from '@switchyard/db'
+import { createSagaEventStore } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createAnalyzeNewTables, createSagaEventStore } from '../src/index.js'
+import { createAnalyzeNewTables } from '../../src/report/analyze-new-tables.js'
 
 let testDatabase: TestDatabase
 let database: Database

@@ -1,8 +1,7 @@
-import type { Database, Pooled } from '@switchyard/db'
+import type { Database, PoolClient, Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
-import { keyText, lockRows, type TenantKey, tenantKeyArrays } from './keys.js'
-import { countedUpTo } from './sweeps.js'
+import { keyText, lockRows, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
+import { countedUpTo } from './metrics-store.js'
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
 export interface RetentionCandidate extends RetainedSaga {

@@ -1,8 +1,16 @@
-import { type Pooled, retryConflicts, writeStatement } from '@switchyard/db'
+import { type PoolClient, type Pooled, retryConflicts, writeStatement } from '@switchyard/db'
 import type { Activity, Saga } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
-import { type LockedKeys, lockRows, type TenantKey, tenantKeyArrays, uniqueKeys } from './keys.js'
-import { activityTable, hasErrors, sagaTable, upsertErrors } from './tables.js'
+import {
+  activityTable,
+  hasErrors,
+  type LockedKeys,
+  lockRows,
+  sagaTable,
+  type TenantKey,
+  tenantKeyArrays,
+  uniqueKeys,
+  upsertErrors,
+} from '@switchyard/saga-store'
 
 /** An entry of the log with everything that sagas are derived from. */
 export interface StoredEvent {

@@ -1,4 +1,6 @@
 import type { Pooled } from '@switchyard/db'
+import { findLogHorizon, readLastPosition } from '@switchyard/saga-store'
+import { readSweepPosition, writeSweepPosition } from '../sweeps.js'
 
 /** Counts of one service at an instant; the service is null where none was named. */
 export interface SagaCount {
@@ -53,4 +55,51 @@ export async function readSagaGauges({ pool }: Pooled): Promise<SagaGauges> {
     overdue: flags.rows.filter(({ kind }) => kind === 'overdue'),
     parkedActivities: parked.rows[0]?.count ?? 0,
   }
+}
+
+/** The sweep that counts ended sagas for the metrics, by its stored name. */
+export const metricsSweep = 'figures'
+const cursorKey = 'ended'
+
+/** SQL for the id of the log up to which ended sagas are counted; null while no process counts. */
+export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${metricsSweep}')`
+
+/** A saga whose end its client has reported. */
+export interface EndedSaga {
+  serviceName: string | null
+  status: string
+  outcome: string | null
+  /** Null when its start was not reported. */
+  durationSeconds: number | null
+}
+
+/** The position of the log at which counting continues; its end when no process has counted yet. */
+export async function readCountedPosition(database: Pooled): Promise<number> {
+  const [position] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
+  return position === undefined ? readLastPosition(database) : Number(position)
+}
+
+export const writeCountedPosition = (database: Pooled, position: number): Promise<void> =>
+  writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
+
+/**
+ * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position
+ * up to which the log was read. None, and the same position, while an event may still become visible among
+ * them.
+ */
+export async function readNewlyEnded(
+  database: Pooled,
+  after: number,
+): Promise<{ ended: EndedSaga[]; position: number }> {
+  const horizon = await findLogHorizon(database)
+  if (horizon === null || horizon <= after) return { ended: [], position: after }
+  const { rows: ended } = await database.pool.query<EndedSaga>(
+    `SELECT s.service_name AS "serviceName", s.status, s.outcome,
+       EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"
+     FROM (SELECT DISTINCT tenant, saga_id, received_at FROM saga_events
+       WHERE id > $1 AND id <= $2 AND operation = 'SagaEnded') e
+     JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id AND s.ended_at = e.received_at`,
+    [after, horizon],
+  )
+  return { ended, position: horizon }
 }

@@ -1,93 +1,7 @@
+import type { Pooled } from '@switchyard/db'
 import type { Activity } from '@switchyard/domain/saga'
-import { activityTable } from '../tables.js'
-import { type Readable, readRows } from './read-query.js'
-
-/** A row of the log. */
-export interface SagaEventView {
-  /** Position in the log, over all sagas and tenants. */
-  seq: number
-  operation: string
-  result: string
-  activityId: string | null
-  eventId: string | null
-  receivedAt: Date
-  eventTime: Date | null
-  eventSeq: number | null
-  attempt: number | null
-  traceParent: string | null
-  parentSagaId: string | null
-  /**
-   * Size of the payload or errors when the stored request holds only their head; null when it holds them
-   * whole.
-   */
-  payloadSize: number | null
-  /** Bytes of the request. */
-  requestSize: number
-  /** The request as it came over the wire; null when it is too large to be shown. */
-  request: Buffer | null
-}
-
-/** Larger requests are not read, because a page of them would be too large. */
-const shownBytesMax = 512 * 1024
-
-/**
- * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity
- * whose saga is not known yet has no saga in the log; it belongs to the saga that a later event gives its
- * activity.
- */
-const eventRowsOfSaga = `
-    (SELECT named.* FROM saga_events named
-      WHERE named.tenant = $1 AND named.saga_id = $2 AND named.id > $3 ORDER BY named.id LIMIT $4)
-    UNION ALL
-    (SELECT parked.* FROM saga_activities a
-      JOIN saga_events parked
-        ON parked.tenant = a.tenant AND parked.activity_id = a.id AND parked.saga_id IS NULL
-      WHERE a.tenant = $1 AND a.saga_id = $2 AND parked.id > $3 ORDER BY parked.id LIMIT $4)`
-
-const eventsOfSaga = {
-  name: 'saga-read-events',
-  // A position is a bigint. At a million events a second it stays below 2^53 for 285 years.
-  text: `SELECT e.id::double precision AS seq, e.operation, e.result, e.activity_id AS "activityId",
-      e.event_id AS "eventId", e.received_at AS "receivedAt", e.event_time AS "eventTime",
-      e.event_seq::double precision AS "eventSeq", e.attempt, e.trace_parent AS "traceParent",
-      e.parent_saga_id AS "parentSagaId",
-      e.payload_size AS "payloadSize",
-      octet_length(e.request) AS "requestSize",
-      CASE WHEN octet_length(e.request) <= ${shownBytesMax} THEN e.request END AS request
-    FROM (${eventRowsOfSaga}) e ORDER BY e.id LIMIT $4`,
-}
-
-/** The log of a saga in its order, after a position. */
-export const listSagaEvents = (
-  database: Readable,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
-  rows: { after: number; take: number },
-): Promise<SagaEventView[]> =>
-  readRows<SagaEventView>(database, { ...eventsOfSaga, values: [tenant, sagaId, rows.after, rows.take] })
-
-const lastResolution = {
-  name: 'saga-read-resolution',
-  text: `SELECT e.request FROM saga_events e
-    WHERE e.tenant = $1 AND e.saga_id = $2 AND e.operation = 'OperatorResolved'
-      AND e.received_at <= $3 ORDER BY e.id DESC LIMIT 1`,
-}
-
-/**
- * The note of the operator who resolved a saga at this time; null when the log does not hold that event any
- * more. Later resolutions have been undone.
- */
-export async function findResolutionNote(
-  database: Readable,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
-  resolvedAt: Date,
-): Promise<string | null> {
-  const [event] = await readRows<{ request: Buffer }>(database, {
-    ...lastResolution,
-    values: [tenant, sagaId, resolvedAt],
-  })
-  const note: unknown = event && JSON.parse(event.request.toString()).note
-  return typeof note === 'string' ? note : null
-}
+import { activityTable } from '@switchyard/saga-store'
+import { readRows } from '../read-query.js'
 
 /** A payload without all of its bytes. */
 export interface PayloadHead {
@@ -191,7 +105,7 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
  * @param rows `after`: null: from the first one on; `take`: null: all of them
  */
 export async function listActivityViews(
-  database: Readable,
+  database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },
   headBytesMax: number,
   { after, take }: { after: ActivityPosition | null; take: number | null },
@@ -224,3 +138,34 @@ const toHead = (
   sha256: string,
   head: Buffer,
 ): PayloadHead | null => (size === null || storedSize === null ? null : { size, sha256, storedSize, head })
+
+export interface StoredPayload {
+  /** Bytes of the payload as it was reported. */
+  size: number
+  /** Of the payload as it was reported, in hexadecimal. */
+  sha256: string
+  /** The stored bytes: the whole payload, or its head. */
+  bytes: Buffer
+}
+
+const payloadOf = (kind: 'parameter' | 'result') => ({
+  name: `saga-read-${kind}`,
+  text: `SELECT a.${kind}_data AS bytes, COALESCE(a.${kind}_size, octet_length(a.${kind}_data)) AS size,
+      encode(COALESCE(a.${kind}_sha256, sha256(a.${kind}_data)), 'hex') AS sha256
+    FROM saga_activities a WHERE a.tenant = $1 AND a.saga_id = $2 AND a.id = $3 AND a.${kind}_data IS NOT NULL`,
+})
+
+const payloads = { parameter: payloadOf('parameter'), result: payloadOf('result') }
+
+export type PayloadKind = keyof typeof payloads
+
+/** The stored bytes of one payload of an activity; null when there is no such activity or payload. */
+export async function findActivityPayload(
+  database: Pooled,
+  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+  kind: PayloadKind,
+): Promise<StoredPayload | null> {
+  const values = [tenant, sagaId, activityId]
+  const [payload] = await readRows<StoredPayload>(database, { ...payloads[kind], values })
+  return payload ?? null
+}

@@ -2,6 +2,8 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  type PoolClient,
+  type Pooled,
   type Rows,
   recordAuditEvents,
   sqlStateOf,
@@ -10,9 +12,10 @@ import {
 import { ownerReleased } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import type { PoolClient } from 'pg'
-import { type Readable, readRows, SqlParameters, tooLong } from '../reading/read-query.js'
-import { type SagaOrder, type SagaSearch, sagaSource } from '../reading/search.js'
+import { readRows, SqlParameters, tooLong } from '../read-query.js'
+import { sagaSource } from '../saga-source.js'
+import type { SagaOrder, SagaSearch } from '../shapes/search.js'
+import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
 
 /** Sagas that one job processes. */
 export const bulkSagasMax = 100_000
@@ -29,7 +32,7 @@ export interface SagaMatches {
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
 export async function countMatches(
-  database: Readable,
+  database: Pooled,
   search: SagaSearch,
   order: SagaOrder,
 ): Promise<SagaMatches> {
@@ -70,53 +73,6 @@ async function storeMatches(
     parameters.values,
   )
   return rowCount ?? 0
-}
-
-export const bulkActions = ['resolve', 'note'] as const
-export type BulkAction = (typeof bulkActions)[number]
-
-/**
- * `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are
- * unchanged.
- */
-export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
-export type BulkState = (typeof bulkStates)[number]
-
-export const bulkItemStates = ['pending', 'done', 'failed', 'undone', 'undo_failed'] as const
-export type BulkItemState = (typeof bulkItemStates)[number]
-
-/** A job that resolves, or writes a note about, every saga of a filter. */
-export interface BulkJob {
-  tenant: string
-  id: number
-  action: BulkAction
-  note: string
-  /** The filters as the API names them. */
-  filter: Record<string, unknown>
-  state: BulkState
-  /**
-   * Sagas of the job, and how many of these have come to each state. `done` still counts those that were
-   * undone.
-   */
-  matched: number
-  done: number
-  failed: number
-  undone: number
-  undoFailed: number
-  authorId: number
-  authorName: string
-  /** User name of the operator who had the job undone. */
-  undoName: string | null
-  createdAt: Date
-  /** Null while it is running or undoing. */
-  finishedAt: Date | null
-}
-
-export interface BulkItem {
-  position: number
-  sagaId: string
-  state: BulkItemState
-  error: string | null
 }
 
 export const bulkJobColumns = `j.tenant, j.id, j.action, j.note, j.filter, j.state, j.matched, j.done, j.failed, j.undone,
@@ -160,7 +116,7 @@ function refusalOf(error: unknown): unknown {
  *   takes too long
  */
 export async function createBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   { action, note, filter, search, order, expectedCount }: NewBulkJob,
   operator: BulkOperator,
 ): Promise<BulkJob> {
@@ -201,7 +157,7 @@ const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedCh
  *   operator has a running job
  */
 export async function startBulkUndo(
-  { pool }: Readable,
+  { pool }: Pooled,
   tenant: string,
   id: number,
   operator: BulkOperator,
@@ -230,7 +186,7 @@ export async function startBulkUndo(
  * @throws DomainError not-found | conflict when the job is not running
  */
 export async function cancelBulkJob(
-  { pool }: Readable,
+  { pool }: Pooled,
   tenant: string,
   id: number,
   audit: AuditAuthor,
@@ -260,7 +216,7 @@ async function lockJob(client: PoolClient, tenant: string, id: number): Promise<
 }
 
 /** @throws DomainError not-found */
-export async function getBulkJob(database: Readable, tenant: string, id: number): Promise<BulkJob> {
+export async function getBulkJob(database: Pooled, tenant: string, id: number): Promise<BulkJob> {
   const [job] = await readRows<BulkJob>(database, {
     text: `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1 AND j.id = $2`,
     values: [tenant, id],
@@ -271,7 +227,7 @@ export async function getBulkJob(database: Readable, tenant: string, id: number)
 
 /** A page of the jobs of a tenant, the newest first, and how many there are. */
 export async function listBulkJobs(
-  database: Readable,
+  database: Pooled,
   tenant: string,
   { skip, take }: Rows,
 ): Promise<{ jobs: BulkJob[]; total: number }> {
@@ -291,7 +247,7 @@ export async function listBulkJobs(
 
 /** The sagas of a job in their order, at most `take` after a position. */
 export const listBulkItems = (
-  database: Readable,
+  database: Pooled,
   { tenant, id }: { tenant: string; id: number },
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<BulkItem[]> =>
@@ -303,6 +259,6 @@ export const listBulkItems = (
   })
 
 /** Deletes jobs that ended before an instant, with their items. */
-export async function deleteBulkJobs({ pool }: Readable, endedBefore: Date): Promise<void> {
+export async function deleteBulkJobs({ pool }: Pooled, endedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM saga_bulk_jobs WHERE finished_at < $1', [endedBefore])
 }

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { Pooled } from '@switchyard/db'
+import { hasNoOwner, leaseEnd, ownerReleased } from '@switchyard/db/sql'
+
+/** The position at which a sweep continues: the keys of the last row that it has read. */
+export type SweepPosition = Record<string, readonly string[]>
+
+/** The position of each source of a sweep; empty when the sweep has never run. */
+export async function readSweepPosition({ pool }: Pooled, name: string): Promise<SweepPosition> {
+  const { rows } = await pool.query<{ position: SweepPosition }>(
+    'SELECT position FROM saga_sweeps WHERE name = $1',
+    [name],
+  )
+  return rows[0]?.position ?? {}
+}
+
+export async function writeSweepPosition(
+  { pool }: Pooled,
+  name: string,
+  position: SweepPosition,
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO saga_sweeps (name, position) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET position = EXCLUDED.position, updated_at = CURRENT_TIMESTAMP`,
+    [name, JSON.stringify(position)],
+  )
+}
+
+/**
+ * Takes or extends the lease of a sweep, which only one process may run at a time.
+ *
+ * @param owner a name that only this process has
+ * @returns false while another process holds it
+ */
+export async function leaseSweep(
+  { pool }: Pooled,
+  name: string,
+  owner: string,
+  leaseMs: number,
+): Promise<boolean> {
+  // Not by `leaseRows`: the row is known by its name, and made when it is not there.
+  const { rowCount } = await pool.query(
+    `INSERT INTO saga_sweeps (name, owner, owned_until)
+     VALUES ($1, $2, ${leaseEnd('$3')})
+     ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, owned_until = EXCLUDED.owned_until
+       WHERE saga_sweeps.owner = EXCLUDED.owner OR ${hasNoOwner('saga_sweeps')}`,
+    [name, owner, leaseMs],
+  )
+  return rowCount === 1
+}
+
+/** Ends the lease, so that another process can take it at once. */
+export async function releaseSweep({ pool }: Pooled, name: string, owner: string): Promise<void> {
+  await pool.query(`UPDATE saga_sweeps SET ${ownerReleased} WHERE name = $1 AND owner = $2`, [name, owner])
+}
+
+/**
+ * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the
+ * interval of its schedule.
+ *
+ * @param leaseMs time after which a run that was killed no longer blocks other runs
+ */
+export async function withSweepLease(
+  database: Pooled,
+  name: string,
+  leaseMs: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const owner = randomUUID()
+  if (!(await leaseSweep(database, name, owner, leaseMs))) return
+  try {
+    await work()
+  } finally {
+    await releaseSweep(database, name, owner)
+  }
+}
