@@ -4,7 +4,7 @@ import type { SqlParameters } from './read-query.js'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from './shapes/search.js'
 
 /** The part of a search that another table answers, in the order of its rows. */
-export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
+type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
 /**
  * A saga's row is updated for an ordinary event of an activity only when the event is at least this much
@@ -44,7 +44,7 @@ const errorsExist = (condition: string) =>
   exists(true, `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND ${condition}`)
 
 /** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
-export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
+function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
   const { late, tag, idPrefix, idContains, fingerprint, errorsContain } = search
   const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
   for (const [key, sql] of plain) {
@@ -81,10 +81,10 @@ function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: 
   })
 }
 
-export const containsPattern = (text: string): string => `%${likeText(text)}%`
+const containsPattern = (text: string): string => `%${likeText(text)}%`
 
 /** The condition that a column contains a text, in any case. */
-export const containsText = (column: string, text: string, parameters: SqlParameters): string =>
+const containsText = (column: string, text: string, parameters: SqlParameters): string =>
   `lower(${column}) LIKE lower(${parameters.add(containsPattern(text))})`
 
 /** The rarest part of a search that has a table of its own. */
