@@ -118,7 +118,9 @@ describe('the log', () => {
   it('says which request failed at which upstream, and never a query', async () => {
     await rawRequest(gateway.httpPort, '/api/v4/sagas?private_token=hunter2', { method: 'POST' })
     const log = await gateway.logOnceItHas('"status":"502","')
-    expect(log).toMatch(/"method":"POST","path":"\/api\/v4\/sagas".*"upstream":"127\.0\.0\.1:\d+","upstream_status":"502"/)
+    expect(log).toMatch(
+      /"method":"POST","path":"\/api\/v4\/sagas".*"upstream":"127\.0\.0\.1:\d+","upstream_status":"502"/,
+    )
     expect(log).not.toContain('hunter2')
   })
 })
