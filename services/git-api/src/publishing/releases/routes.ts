@@ -25,16 +25,20 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ProjectCall } from '../../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import type { ReferenceDependencies } from '../../repository/references/references.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
 import { pageOptions, projectPage, visiting } from '../../web/web.js'
+import * as creation from './create-release.js'
 import * as links from './link-routes.js'
 import { findOwnObjects } from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
 import type { ReleaseDependencies, ReleaseView } from './releases.js'
 import * as releases from './releases.js'
 
-export function releaseRoutes(deps: ReleaseDependencies & links.DownloadDependencies): Route[] {
+export function releaseRoutes(
+  deps: ProjectResourceDependencies & ReferenceDependencies & links.DownloadDependencies,
+): Route[] {
   const { readProject, pushCode } = deps.guards
   const path = '/projects/:id/releases'
   const one = `${path}/:tag_name`
@@ -152,7 +156,7 @@ function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown
   throw invalid(`Milestone(s) not found: ${excerpt(named.slice(0, 20).join(', '))}`)
 }
 
-const createRelease = (deps: ReleaseDependencies) =>
+const createRelease = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Release a tag; with `ref`, a tag that does not exist is made',
     replies: { 201: releaseShape },
@@ -178,7 +182,7 @@ const createRelease = (deps: ReleaseDependencies) =>
         releasedAt: given.released_at,
         links: (given.assets?.links ?? []).map(toLinkFields),
       }
-      const release = await releases.createRelease(deps, access, command, call)
+      const release = await creation.createRelease(deps, access, command, call)
       return created(await presentOne(deps.database, access, release, call))
     },
   })

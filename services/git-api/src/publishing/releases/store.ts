@@ -117,13 +117,16 @@ export const listReleasesOfTags = (
     take,
   })
 
-/** Deletes the releases of any number of tags with their links. @returns how many there were */
-export const deleteReleases = (
+/** Deletes the releases of any number of tags with their links. @returns the tags that had one */
+export async function deleteReleases(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   tags: readonly string[],
-): Promise<number> =>
-  prisma.$executeRaw`DELETE FROM releases WHERE project_id = ${projectId} AND tag = ANY(${[...tags]})`
+): Promise<ReadonlySet<string>> {
+  const rows = await prisma.$queryRaw<{ tag: string }[]>`
+    DELETE FROM releases WHERE project_id = ${projectId} AND tag = ANY(${[...tags]}) RETURNING tag`
+  return new Set(rows.map(({ tag }) => tag))
+}
 
 /** Locks a release until the transaction ends. @returns its id; null when the tag has no release */
 export async function lockRelease(

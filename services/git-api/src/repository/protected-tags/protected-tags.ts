@@ -7,7 +7,13 @@ import {
   type Rows,
 } from '@switchyard/db'
 import { invalid, notFound, tooLongText, unprocessable } from '@switchyard/domain'
-import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
+import {
+  compileProtections,
+  coveredAllowsTag,
+  lowestLevel,
+  protectionNameLengthMax,
+  protectionsPerProjectMax,
+} from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
@@ -81,4 +87,15 @@ export async function unprotectTag(
     if (!(await deleteProtectedTag(transaction, project.id, name))) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'protected_tag_removed', { name })
   })
+}
+
+export const protectedTagRefusal = 'You are not allowed to create this tag as it is protected.'
+
+/** Whether the protections of tags let the caller create a tag of this name. */
+export async function mayCreateTag(
+  database: Database,
+  { project, level }: ProjectCall,
+  name: string,
+): Promise<boolean> {
+  return coveredAllowsTag(level, compileProtections(await listStoredTags(database, project.id))(name))
 }

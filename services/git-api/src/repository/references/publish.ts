@@ -1,13 +1,5 @@
-import {
-  type Database,
-  enqueueForProject,
-  inTransaction,
-  isDatabaseUnavailable,
-  type Project,
-  sqlOf,
-} from '@switchyard/db'
+import { type Database, enqueueForProject, isDatabaseUnavailable, type Project } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
-import type { Commit } from '@switchyard/domain/commit'
 import type { Git } from '@switchyard/git-storage/git'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -15,8 +7,7 @@ import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import pTimeout from 'p-timeout'
 import type { BackgroundWork } from '../../background-work.js'
 import type { Jobs } from '../../jobs.js'
-import { deleteReleases, listReleasesOfTags } from '../../publishing/releases/store.js'
-import { releaseHook } from '../../shapes/hooks.js'
+import { removeReleasesOfTags } from '../../publishing/releases/releases.js'
 import { pushHook } from '../../shapes/push-hook.js'
 import {
   type Change,
@@ -128,29 +119,13 @@ async function deleteReleasesOfTags(
       .map(({ ref, before }) => [ref.slice(tagsFolder.length), before]),
   )
   if (targets.size === 0) return
-  const tags = [...targets.keys()]
   const repository = git.open(project)
   try {
-    // git may wait for a slot for longer than a transaction lasts.
-    const commits = new Map<string, Commit | null>()
-    for (const { tag } of await listReleasesOfTags(database, project.id, tags, notifiedChangesMax)) {
-      commits.set(tag, await findCommit(repository, targets.get(tag) ?? ''))
-    }
-    if (commits.size === 0) return
-    const deleted = await inTransaction(database, async (transaction) => {
-      const releases = await listReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
-      if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
-      for (const release of releases) {
-        const commit = commits.get(release.tag) ?? null
-        await enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
-          releaseHook(release, { action: 'delete', project, commit, baseUrl }),
-        )
-      }
-      return releases
+    await removeReleasesOfTags({ database, jobs }, project, {
+      tags: [...targets.keys()],
+      findCommitOf: (tag) => findCommit(repository, targets.get(tag) ?? ''),
+      baseUrl,
     })
-    for (const { id, tag } of deleted) {
-      jobs.announce({ event: 'releases', project_id: project.id, id: Number(id), tag, action: 'delete' })
-    }
   } catch (error) {
     logger.warn({ err: error, project_id: project.id }, 'could not delete the releases of deleted tags')
   }

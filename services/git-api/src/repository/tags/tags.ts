@@ -4,7 +4,6 @@ import {
   accessLevels,
   type Caller,
   compileProtections,
-  coveredAllowsTag,
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
@@ -26,6 +25,7 @@ import type { SignatureKind } from '../../shapes/commit.js'
 import { takeWindow, type Window } from '../../shapes/window.js'
 import { filterByName } from '../branches/branches.js'
 import { readSignature } from '../commits/commits.js'
+import { mayCreateTag, protectedTagRefusal } from '../protected-tags/protected-tags.js'
 import { listProtectedTags } from '../protected-tags/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 
@@ -148,17 +148,6 @@ export async function createTag(
   await addTag(access, change)
   await publish([change])
   return getTag(dependencies.database, access, command.name)
-}
-
-export const protectedTagRefusal = 'You are not allowed to create this tag as it is protected.'
-
-/** Whether the protections of tags let the caller create a tag of this name. */
-export async function mayCreateTag(
-  database: Database,
-  { project, level }: ProjectCall,
-  name: string,
-): Promise<boolean> {
-  return coveredAllowsTag(level, compileProtections(await listProtectedTags(database, project.id))(name))
 }
 
 /**

@@ -1,0 +1,153 @@
+import { inTransaction, violatedUniqueIndex } from '@switchyard/db'
+import { conflict, unprocessable } from '@switchyard/domain'
+import type { Caller, RefChange } from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { type ReleaseLinkFields, validateLink, validateRelease } from '@switchyard/domain/release'
+import { findTagTarget, fullName } from '@switchyard/git-storage/list-refs'
+import { moveReference } from '@switchyard/git-storage/move-refs'
+import type { Call } from '@switchyard/service-kit/http'
+import type { ProjectCall } from '../../guards.js'
+import { beginChange, type ReferenceDependencies } from '../../repository/references/references.js'
+import { addTag, planTag } from '../../repository/tags/tags.js'
+import {
+  announce,
+  describeRelease,
+  enqueueReleaseHook,
+  findTagged,
+  type ReleaseView,
+  requireTagRight,
+} from './releases.js'
+import { createRelease as createStoredRelease, findRelease, type ReleaseWithLinks } from './store.js'
+
+interface CreateReleaseCommand {
+  tag: string
+  /** Blank: a tag that is made for the release is a lightweight one. */
+  tagMessage: string
+  /** Branch, tag or hash for a tag that does not exist yet. */
+  start: string | undefined
+  /** Undefined: the name of the tag. */
+  name: string | undefined
+  description: string | undefined
+  /** Undefined: now. */
+  releasedAt: Date | undefined
+  links: ReleaseLinkFields[]
+}
+
+/**
+ * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been
+ * checked, and removed again when the release cannot be stored.
+ *
+ * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release;
+ *   invalid for texts and links that do not fit, and as createTag; unprocessable when the tag is missing and
+ *   there is no start
+ */
+export async function createRelease(
+  dependencies: ReferenceDependencies,
+  access: ProjectCall<Caller>,
+  command: CreateReleaseCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<ReleaseView> {
+  const { database } = dependencies
+  const { project, caller } = access
+  const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
+  await requireTagRight(database, access, tag)
+  if (await findRelease(database, project.id, tag)) throw conflict('Release already exists')
+  validateRelease({ name, description })
+  for (const [index, link] of links.entries()) validateLink(link, links.slice(0, index))
+  const fields = {
+    projectId: project.id,
+    tag,
+    name,
+    description,
+    authorId: caller.user.id,
+    releasedAt,
+    links,
+  }
+  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const missing = await planMissingTag(access, command)
+  await recordIntent(missing)
+  let made = await addMissingTag(access, missing)
+  let release: ReleaseWithLinks
+  try {
+    const commit = await findTagged(access.repository, tag)
+    // git may wait for a slot for longer than a transaction lasts, so the tag comes before it.
+    release = await inTransaction(database, async (transaction) => {
+      const stored = await createStoredRelease(transaction, fields)
+      const hook = { release: stored, action: 'create', baseUrl, commit } as const
+      await enqueueReleaseHook(transaction, access, hook)
+      return stored
+    })
+  } catch (error) {
+    made = await removeUnreleased(dependencies, access, made)
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('Release already exists', { cause: error })
+  } finally {
+    // Webhooks are notified of a tag that stays, also when the database is unreachable afterwards.
+    if (made.length > 0) await publish(made)
+  }
+  announce(dependencies.jobs, release, 'create')
+  return describeRelease(access, release)
+}
+
+/** Plans the tag of a release when it does not exist. @returns no change when it does */
+async function planMissingTag(
+  access: ProjectCall<Caller>,
+  { tag, tagMessage, start }: CreateReleaseCommand,
+): Promise<RefChange[]> {
+  const exists = async () => isRefName(tag) && (await findTagTarget(access.repository, tag)) !== null
+  if (await exists()) return []
+  if (start === undefined) throw unprocessable('Ref is not specified')
+  try {
+    return [await planTag(access, { name: tag, start, message: tagMessage })]
+  } catch (error) {
+    // Another request may have made the tag meanwhile.
+    if (await exists()) return []
+    throw error
+  }
+}
+
+/** @returns the changes that this request made; none when another request made the tag meanwhile */
+async function addMissingTag(
+  access: ProjectCall<Caller>,
+  missing: readonly RefChange[],
+): Promise<RefChange[]> {
+  const made: RefChange[] = []
+  for (const change of missing) {
+    try {
+      await addTag(access, change)
+      made.push(change)
+    } catch (error) {
+      if ((await findTagTarget(access.repository, tagNameOf(change))) === null) throw error
+    }
+  }
+  return made
+}
+
+/**
+ * Removes the tag that was made for a release that could not be stored. The tag stays when it has a release,
+ * which another request or a commit without an answer has stored, and when the database cannot tell.
+ *
+ * @returns the changes that stay
+ */
+async function removeUnreleased(
+  { database, git, logger }: ReferenceDependencies,
+  { project }: ProjectCall,
+  made: readonly RefChange[],
+): Promise<RefChange[]> {
+  const stay: RefChange[] = []
+  for (const change of made) {
+    const { ref, after } = change
+    try {
+      const hasRelease = (await findRelease(database, project.id, tagNameOf(change))) !== null
+      // Without the signal of the request: the tag goes also when the client disconnects.
+      const move = { ref, from: after, to: null }
+      if (hasRelease || !(await moveReference(git.open(project), move))) stay.push(change)
+    } catch (err) {
+      logger.warn({ err, project_id: project.id }, 'could not remove the tag of a release that is not stored')
+      stay.push(change)
+    }
+  }
+  return stay
+}
+
+const tagNameOf = ({ ref }: RefChange): string => ref.slice(fullName('tag', '').length)
