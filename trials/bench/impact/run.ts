@@ -55,6 +55,7 @@ async function attribute(service: string, finishedAt: Date) {
     sha: '0'.repeat(40),
     ref: 'main',
     pathWithNamespace: 'root/shop',
+    environmentId: 1,
     environment: { name: 'production', tier: 'production' },
     services: [service],
     createdAt: new Date(finishedAt.getTime() - minuteMs),

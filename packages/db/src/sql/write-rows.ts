@@ -71,6 +71,10 @@ export const updateIn = <Key, Change>(
   )
 }
 
+/** What follows `DO UPDATE SET`, so that these columns get the values of the row that could not be inserted. */
+export const setToExcluded = (columns: readonly Column<never>[]): string =>
+  columns.map(({ name }) => `${name} = EXCLUDED.${name}`).join(', ')
+
 const newValueOf = ({ name, expression = `given.${name}` }: Column<never>): string => expression
 
 function write<Item>(

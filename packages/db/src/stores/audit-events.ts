@@ -4,6 +4,8 @@ import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction, Rows } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
 import { likeText } from '../sql/like-pattern.js'
+import { integer, json, rowColumns, text } from '../sql/row-columns.js'
+import { insertInto, queryOf } from '../sql/write-rows.js'
 
 /** The user, token and request that caused an audit entry. */
 export interface AuditAuthor {
@@ -29,21 +31,41 @@ export interface AuditedChange {
 /** Appends an entry. Call it in the transaction of the change, so that both are stored or neither is. */
 export async function recordAuditEvent(
   { prisma }: DatabaseOrTransaction,
-  { job, ...author }: AuditAuthor,
-  { entityId, details, ...change }: AuditedChange,
+  author: AuditAuthor,
+  change: AuditedChange,
 ): Promise<void> {
-  const data = {
-    ...author,
-    ...change,
-    entityId: String(entityId),
-    details: { ...details, ...jobDetails(job) },
-  }
-  await prisma.auditEvent.create({ data })
+  await prisma.auditEvent.create({ data: entryOf(author, change) })
 }
+
+const entryOf = (
+  { job, ...author }: AuditAuthor | typeof itself,
+  { entityId, details, ...change }: AuditedChange,
+) => ({
+  ...author,
+  ...change,
+  entityId: String(entityId),
+  details: { ...details, ...jobDetails(job) },
+})
 
 /** What an entry says about the job that acts. */
 const jobDetails = (job: JobIdentity | undefined) =>
   job && Object.fromEntries(Object.entries(job).map(([name, value]) => [`job_${name}`, value]))
+
+const insertAuditEvents = insertInto(
+  'add-audit-events',
+  'audit_events',
+  rowColumns<Omit<AuditEvent, 'id' | 'createdAt'>>({
+    authorId: integer('author_id'),
+    authorName: text('author_name'),
+    tokenId: integer('token_id'),
+    eventName: text('event_name'),
+    entityType: text('entity_type'),
+    entityId: text('entity_id'),
+    details: json('details'),
+    requestId: text('request_id'),
+    ipAddress: text('ip_address'),
+  }),
+)
 
 /**
  * Appends entries of one author, in the transaction of a connection.
@@ -56,23 +78,8 @@ export async function recordAuditEvents(
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return
-  const { authorId, authorName, tokenId, requestId, ipAddress, job } = author ?? itself
-  await client.query(
-    `INSERT INTO audit_events (author_id, author_name, token_id, request_id, ip_address,
-       event_name, entity_type, entity_id, details)
-     SELECT $1, $2, $3, $4, $5, given.* FROM unnest($6::text[], $7::text[], $8::text[], $9::jsonb[]) AS given`,
-    [
-      authorId,
-      authorName,
-      tokenId,
-      requestId,
-      ipAddress,
-      changes.map(({ eventName }) => eventName),
-      changes.map(({ entityType }) => entityType),
-      changes.map(({ entityId }) => String(entityId)),
-      changes.map(({ details }) => JSON.stringify({ ...details, ...jobDetails(job) })),
-    ],
-  )
+  const entries = changes.map((change) => entryOf(author ?? itself, change))
+  await client.query(queryOf(insertAuditEvents, entries))
 }
 
 const itself = {

@@ -3,6 +3,25 @@ import { notFound } from '@switchyard/domain'
 import type { BroadcastFields } from '@switchyard/domain/broadcast'
 import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
+import { flag, integer, rowColumns, selectList, text, time } from '../sql/row-columns.js'
+
+/** The one list of the columns of `broadcast_messages`. */
+export const broadcastMessages = rowColumns<BroadcastMessage>({
+  id: integer('id'),
+  message: text('message'),
+  startsAt: time('starts_at'),
+  endsAt: time('ends_at'),
+  color: text('color'),
+  font: text('font'),
+  broadcastType: text('broadcast_type'),
+  dismissable: flag('dismissable'),
+  targetPath: text('target_path'),
+  theme: text('theme'),
+  ruleProjectId: integer('rule_project_id'),
+  ruleRunId: integer('rule_run_id'),
+  createdAt: time('created_at'),
+  updatedAt: time('updated_at'),
+})
 
 const newestFirst = { id: 'desc' } as const
 
@@ -28,10 +47,8 @@ export async function listBroadcastMessages(
 
 const unfinished = {
   name: 'broadcast-messages-unfinished',
-  text: `SELECT id, message, starts_at AS "startsAt", ends_at AS "endsAt", color, font, broadcast_type AS "broadcastType",
-      dismissable, target_path AS "targetPath", theme, rule_project_id AS "ruleProjectId", rule_run_id AS "ruleRunId",
-      created_at AS "createdAt", updated_at AS "updatedAt"
-    FROM broadcast_messages WHERE ends_at >= $1 ORDER BY id DESC`,
+  text: `SELECT ${selectList('m', broadcastMessages)}
+    FROM broadcast_messages m WHERE m.ends_at >= $1 ORDER BY m.id DESC`,
 }
 
 /**

@@ -2,6 +2,8 @@
 // reverts them.
 
 import type { ImpactFinding } from '@switchyard/domain/deployment'
+import type { ImpactRuleRun } from '../generated/client.js'
+import { flag, integer, json, rowColumns, text, time } from '../sql/row-columns.js'
 
 /**
  * A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run,
@@ -23,6 +25,29 @@ export const packFindings = (findings: readonly ImpactFinding[]): RunFinding[] =
 
 export const unpackFindings = (stored: readonly RunFinding[]): ImpactFinding[] =>
   stored.map(({ chance, ...finding }) => ({ ...finding, pValue: chance }))
+
+interface RunRecord extends Omit<ImpactRuleRun, 'banner' | 'findings'> {
+  banner: RuleBanner | null
+  findings: RunFinding[]
+}
+
+/** The one list of the columns of `impact_rule_runs`. */
+export const impactRuleRuns = rowColumns<RunRecord>({
+  projectId: integer('project_id'),
+  id: integer('id'),
+  ruleId: integer('rule_id'),
+  deploymentId: integer('deployment_id'),
+  environmentId: integer('environment_id'),
+  dryRun: flag('dry_run'),
+  freezes: flag('freezes'),
+  banner: json('banner'),
+  notifiesWebhooks: flag('tells_webhooks'),
+  findings: json('findings'),
+  appliedAt: time('applied_at'),
+  endedAt: time('ended_at'),
+  endReason: text('end_reason'),
+  endedBy: integer('ended_by'),
+})
 
 // SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and
 // `isRunFollowed`.

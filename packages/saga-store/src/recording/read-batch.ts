@@ -108,8 +108,7 @@ const factsOfSagas = statement(
   `SELECT key.tenant, key.id AS "sagaId", found.*
     FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
     CROSS JOIN LATERAL (
-      SELECT a.id, a.status, a.final_abort AS "finalAbort", a.overtime_named_saga AS "overtimeNamedSaga",
-        a.given_up_at AS "givenUpAt"
+      SELECT ${activityTable.listOf('a', ['id', 'status', 'finalAbort', 'overtimeNamedSaga', 'givenUpAt'])}
       FROM saga_activities a WHERE a.tenant = key.tenant AND a.saga_id = key.id OFFSET 0
     ) AS found`,
   'saga-activities-facts',

@@ -1,8 +1,18 @@
 import type { AuditAuthor, PoolClient, Pooled } from '@switchyard/db'
-import { hasNoOwner, leaseEnd, leaseRows, ownerReleased } from '@switchyard/db/sql'
+import {
+  hasNoOwner,
+  leaseEnd,
+  leaseRows,
+  omit,
+  ownerReleased,
+  pick,
+  queryOf,
+  selectList,
+  updateIn,
+} from '@switchyard/db/sql'
 import { type LockedSaga, lockSagas } from '../resolve/store.js'
 import type { BulkItemState, BulkJob } from './job.js'
-import { bulkJobColumns } from './store.js'
+import { bulkItems, bulkJobColumns } from './store.js'
 
 /** A job on which only its owner may work until the lease ends. */
 export interface BulkLease {
@@ -99,8 +109,7 @@ export async function takeBulkStep(
   if (!found) return null
   const { audit, position, ...job } = found
   const { rows: items } = await client.query<Omit<BulkStepItem, 'saga'>>(
-    `SELECT i.position, i.saga_id AS "sagaId", i.resolved_at AS "resolvedAt",
-       i.previous_resolved_at AS "previousResolvedAt", i.previous_resolved_by AS "previousResolvedBy"
+    `SELECT ${selectList('i', omit(bulkItems, 'tenant', 'jobId', 'state', 'error'))}
      FROM saga_bulk_items i WHERE i.tenant = $1 AND i.job_id = $2 AND i.position > $3 AND i.state = $4
      ORDER BY i.position LIMIT $5`,
     [tenant, id, position, job.state === 'undoing' ? 'done' : 'pending', take],
@@ -122,6 +131,13 @@ export interface BulkItemOutcome {
   previousResolvedBy: string | null
 }
 
+const updateItems = updateIn(
+  'saga-bulk-update-items',
+  'saga_bulk_items',
+  pick(bulkItems, 'tenant', 'jobId', 'position'),
+  pick(bulkItems, 'state', 'error', 'resolvedAt', 'previousResolvedAt', 'previousResolvedBy'),
+)
+
 /** Stores the outcomes of a step, and the position at which the next step begins. */
 export async function endBulkStep(
   client: PoolClient,
@@ -129,21 +145,10 @@ export async function endBulkStep(
   outcomes: readonly BulkItemOutcome[],
 ): Promise<void> {
   await client.query(
-    `UPDATE saga_bulk_items i SET state = given.state, error = given.error, resolved_at = given.resolved_at,
-       previous_resolved_at = given.previous_resolved_at, previous_resolved_by = given.previous_resolved_by
-     FROM unnest($3::integer[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::text[])
-       AS given(position, state, error, resolved_at, previous_resolved_at, previous_resolved_by)
-     WHERE i.tenant = $1 AND i.job_id = $2 AND i.position = given.position`,
-    [
-      tenant,
-      id,
-      outcomes.map(({ position }) => position),
-      outcomes.map(({ state }) => state),
-      outcomes.map(({ error }) => error),
-      outcomes.map(({ resolvedAt }) => resolvedAt),
-      outcomes.map(({ previousResolvedAt }) => previousResolvedAt),
-      outcomes.map(({ previousResolvedBy }) => previousResolvedBy),
-    ],
+    queryOf(
+      updateItems,
+      outcomes.map((outcome) => ({ ...outcome, tenant, jobId: id })),
+    ),
   )
   const count = (wanted: BulkItemState) => outcomes.filter(({ state }) => state === wanted).length
   await client.query(

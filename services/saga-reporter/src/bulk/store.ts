@@ -9,7 +9,7 @@ import {
   sqlStateOf,
   sqlStates,
 } from '@switchyard/db'
-import { ownerReleased } from '@switchyard/db/sql'
+import { integer, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { readRows, SqlParameters, tooLong } from '../read-query.js'
@@ -74,6 +74,35 @@ async function storeMatches(
   )
   return rowCount ?? 0
 }
+
+/** A saga of a job. */
+interface BulkItemRow {
+  tenant: string
+  jobId: number
+  position: number
+  sagaId: string
+  state: BulkItemState
+  error: string | null
+  /** When the job resolved the saga, and the resolution that the saga had before. */
+  resolvedAt: Date | null
+  previousResolvedAt: Date | null
+  previousResolvedBy: string | null
+}
+
+/** The one list of the columns of `saga_bulk_items`. */
+export const bulkItems = rowColumns<BulkItemRow>({
+  tenant: text('tenant'),
+  jobId: integer('job_id'),
+  position: integer('position'),
+  sagaId: text('saga_id'),
+  state: text('state'),
+  error: text('error'),
+  resolvedAt: time('resolved_at'),
+  previousResolvedAt: time('previous_resolved_at'),
+  previousResolvedBy: text('previous_resolved_by'),
+})
+
+const shownOfItem = selectList('i', pick(bulkItems, 'position', 'sagaId', 'state', 'error'))
 
 export const bulkJobColumns = `j.tenant, j.id, j.action, j.note, j.filter, j.state, j.matched, j.done, j.failed, j.undone,
   j.undo_failed AS "undoFailed", j.author_id AS "authorId", j.author_name AS "authorName",
@@ -252,7 +281,7 @@ export const listBulkItems = (
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<BulkItem[]> =>
   readRows<BulkItem>(database, {
-    text: `SELECT i.position, i.saga_id AS "sagaId", i.state, i.error FROM saga_bulk_items i
+    text: `SELECT ${shownOfItem} FROM saga_bulk_items i
       WHERE i.tenant = $1 AND i.job_id = $2 AND i.position > $3 AND ($4::text IS NULL OR i.state = $4)
       ORDER BY i.position LIMIT $5`,
     values: [tenant, id, after, state ?? null, take],

@@ -1,12 +1,13 @@
 import type { Pooled } from '@switchyard/db'
 import {
+  type Activity,
   type Saga,
   type SagaFlag,
   type SagaFlagKind,
   type SagaStatus,
   sagaStatuses,
 } from '@switchyard/domain/saga'
-import { sagaTable } from '@switchyard/saga-store'
+import { activityTable, sagaTable } from '@switchyard/saga-store'
 import { readRows, readRowsWithin, SqlParameters } from '../read-query.js'
 import {
   afterPosition,
@@ -296,14 +297,16 @@ export async function listSagaChildren(
   return { newest, counts }
 }
 
-export interface ParkedActivity {
-  id: string
-  status: string
-  firstSeenAt: Date
-  lastEventAt: Date
-  executeErrors: string | null
-  compensateErrors: string | null
-}
+const shownOfParked = [
+  'id',
+  'status',
+  'firstSeenAt',
+  'lastEventAt',
+  'executeErrors',
+  'compensateErrors',
+] as const
+
+export type ParkedActivity = Pick<Activity, (typeof shownOfParked)[number]>
 
 /** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
 export function listParkedActivities(
@@ -317,9 +320,7 @@ export function listParkedActivities(
     const at = parameters.add(after.at)
     where.push(`a.first_seen_at <= ${at}`, `(a.first_seen_at < ${at} OR a.id < ${parameters.add(after.id)})`)
   }
-  const text = `SELECT a.id, a.status, a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt",
-      a.execute_errors AS "executeErrors", a.compensate_errors AS "compensateErrors"
-    FROM saga_activities a WHERE ${where.join(' AND ')}
+  const text = `SELECT ${activityTable.listOf('a', shownOfParked)} FROM saga_activities a WHERE ${where.join(' AND ')}
     ORDER BY a.first_seen_at DESC, a.id DESC LIMIT ${parameters.add(take)}`
   return readRows<ParkedActivity>(database, { text, values: parameters.values })
 }

@@ -6,8 +6,12 @@ import {
   json,
   leaseEnd,
   leaseRows,
+  omit,
+  pick,
   queryOf,
   rowColumns,
+  selectList,
+  setToExcluded,
   text,
   time,
 } from '@switchyard/db/sql'
@@ -41,7 +45,7 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
   const { tiers, finishedAfter, finishedBefore, now, rowsMax } = question
   const { rows } = await pool.query<DueDeployment>({
     name: 'impact-due',
-    text: `SELECT d.project_id AS "projectId", d.id, d.iid, d.sha, d.ref,
+    text: `SELECT d.project_id AS "projectId", d.id, d.iid, d.sha, d.ref, d.environment_id AS "environmentId",
         json_build_object('name', e.name, 'tier', e.tier) AS environment,
         p.path_with_namespace AS "pathWithNamespace", d.created_at AS "createdAt", d.finished_at AS "finishedAt",
         d.services, COALESCE(i.services, '[]') AS known, COALESCE(i.queues, '[]') AS "knownQueues"
@@ -97,9 +101,9 @@ const insertImpact = insertInto(
   'impact-write',
   'deployment_impacts',
   impacts,
-  `ON CONFLICT (project_id, deployment_id) DO UPDATE SET window_from = EXCLUDED.window_from,
-    started_at = EXCLUDED.started_at, window_to = EXCLUDED.window_to, next_look_at = EXCLUDED.next_look_at,
-    services = EXCLUDED.services, queues = COALESCE(EXCLUDED.queues, stored.queues)`,
+  `ON CONFLICT (project_id, deployment_id) DO UPDATE SET
+    ${setToExcluded(omit(impacts, 'projectId', 'deploymentId', 'queues'))},
+    queues = COALESCE(EXCLUDED.queues, stored.queues)`,
 )
 
 type FindingRow = Omit<DeploymentFinding, 'id' | 'recoveredAt' | 'dueAt'>
@@ -120,16 +124,16 @@ const findings = rowColumns<FindingRow>({
   foundAt: time('found_at'),
 })
 
+const compared = pick(findings, 'before', 'after', 'samplesBefore', 'samplesAfter', 'pValue', 'changePointAt')
+
 /** A finding stays, also when a later comparison does not make it again: what began it may have ended. */
 const insertFindings = insertInto(
   'impact-write-findings',
   'deployment_findings',
   findings,
   `ON CONFLICT (project_id, deployment_id, tenant, service_name, measure, fingerprint) DO UPDATE SET
-    before = EXCLUDED.before, after = EXCLUDED.after, samples_before = EXCLUDED.samples_before,
-    samples_after = EXCLUDED.samples_after, chance = EXCLUDED.chance, onset_at = EXCLUDED.onset_at
-  RETURNING tenant, service_name AS "serviceName", measure, fingerprint, before, after,
-    samples_before AS "samplesBefore", samples_after AS "samplesAfter", chance AS "pValue", onset_at AS "changePointAt",
+    ${setToExcluded(compared)}
+  RETURNING ${selectList('stored', omit(findings, 'projectId', 'deploymentId', 'foundAt'))},
     stored.xmax = 0 AS "isNew"`,
 )
 
@@ -164,6 +168,8 @@ export interface OpenFinding
   measure: Measure
 }
 
+const claimed = omit(findings, 'deploymentId', 'samplesBefore', 'samplesAfter', 'pValue', 'foundAt')
+
 const claim = {
   name: 'claim-open-findings',
   text: leaseRows({
@@ -173,8 +179,7 @@ const claim = {
       AND (leased.look_at IS NULL OR leased.look_at <= now())`,
     order: 'leased.look_at NULLS FIRST, leased.onset_at',
     set: `look_at = ${leaseEnd('$2')}`,
-    select: `SELECT project_id AS "projectId", id, tenant, service_name AS "serviceName", measure, fingerprint,
-      before, after, onset_at AS "changePointAt" FROM leased`,
+    select: `SELECT leased.id, ${selectList('leased', claimed)} FROM leased`,
   }),
 }
 

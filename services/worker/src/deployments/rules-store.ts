@@ -1,4 +1,6 @@
 import {
+  broadcastMessages,
+  impactRuleRuns,
   isRunDismissed,
   isRunFollowed,
   isRunOpen,
@@ -8,12 +10,17 @@ import {
   runEnd,
   runEndReason,
 } from '@switchyard/db'
+import { insertInto, omit, pick, queryOf } from '@switchyard/db/sql'
 import { dayMs } from '@switchyard/domain'
 import type { ImpactFinding, ImpactRuleCondition } from '@switchyard/domain/deployment'
 
 interface DeploymentKey {
   projectId: number
   id: number
+}
+
+interface AppliedDeployment extends DeploymentKey {
+  environmentId: number
 }
 
 export interface Rule extends ImpactRuleCondition {
@@ -47,56 +54,60 @@ export async function listRules(client: PoolClient, { projectId, id }: Deploymen
   return rows
 }
 
+const insertRunRow = insertInto(
+  'impact-rule-apply',
+  'impact_rule_runs',
+  omit(impactRuleRuns, 'id', 'endedAt', 'endReason', 'endedBy'),
+  'ON CONFLICT (project_id, rule_id, deployment_id) DO NOTHING RETURNING id',
+)
+
 /** @returns the id of the run; null when the rule was applied to the deployment before */
 export async function insertRun(
   client: PoolClient,
   { id, dryRun, freezes, banner, notifiesWebhooks }: Rule,
-  { deployment, findings, now }: { deployment: DeploymentKey; findings: ImpactFinding[]; now: Date },
+  { deployment, findings, now }: { deployment: AppliedDeployment; findings: ImpactFinding[]; now: Date },
 ): Promise<number | null> {
-  const { rows } = await client.query<{ id: number }>({
-    name: 'impact-rule-apply',
-    text: `INSERT INTO impact_rule_runs (project_id, rule_id, deployment_id, environment_id, dry_run, freezes, banner,
-        tells_webhooks, findings, applied_at)
-      SELECT d.project_id, $3::integer, d.id, d.environment_id, $4::boolean, $5::boolean, $6::jsonb, $7::boolean,
-        $8::jsonb, $9::timestamptz
-      FROM deployments d WHERE d.project_id = $1 AND d.id = $2
-      ON CONFLICT (project_id, rule_id, deployment_id) DO NOTHING RETURNING id`,
-    values: [
-      deployment.projectId,
-      deployment.id,
-      id,
-      dryRun,
-      freezes,
-      banner && JSON.stringify(banner),
-      notifiesWebhooks,
-      JSON.stringify(packFindings(findings.slice(0, findingsMax))),
-      now,
-    ],
-  })
+  const run = {
+    projectId: deployment.projectId,
+    ruleId: id,
+    deploymentId: deployment.id,
+    environmentId: deployment.environmentId,
+    dryRun,
+    freezes,
+    banner,
+    notifiesWebhooks,
+    findings: packFindings(findings.slice(0, findingsMax)),
+    appliedAt: now,
+  }
+  const { rows } = await client.query<{ id: number }>(queryOf(insertRunRow, [run]))
   return rows[0]?.id ?? null
 }
 
-export const insertBanner = (
+const insertBannerRow = insertInto(
+  'impact-rule-banner',
+  'broadcast_messages',
+  pick(
+    broadcastMessages,
+    'message',
+    'startsAt',
+    'endsAt',
+    'theme',
+    'dismissable',
+    'targetPath',
+    'ruleProjectId',
+    'ruleRunId',
+  ),
+)
+
+export async function insertBanner(
   client: PoolClient,
-  { message, targetPath, theme, dismissable }: RuleBanner,
+  banner: RuleBanner,
   { projectId, id, now }: { projectId: number; id: number; now: Date },
-) =>
-  client.query({
-    name: 'impact-rule-banner',
-    text: `INSERT INTO broadcast_messages
-        (message, starts_at, ends_at, theme, dismissable, target_path, rule_project_id, rule_run_id)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [
-      message,
-      now,
-      new Date(now.getTime() + bannerMsMax),
-      theme,
-      dismissable,
-      targetPath,
-      projectId,
-      id,
-    ],
-  })
+): Promise<void> {
+  const endsAt = new Date(now.getTime() + bannerMsMax)
+  const message = { ...banner, startsAt: now, endsAt, ruleProjectId: projectId, ruleRunId: id }
+  await client.query(queryOf(insertBannerRow, [message]))
+}
 
 export interface RunKey {
   runId: number

@@ -33,6 +33,7 @@ export interface ComparedDeployment {
   iid: number
   sha: string
   ref: string
+  environmentId: number
   environment: { name: string; tier: string }
   pathWithNamespace: string
 }

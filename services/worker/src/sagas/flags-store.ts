@@ -1,5 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
+import { activityTable, sagaTable } from '@switchyard/saga-store'
 import type { FlagCandidate } from './flag-sources.js'
 
 /**
@@ -37,8 +38,17 @@ interface ActivityRow extends FlaggableActivity {
   sagaId: string
 }
 
-const activityList = `a.tenant, COALESCE(a.saga_id, '') AS "sagaId", a.id, a.status, a.anomalies,
-  a.deadline_at AS "deadlineAt", a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt"`
+const sagaList = sagaTable.listOf('s', [
+  'status',
+  'outcome',
+  'startedAt',
+  'endedAt',
+  'resolvedAt',
+  'firstSeenAt',
+  'lastEventAt',
+])
+const activityList = `a.tenant, COALESCE(a.saga_id, '') AS "sagaId",
+  ${activityTable.listOf('a', ['id', 'status', 'anomalies', 'deadlineAt', 'firstSeenAt', 'lastEventAt'])}`
 
 /** The states of these sagas and activities, each once. */
 export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandidate[]): Promise<FlagState[]> {
@@ -52,9 +62,7 @@ export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandid
   const given = 'unnest($1::text[], $2::text[]) AS given(tenant, id)'
   const [sagas, activities, flags] = await Promise.all([
     pool.query<FlaggableSaga & { tenant: string; sagaId: string }>(
-      `SELECT s.tenant, s.id AS "sagaId", s.status, s.outcome, s.started_at AS "startedAt", s.ended_at AS "endedAt",
-         s.resolved_at AS "resolvedAt", s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"
-       FROM ${given} JOIN sagas s USING (tenant, id)`,
+      `SELECT s.tenant, s.id AS "sagaId", ${sagaList} FROM ${given} JOIN sagas s USING (tenant, id)`,
       sagaKeys,
     ),
     pool.query<ActivityRow>(

@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { sagaTable } from '@switchyard/saga-store'
 import type { FailedActivity, SagaNews } from '@switchyard/webhooks'
 
 /** The read position of webhooks in the saga event log and in the flags. */
@@ -67,9 +68,17 @@ export async function listSagaWebhooks({ pool }: Pooled): Promise<SagaWebhook[]>
   return rows
 }
 
-const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
-  s.first_seen_at AS "firstSeenAt", s.started_at AS "startedAt", s.ended_at AS "endedAt",
-  s.resolved_at AS "resolvedAt", s.last_event_at AS "lastEventAt"`
+const sagaColumns = `s.tenant, ${sagaTable.listOf('s', [
+  'id',
+  'serviceName',
+  'status',
+  'outcome',
+  'firstSeenAt',
+  'startedAt',
+  'endedAt',
+  'resolvedAt',
+  'lastEventAt',
+])}`
 
 /** The events after which a saga may be Ended, Error or resolved. */
 const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']

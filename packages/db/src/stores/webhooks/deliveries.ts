@@ -1,6 +1,7 @@
 import { notFound, writtenBody } from '@switchyard/domain'
 import type { DatabaseOrTransaction, Rows } from '../../client.js'
 import type { Webhook, WebhookDelivery } from '../../generated/client.js'
+import { type Column, insertInto, queryOf } from '../../sql/write-rows.js'
 
 export interface NewDelivery {
   webhookId: number
@@ -21,13 +22,25 @@ interface SqlClient {
   }): Promise<{ rows: Row[] }>
 }
 
-const insertDeliveries = `INSERT INTO webhook_deliveries
-    (webhook_id, event, dedupe_key, payload, request_headers, next_attempt_at)
-  SELECT webhook_id, event, dedupe_key, payload, request_headers, now()
-  FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::jsonb[])
-    AS given (webhook_id, event, dedupe_key, payload, request_headers)
-  ON CONFLICT (webhook_id, dedupe_key) DO NOTHING
-  RETURNING id`
+const newDeliveries: readonly Column<NewDelivery>[] = [
+  { name: 'webhook_id', type: 'integer', get: ({ webhookId }) => webhookId },
+  { name: 'event', type: 'text', get: ({ event }) => event },
+  { name: 'dedupe_key', type: 'text', get: ({ dedupeKey }) => dedupeKey },
+  { name: 'payload', type: 'text', get: ({ payload }) => payload },
+  {
+    name: 'request_headers',
+    type: 'jsonb',
+    get: ({ requestHeaders = {} }) => JSON.stringify(requestHeaders),
+  },
+  { name: 'next_attempt_at', type: 'timestamptz', get: () => null, expression: 'now()' },
+]
+
+const insertDeliveries = insertInto(
+  'add-webhook-deliveries',
+  'webhook_deliveries',
+  newDeliveries,
+  'ON CONFLICT (webhook_id, dedupe_key) DO NOTHING RETURNING id',
+)
 
 /**
  * Stores deliveries for the worker to send. Pass the client of a transaction to store them within it.
@@ -39,16 +52,7 @@ export async function enqueueDeliveries(
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const { rows } = await client.query<{ id: string }>({
-    text: insertDeliveries,
-    values: [
-      deliveries.map(({ webhookId }) => webhookId),
-      deliveries.map(({ event }) => event),
-      deliveries.map(({ dedupeKey }) => dedupeKey),
-      deliveries.map(({ payload }) => payload),
-      deliveries.map(({ requestHeaders }) => JSON.stringify(requestHeaders ?? {})),
-    ],
-  })
+  const { rows } = await client.query<{ id: string }>(queryOf(insertDeliveries, deliveries))
   return rows.map(({ id }) => id)
 }
 

@@ -1,6 +1,7 @@
 import {
   type DatabaseOrTransaction,
   type ImpactRule,
+  impactRuleRuns,
   isRunInForce,
   isRunOpen,
   type Pooled,
@@ -12,7 +13,7 @@ import {
   runEndReason,
   unpackFindings,
 } from '@switchyard/db'
-import { lockProjectRow } from '@switchyard/db/sql'
+import { lockProjectRow, omit, selectList } from '@switchyard/db/sql'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
 
@@ -170,6 +171,8 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
   id ?? null,
 ]
 
+const runColumns = selectList('r', omit(impactRuleRuns, 'projectId', 'environmentId', 'endedBy'))
+
 type RunRow = Omit<RunView, 'findings'> & { findings: RunFinding[] }
 
 /** The newest first. */
@@ -180,10 +183,8 @@ export async function listRuns(
 ): Promise<RunView[]> {
   const { rows } = await pool.query<RunRow>({
     name: 'impact-rule-runs',
-    text: `SELECT r.id, r.rule_id AS "ruleId", rule.name AS "ruleName", r.deployment_id AS "deploymentId",
-        d.iid AS "deploymentIid", e.name AS environment, r.dry_run AS "dryRun", r.freezes, r.banner,
-        r.tells_webhooks AS "notifiesWebhooks", r.findings, ${isRunInForce} AS "inForce", r.applied_at AS "appliedAt",
-        r.ended_at AS "endedAt", r.end_reason AS "endReason", CASE WHEN u.id IS NOT NULL THEN json_build_object(
+    text: `SELECT ${runColumns}, rule.name AS "ruleName", d.iid AS "deploymentIid", e.name AS environment,
+        ${isRunInForce} AS "inForce", CASE WHEN u.id IS NOT NULL THEN json_build_object(
           'id', u.id, 'username', u.username, 'name', u.name, 'state', u.state, 'email', u.email) END AS "endedBy"
       FROM impact_rule_runs r
       JOIN impact_rules rule ON rule.project_id = r.project_id AND rule.id = r.rule_id
