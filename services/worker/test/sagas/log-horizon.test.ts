@@ -10,7 +10,7 @@ import {
 } from '@switchyard/saga-store'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { followDecidedSagas } from '../../src/webhooks/saga-events.js'
+import { followFinishedSagas } from '../../src/webhooks/saga-events.js'
 import { readSagaCursor } from '../../src/webhooks/saga-events-store.js'
 import { ago, ended, received, report, started } from '../saga-events.js'
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const follow = () =>
-  followDecidedSagas({ database, externalUrl: undefined, signal: new AbortController().signal })
+  followFinishedSagas({ database, externalUrl: undefined, signal: new AbortController().signal })
 
 const eventsOf = (id: string, service: string) =>
   [started(id, service), ended(id)].map((event) => received(event, ago(1), 'default'))
