@@ -25,21 +25,10 @@ const checks: Record<string, Check> = {
   tags: [isObject, 'an object'],
 }
 
-const ofSaga = ['sagaId']
-const ofActivity = ['sagaId', 'activityId']
-
 /** The fields that an event must have. */
-const required: Record<keyof typeof encoders, readonly string[]> = {
-  sagaStarted: ofSaga,
-  sagaEnded: ofSaga,
-  activityExecuteStarted: ofActivity,
-  activityRetried: [...ofActivity, 'phase', 'retries'],
-  activityExecuteAborted: ofActivity,
-  activityCompensateAborted: ofActivity,
-  activityEnded: ofActivity,
-  activityCompensated: ofActivity,
-  activityExecuteOvertime: ofActivity,
-  activityRevoked: ofActivity,
+function requiredFields(operation: keyof typeof encoders): readonly string[] {
+  if (operation === 'activityRetried') return ['sagaId', 'activityId', 'phase', 'retries']
+  return operation.startsWith('activity') ? ['sagaId', 'activityId'] : ['sagaId']
 }
 
 /**
@@ -50,10 +39,11 @@ const required: Record<keyof typeof encoders, readonly string[]> = {
  */
 export function checkEvent(operation: keyof typeof encoders, event: unknown): void {
   if (!isObject(event)) throw new TypeError('the event is not an object')
+  const required = requiredFields(operation)
   for (const [name, [holds, description]] of Object.entries(checks)) {
     const value: unknown = Reflect.get(event, name)
     const isMissing = value === undefined || value === null
-    if (isMissing && required[operation].includes(name)) throw new TypeError(`${name} is missing`)
+    if (isMissing && required.includes(name)) throw new TypeError(`${name} is missing`)
     if (!isMissing && !holds(value)) throw new TypeError(`${name} is not ${description}`)
   }
   const tags: unknown = Reflect.get(event, 'tags')

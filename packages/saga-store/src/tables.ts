@@ -14,7 +14,7 @@ import {
   timeOf,
   words,
 } from '@switchyard/db/sql'
-import { type Activity, cutOf, type EventResult, errorFingerprint, type Saga } from '@switchyard/domain/saga'
+import { type Activity, type EventResult, errorFingerprint, type Saga } from '@switchyard/domain/saga'
 import type { TenantKey } from './keys.js'
 import type { NewSagaEvent } from './recording/new-saga-event.js'
 
@@ -227,8 +227,8 @@ const eventColumns: readonly Column<LoggedEvent>[] = [
   column('attempt', 'integer', ({ attempt }) => attempt),
   column('trace_parent', 'text', ({ traceParent }) => traceParent),
   column('parent_saga_id', 'text', ({ parentSagaId }) => parentSagaId),
-  column('payload_size', 'integer', ({ event }) => cutOf(event)?.size),
-  column('payload_sha256', 'bytea', ({ event }) => cutOf(event)?.sha256),
+  column('payload_size', 'integer', ({ event }) => ('activityId' in event ? event.cut?.size : null)),
+  column('payload_sha256', 'bytea', ({ event }) => ('activityId' in event ? event.cut?.sha256 : null)),
   column('content_key', 'bytea', ({ contentKey }) => contentKey),
   { name: 'result', type: 'text', get: ({ result }) => result },
   column('request', 'bytea', ({ request }) => request),

@@ -1,8 +1,15 @@
 import { type Activity, deriveAnomalies, unseenActivity } from './activity.js'
 import { type ActivityStatus, rankOf, strongest } from './activity-status.js'
 import { errorFingerprint } from './error-fingerprint.js'
-import type { ActivityEvent, ActivityRetried, Cut, EventResult, RetryType } from './events.js'
-import { sagaIdOf } from './events.js'
+import {
+  type ActivityEvent,
+  type ActivityRetried,
+  type Cut,
+  type EventResult,
+  operations,
+  type RetryType,
+  sagaIdOf,
+} from './events.js'
 import { SagaRejection } from './rejection.js'
 
 export interface AppliedActivityEvent {
@@ -46,48 +53,20 @@ export function applyActivityEvent(
 
 /** Whether a later attempt has replaced the attempt of the event. */
 function isOutdated(before: Activity, event: ActivityEvent, attempt: number | null): boolean {
-  const phase = attempt === null ? null : phaseOf(event)
-  return phase !== null && attempt !== null && attempt < before[attemptsOf[phase]]
+  const { phase } = operations[event.operation]
+  return phase !== undefined && attempt !== null && attempt < before[attemptsOf[phase]]
 }
 
 function addReport(next: Activity, event: ActivityEvent, receivedAt: Date, attempt: number | null): void {
-  const phase = attempt === null ? null : phaseOf(event)
-  if (phase !== null && attempt !== null) raiseAttempt(next, phase, attempt)
+  const { phase } = operations[event.operation]
+  if (phase !== undefined && attempt !== null) raiseAttempt(next, phase, attempt)
   addFacts(next, event, receivedAt)
 }
 
-function claimOf(event: ActivityEvent): ActivityStatus {
-  switch (event.operation) {
-    case 'ActivityExecuteStarted':
-      return 'Executing'
-    case 'ActivityEnded':
-      return 'Executed'
-    case 'ActivityExecuteAborted':
-      return 'ExecuteAborted'
-    case 'ActivityExecuteOvertime':
-      return 'Overtime'
-    case 'ActivityRevoked':
-      return 'Revoked'
-    case 'ActivityCompensateAborted':
-      return 'CompensateAborted'
-    case 'ActivityCompensated':
-      return 'Compensated'
-    case 'ActivityRetried':
-      return event.status
-  }
-}
+const claimOf = (event: ActivityEvent): ActivityStatus =>
+  event.operation === 'ActivityRetried' ? event.status : operations[event.operation].claim
 
 const attemptsOf = { Execute: 'executeAttempts', Compensate: 'compensateAttempts' } as const
-
-/**
- * The phase of the attempt of an event; null for a retry report, which has its own number, and for a start.
- */
-function phaseOf({ operation }: ActivityEvent): RetryType | null {
-  if (operation === 'ActivityRetried' || operation === 'ActivityExecuteStarted') return null
-  return operation === 'ActivityCompensated' || operation === 'ActivityCompensateAborted'
-    ? 'Compensate'
-    : 'Execute'
-}
 
 type FactTime =
   | 'startedAt'
@@ -164,8 +143,8 @@ function addStart(
   }
   if (next.parameterData === null) {
     next.parameterData = event.parameterData
-    next.parameterSize = event.parameterCut?.size ?? null
-    next.parameterSha256 = event.parameterCut?.sha256 ?? null
+    next.parameterSize = event.cut?.size ?? null
+    next.parameterSha256 = event.cut?.sha256 ?? null
   }
   next.addTime ??= event.addTime
 }
@@ -173,8 +152,8 @@ function addStart(
 function addResult(next: Activity, event: ActivityEvent & { operation: 'ActivityEnded' }): void {
   if (next.resultData !== null) return
   next.resultData = event.resultData
-  next.resultSize = event.resultCut?.size ?? null
-  next.resultSha256 = event.resultCut?.sha256 ?? null
+  next.resultSize = event.cut?.size ?? null
+  next.resultSha256 = event.cut?.sha256 ?? null
 }
 
 /**
@@ -195,23 +174,22 @@ const deadlineOf = (startedAt: Date, timeOutSeconds: number): Date =>
 
 interface Errors {
   errors: string
-  errorsCut?: Cut | null
+  cut?: Cut
 }
 
-function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (next.executeErrors === errors && sameBytes(next.executeErrorsSha256, errorsCut?.sha256 ?? null)) return
+function setExecuteErrors(next: Activity, { errors, cut }: Errors): void {
+  if (next.executeErrors === errors && sameBytes(next.executeErrorsSha256, cut?.sha256 ?? null)) return
   next.executeErrors = errors
-  next.executeErrorsSize = errorsCut?.size ?? null
-  next.executeErrorsSha256 = errorsCut?.sha256 ?? null
+  next.executeErrorsSize = cut?.size ?? null
+  next.executeErrorsSha256 = cut?.sha256 ?? null
   if (next.compensateErrors === null) next.errorFingerprint = errorFingerprint(errors)
 }
 
-function setCompensateErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (next.compensateErrors === errors && sameBytes(next.compensateErrorsSha256, errorsCut?.sha256 ?? null))
-    return
+function setCompensateErrors(next: Activity, { errors, cut }: Errors): void {
+  if (next.compensateErrors === errors && sameBytes(next.compensateErrorsSha256, cut?.sha256 ?? null)) return
   next.compensateErrors = errors
-  next.compensateErrorsSize = errorsCut?.size ?? null
-  next.compensateErrorsSha256 = errorsCut?.sha256 ?? null
+  next.compensateErrorsSize = cut?.size ?? null
+  next.compensateErrorsSha256 = cut?.sha256 ?? null
   next.errorFingerprint = errorFingerprint(errors)
 }
 
@@ -240,10 +218,8 @@ function raiseAttempt(next: Activity, phase: RetryType, attempt: number): void {
 
 function hasOtherResult(before: Activity, event: ActivityEvent): boolean {
   if (event.operation !== 'ActivityEnded' || before.resultData === null) return false
-  const { resultData, resultCut = null } = event
-  return (
-    !sameBytes(before.resultData, resultData) || !sameBytes(before.resultSha256, resultCut?.sha256 ?? null)
-  )
+  const { resultData, cut } = event
+  return !sameBytes(before.resultData, resultData) || !sameBytes(before.resultSha256, cut?.sha256 ?? null)
 }
 
 function differs(a: Activity, b: Activity): boolean {

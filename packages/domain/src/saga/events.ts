@@ -16,7 +16,7 @@ export interface SagaEnded {
   expiresAt: Date | null
 }
 
-/** The original size and hash of a payload or text of which only the beginning is stored. */
+/** The original size and hash of the payload or errors of an event of which only the beginning is stored. */
 export interface Cut {
   /** Size in bytes. */
   size: number
@@ -54,7 +54,6 @@ export interface ActivityExecuteStarted {
   timeOutSeconds: number
   order: number
   parameterData: Uint8Array
-  parameterCut?: Cut | null
   addTime: Date | null
 }
 
@@ -74,7 +73,6 @@ export interface ActivityExecuteAborted {
   operation: 'ActivityExecuteAborted'
   activityId: string
   errors: string
-  errorsCut?: Cut | null
 }
 
 export interface ActivityCompensateAborted {
@@ -83,7 +81,6 @@ export interface ActivityCompensateAborted {
   /** Set when the client gives up the compensation; null when it will try again. */
   sagaId: string | null
   errors: string
-  errorsCut?: Cut | null
 }
 
 export interface ActivityEnded {
@@ -91,7 +88,6 @@ export interface ActivityEnded {
   activityId: string
   sagaId: string | null
   resultData: Uint8Array
-  resultCut?: Cut | null
 }
 
 export interface ActivityCompensated {
@@ -104,7 +100,6 @@ export interface ActivityExecuteOvertime {
   activityId: string
   sagaId: string | null
   errors: string
-  errorsCut?: Cut | null
 }
 
 export interface ActivityRevoked {
@@ -117,7 +112,7 @@ export type OperatorEvent = OperatorResolved | OperatorResolutionUndone
 
 export type SagaLifecycleEvent = SagaStarted | SagaEnded | OperatorEvent
 
-export type ActivityEvent =
+export type ActivityEvent = (
   | ActivityExecuteStarted
   | ActivityRetried
   | ActivityExecuteAborted
@@ -126,6 +121,10 @@ export type ActivityEvent =
   | ActivityCompensated
   | ActivityExecuteOvertime
   | ActivityRevoked
+) & {
+  /** Unset when the payload or the errors are stored whole, and for an event without any. */
+  cut?: Cut
+}
 
 /** A decoded, valid event: one type for each operation of the contract, and those of operators. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
@@ -138,21 +137,43 @@ export type EventResult = (typeof eventResults)[number]
 /** The id of the saga that an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)
 
-export const isOperatorEvent = (event: SagaEvent): event is OperatorEvent =>
-  event.operation === 'OperatorResolved' || event.operation === 'OperatorResolutionUndone'
-
-/** Size and digest of an event's whole payload or errors, when only their head is kept. */
-export function cutOf(event: SagaEvent): Cut | null {
-  switch (event.operation) {
-    case 'ActivityExecuteStarted':
-      return event.parameterCut ?? null
-    case 'ActivityEnded':
-      return event.resultCut ?? null
-    case 'ActivityExecuteAborted':
-    case 'ActivityExecuteOvertime':
-    case 'ActivityCompensateAborted':
-      return event.errorsCut ?? null
-    default:
-      return null
-  }
+/** What is true of every event of an operation. */
+interface Operation {
+  /** Callers cannot report it. */
+  isOfOperator?: true
+  /** The status that it claims for its activity; unset for a saga, and for a retry, which names a status. */
+  claim?: ActivityStatus
+  /** The phase whose attempt an event names; unset for a retry, which names its own, and for a start. */
+  phase?: RetryType
+  /** Whether it may change the status of any saga, so that the facts of all activities are required. */
+  needsFacts?: true
+  /** Whether a saga may be Ended, Error or resolved because of it. */
+  mayFinishSaga?: true
 }
+
+/** The one list of operations: those of the contract in their order, then those of operators. */
+export const operations: Record<SagaEvent['operation'], Operation> &
+  Record<Exclude<ActivityEvent, ActivityRetried>['operation'], { claim: ActivityStatus }> = {
+  SagaStarted: {},
+  SagaEnded: { needsFacts: true, mayFinishSaga: true },
+  ActivityExecuteStarted: { claim: 'Executing' },
+  ActivityRetried: {},
+  ActivityExecuteAborted: { claim: 'ExecuteAborted', phase: 'Execute' },
+  ActivityCompensateAborted: {
+    claim: 'CompensateAborted',
+    phase: 'Compensate',
+    needsFacts: true,
+    mayFinishSaga: true,
+  },
+  ActivityEnded: { claim: 'Executed', phase: 'Execute' },
+  ActivityCompensated: { claim: 'Compensated', phase: 'Compensate', mayFinishSaga: true },
+  ActivityExecuteOvertime: { claim: 'Overtime', phase: 'Execute', needsFacts: true },
+  ActivityRevoked: { claim: 'Revoked', phase: 'Execute' },
+  OperatorResolved: { isOfOperator: true, needsFacts: true, mayFinishSaga: true },
+  OperatorResolutionUndone: { isOfOperator: true, needsFacts: true },
+}
+
+export const operationNames = Object.keys(operations) as [SagaEvent['operation'], ...SagaEvent['operation'][]]
+
+export const isOperatorEvent = (event: SagaEvent): event is OperatorEvent =>
+  operations[event.operation].isOfOperator === true

@@ -6,6 +6,7 @@ import {
   type ActivityEvent,
   type EventResult,
   isOperatorEvent,
+  operations,
   type SagaEvent,
   type SagaLifecycleEvent,
 } from './events.js'
@@ -37,16 +38,8 @@ export interface Receipt {
  * @param activity the stored activity of the event; null when there is none
  */
 export const needsFacts = (event: SagaEvent, saga: Saga, activity: Activity | null): boolean =>
-  decidingOperations.has(event.operation) ||
+  operations[event.operation].needsFacts ||
   concernsSaga(saga, activity ?? { finalAbort: false, overtimeNamedSaga: false })
-
-const decidingOperations: ReadonlySet<SagaEvent['operation']> = new Set([
-  'SagaEnded',
-  'OperatorResolved',
-  'OperatorResolutionUndone',
-  'ActivityExecuteOvertime',
-  'ActivityCompensateAborted',
-])
 
 /**
  * Applies events to the loaded sagas and activities of one tenant. When an empty ledger applies every event

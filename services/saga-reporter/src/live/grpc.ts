@@ -2,12 +2,11 @@ import type { handleServerStreamingCall } from '@grpc/grpc-js'
 import type { WatchSagasRequest, WatchSagasResponse } from '@switchyard/contracts/saga-query'
 import { conflict, invalidParameters } from '@switchyard/domain'
 import { countedToken } from '@switchyard/domain/access'
-import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
+import { defaultTenant, operationNames, sagaStatuses } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Reader } from '../access/access.js'
 import { serverStream } from '../grpc/grpc.js'
 import { toEventMessage } from '../shapes/messages.js'
-import { sagaOperations } from '../shapes/operations.js'
 import { refuseNul } from '../shapes/parameters.js'
 import { withTenant } from '../shapes/tenants.js'
 import type { Batch, WatchFilter } from './follow.js'
@@ -75,7 +74,7 @@ function readWatchFilter(request: WatchSagasRequest): WatchFilter {
   const { serviceName, sagaId, statuses, operations } = request
   const problems = [
     ...(statuses.some((status) => !sagaStatuses.some((known) => known === status)) ? ['statuses'] : []),
-    ...(operations.some((name) => !sagaOperations.some((known) => known === name)) ? ['operations'] : []),
+    ...(operations.some((name) => !operationNames.some((known) => known === name)) ? ['operations'] : []),
   ]
   if (problems.length > 0)
     throw invalidParameters(problems.map((name) => `${name} does not have a valid value`))

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorKind } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
-import { sagaStatuses } from '@switchyard/domain/saga'
+import { operationNames, sagaStatuses } from '@switchyard/domain/saga'
 import {
   administratorOrScope,
   answerHead,
@@ -16,7 +16,6 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { sagaOperations } from '../shapes/operations.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import type { Batch } from './follow.js'
@@ -55,7 +54,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       service_name: text().optional(),
       saga_id: text().optional(),
       status: listOf(sagaStatuses).optional(),
-      operation: listOf(sagaOperations).optional(),
+      operation: listOf(operationNames).optional(),
       last_event_id: position().optional(),
     }),
     handle: async (input, caller: Caller, call) => {

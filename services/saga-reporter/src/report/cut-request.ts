@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Cut, RawSagaEvent } from '@switchyard/domain/saga'
+import type { Cut, RawActivityEvent, RawSagaEvent } from '@switchyard/domain/saga'
 import { serializeRequest } from '../shapes/operations.js'
 
 export interface RequestLimits {
@@ -22,9 +22,9 @@ const headBytes = 4096
 /** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
 export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: RequestLimits): KeptRequest {
   const { payloadBytesMax, errorsBytesMax } = limits
-  const whole = { raw, request, cut: null }
+  const unchanged = { raw, request, cut: null }
   // No part of a message is larger than the message.
-  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return whole
+  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return unchanged
   if ('parameterData' in raw && raw.parameterData.length > payloadBytesMax)
     return kept({ ...raw, parameterData: headOf(raw.parameterData) }, raw.parameterData)
   if ('resultData' in raw && raw.resultData.length > payloadBytesMax)
@@ -34,21 +34,16 @@ export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: Reque
     if (errors.length > errorsBytesMax)
       return kept({ ...raw, errors: headOfText(errors, errorsBytesMax) }, errors)
   }
-  return whole
+  return unchanged
 }
 
-const kept = (raw: Extract<RawSagaEvent, { activityId: string }>, whole: Uint8Array): KeptRequest => ({
+const kept = (raw: RawActivityEvent, original: Uint8Array): KeptRequest => ({
   raw,
   request: serializeRequest(raw.operation, raw),
-  cut: cutOf(whole),
+  cut: { size: original.length, sha256: createHash('sha256').update(original).digest() },
 })
 
-const cutOf = (whole: Uint8Array): Cut => ({
-  size: whole.length,
-  sha256: createHash('sha256').update(whole).digest(),
-})
-
-/** A copy, so that the whole need not stay in memory. */
+/** A copy, so that the payload itself need not stay in memory. */
 const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
 
 /** A character that is cut in the middle is left out. */

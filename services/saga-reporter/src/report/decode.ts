@@ -2,7 +2,13 @@ import type { Metadata } from '@grpc/grpc-js'
 import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import { defaultTenant, isZeroGuid, parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
-import { decoders, type ReportedOperation, requestFields, serializeRequest } from '../shapes/operations.js'
+import {
+  decoders,
+  methods,
+  type ReportedOperation,
+  reportedOperations,
+  serializeRequest,
+} from '../shapes/operations.js'
 import { identifierCharsMax } from '../shapes/parameters.js'
 
 /** One event of one of the ten operations, as a caller reported it. */
@@ -174,11 +180,9 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
 
 /** The operation of an event, and its request in the bytes in which a single call sends it. */
 function requestOf(event: ReportedEvent): { operation: ReportedOperation; request: Uint8Array } {
-  for (const [operation, field] of Object.entries(requestFields)) {
-    const message = event[field]
-    if (message === undefined) continue
-    const known = operation as ReportedOperation
-    return { operation: known, request: serializeRequest(known, message) }
+  for (const operation of reportedOperations) {
+    const message = event[methods[operation]]
+    if (message !== undefined) return { operation, request: serializeRequest(operation, message) }
   }
   throw invalidParameters(['request is missing'])
 }

@@ -7,7 +7,7 @@ import { SagaRejection } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnTenant } from '../access/access.js'
 import { type ArrivedCall, type GrpcService, isAbandoned, isPastDeadline, unary } from '../grpc/grpc.js'
-import { type Decoder, decoders } from '../shapes/operations.js'
+import { type Decoder, decoders, methods, reportedOperations } from '../shapes/operations.js'
 import { type ReportMetadata, readReportEvents, readReportMetadata, readReports } from './decode.js'
 import { toEventReply } from './event-reply.js'
 import { logFailures, type ReportEvents, type ReportOutcome } from './report.js'
@@ -86,18 +86,9 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
         throw error
       }
     }, logger)
-  const implementation = {
-    sagaStarted: operation(decoders.SagaStarted),
-    sagaEnded: operation(decoders.SagaEnded),
-    activityExecuteStarted: operation(decoders.ActivityExecuteStarted),
-    activityRetried: operation(decoders.ActivityRetried),
-    activityExecuteAborted: operation(decoders.ActivityExecuteAborted),
-    activityCompensateAborted: operation(decoders.ActivityCompensateAborted),
-    activityEnded: operation(decoders.ActivityEnded),
-    activityCompensated: operation(decoders.ActivityCompensated),
-    activityExecuteOvertime: operation(decoders.ActivityExecuteOvertime),
-    activityRevoked: operation(decoders.ActivityRevoked),
-  } satisfies Record<keyof typeof SagaService, unknown> as UntypedServiceImplementation
+  const implementation: UntypedServiceImplementation = Object.fromEntries(
+    reportedOperations.map((name) => [methods[name], operation(decoders[name])]),
+  )
   /**
    * With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says
    * isSuccess=false.

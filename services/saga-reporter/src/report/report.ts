@@ -174,20 +174,6 @@ export function sagaEventOf(
 ): SagaEvent {
   const event = validateSagaEvent(raw, validation)
   if ('addTime' in event) event.addTime ??= eventTime
-  return cut === null ? event : withCut(event, cut)
-}
-
-function withCut(event: SagaEvent, cut: Cut): SagaEvent {
-  switch (event.operation) {
-    case 'ActivityExecuteStarted':
-      return { ...event, parameterCut: cut }
-    case 'ActivityEnded':
-      return { ...event, resultCut: cut }
-    case 'ActivityExecuteAborted':
-    case 'ActivityExecuteOvertime':
-    case 'ActivityCompensateAborted':
-      return { ...event, errorsCut: cut }
-    default:
-      return event
-  }
+  if (cut !== null && 'activityId' in event) event.cut = cut
+  return event
 }

@@ -22,7 +22,7 @@ import {
 import { z } from 'zod'
 import { reporterOf, requireOwnTenant } from '../access/access.js'
 import type { Peer } from '../peer.js'
-import { type ReportedOperation, requestFields } from '../shapes/operations.js'
+import { methods, reportedOperations } from '../shapes/operations.js'
 import { type CallMetadata, eventsMax, identifier, readReports, traceParentOf } from './decode.js'
 import { eventReplyShape, presentEventReply } from './event-reply.js'
 import { logFailures, type ReportEvents } from './report.js'
@@ -33,8 +33,6 @@ export const reportRoutes = (report: ReportEvents, isForCertificates: boolean): 
     keptTexts: { list: 'events', members: ['parameter', 'result'] },
   }),
 ]
-
-const operations = Object.keys(requestFields) as [ReportedOperation, ...ReportedOperation[]]
 
 const int32 = () =>
   z
@@ -52,7 +50,7 @@ const payloadNote = 'the text of a string is stored, any other value as it is wr
  * operation.
  */
 const eventShape = z.object({
-  operation: z.enum(operations),
+  operation: z.enum(reportedOperations),
   event_id: text()
     .default('')
     .meta({ description: 'The same id is the same event, however often it is sent' }),
@@ -136,7 +134,7 @@ function toMessage(given: unknown): ReportedEvent {
     traceParent: event.trace_parent,
     parentSagaId: event.parent_saga_id,
     // Each message takes the fields that it has.
-    [requestFields[event.operation]]: {
+    [methods[event.operation]]: {
       sagaId: event.saga_id,
       activityId: event.activity_id,
       serviceName: event.service_name,

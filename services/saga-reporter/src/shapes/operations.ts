@@ -1,42 +1,31 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { SagaService } from '@switchyard/contracts/saga'
 import { invalidParameters } from '@switchyard/domain'
-import type { OperatorEvent, RawSagaEvent, SagaEvent } from '@switchyard/domain/saga'
+import {
+  type OperatorEvent,
+  operationNames,
+  operations,
+  type RawSagaEvent,
+  type SagaEvent,
+} from '@switchyard/domain/saga'
 import { z } from 'zod'
 
-type RequestField = keyof typeof SagaService
+export type ReportedOperation = Exclude<SagaEvent['operation'], OperatorEvent['operation']>
 
-/** The operations that a caller can report, and the field of ReportedEvent that holds the request of each. */
-export const requestFields = {
-  SagaStarted: 'sagaStarted',
-  SagaEnded: 'sagaEnded',
-  ActivityExecuteStarted: 'activityExecuteStarted',
-  ActivityRetried: 'activityRetried',
-  ActivityExecuteAborted: 'activityExecuteAborted',
-  ActivityCompensateAborted: 'activityCompensateAborted',
-  ActivityEnded: 'activityEnded',
-  ActivityCompensated: 'activityCompensated',
-  ActivityExecuteOvertime: 'activityExecuteOvertime',
-  ActivityRevoked: 'activityRevoked',
-} as const satisfies Record<Exclude<SagaEvent['operation'], OperatorEvent['operation']>, RequestField>
-
-export type ReportedOperation = keyof typeof requestFields
-
-/** The operations of operators. */
-const operatorOperations: readonly OperatorEvent['operation'][] = [
-  'OperatorResolved',
-  'OperatorResolutionUndone',
+/** The operations that a caller can report. */
+export const reportedOperations = operationNames.filter((name) => !operations[name].isOfOperator) as [
+  ReportedOperation,
+  ...ReportedOperation[],
 ]
 
-/** The operations of the log: those that callers report, and those of operators. */
-export const sagaOperations = [...Object.keys(requestFields), ...operatorOperations] as [
-  SagaEvent['operation'],
-  ...SagaEvent['operation'][],
-]
+/** The method of each operation, which is also the field of ReportedEvent that holds its request. */
+export const methods = Object.fromEntries(
+  reportedOperations.map((operation) => [operation, operation[0]?.toLowerCase() + operation.slice(1)]),
+) as { [Operation in ReportedOperation]: Uncapitalize<Operation> }
 
 /** The request of an operation in the bytes in which a single call sends it. */
 export function serializeRequest(operation: ReportedOperation, message: object): Buffer {
-  const serialize: (message: never) => Buffer = SagaService[requestFields[operation]].requestSerialize
+  const serialize: (message: never) => Buffer = SagaService[methods[operation]].requestSerialize
   return serialize(message as never)
 }
 
@@ -90,7 +79,7 @@ function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): 
 
 /** The fields of a message are those of the event. */
 const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
-  const message = SagaService[requestFields[operation]].requestDeserialize(request as Buffer)
+  const message = SagaService[methods[operation]].requestDeserialize(request as Buffer)
   const { _unknownFields, ...fields } = message
   const addTime = operation === 'SagaStarted' ? { addTime: addTimeOf(_unknownFields) } : {}
   return { operation, ...fields, ...addTime } as RawSagaEvent
@@ -110,8 +99,5 @@ const checked =
 export const decoders = Object.fromEntries([
   ['OperatorResolved', checked(decodeResolved)],
   ['OperatorResolutionUndone', checked(decodeResolutionUndone)],
-  ...Object.keys(requestFields).map((operation) => [
-    operation,
-    checked(decodeMessage(operation as ReportedOperation)),
-  ]),
+  ...reportedOperations.map((operation) => [operation, checked(decodeMessage(operation))]),
 ]) as Record<SagaEvent['operation'], Decoder>

@@ -3,7 +3,7 @@ import { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } 
 import type { SagaFlagNews, SagaWebhook } from './saga-events-store.js'
 
 /** Events of a saga that has become Ended or Error, by its status, or resolved. */
-export function decided(saga: SagaNews, activities: FailedActivity[]): SagaOccurrence[] {
+export function finished(saga: SagaNews, activities: FailedActivity[]): SagaOccurrence[] {
   const { tenant, status, resolvedAt } = saga
   const events = [
     ...(resolvedAt === null ? [] : ['saga.resolved']),

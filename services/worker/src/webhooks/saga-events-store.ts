@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { operationNames, operations } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
 import type { FailedActivity, SagaNews } from '@switchyard/webhooks'
 
@@ -80,25 +81,24 @@ const sagaColumns = `s.tenant, ${sagaTable.listOf('s', [
   'lastEventAt',
 ])}`
 
-/** The events after which a saga may be Ended, Error or resolved. */
-const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']
+const finishing = operationNames.filter((name) => operations[name].mayFinishSaga)
 
 /**
- * Sagas of a tenant that are Ended, Error or resolved and have a decisive event with an id in (`after`,
+ * Sagas of a tenant that are Ended, Error or resolved, perhaps because of an event with an id in (`after`,
  * `upTo`].
  */
-export async function listDecidedSagas(
+export async function listFinishedSagas(
   { pool }: Pooled,
   tenant: string,
   range: { after: string; upTo: string },
 ): Promise<SagaNews[]> {
   const { rows } = await pool.query<SagaNews>({
-    name: 'webhook-decided-sagas',
+    name: 'webhook-finished-sagas',
     text: `SELECT ${sagaColumns} FROM sagas s
       WHERE s.tenant = $1 AND (s.status IN ('Ended', 'Error') OR s.resolved_at IS NOT NULL) AND s.id IN (
         SELECT e.saga_id FROM saga_events e
         WHERE e.tenant = $1 AND e.id > $2 AND e.id <= $3 AND e.operation = ANY ($4) AND e.saga_id IS NOT NULL)`,
-    values: [tenant, range.after, range.upTo, decisive],
+    values: [tenant, range.after, range.upTo, finishing],
   })
   return rows
 }

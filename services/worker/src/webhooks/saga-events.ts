@@ -2,13 +2,13 @@ import { type Database, enqueueDeliveries } from '@switchyard/db'
 import { findLogHorizon } from '@switchyard/saga-store'
 import type { SagaNews } from '@switchyard/webhooks'
 import { jobType } from '../job-type.js'
-import { decided, flagged, sagaDeliveries } from './saga-deliveries.js'
+import { finished, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
   advanceSagaCursor,
   type FlagKey,
-  listDecidedSagas,
   listFailedActivities,
+  listFinishedSagas,
   listNewFlags,
   listSagaNews,
   listSagaWebhooks,
@@ -30,7 +30,7 @@ export const webhookSagaEvents = ({ database, webhooks }: { database: Database; 
     schedule: { everyMs: 5000, attempts: 1, retryDelayMs: 1000 },
     async run(_payload, { signal, logger }) {
       const options = { database, externalUrl: webhooks.externalUrl, signal }
-      const stored = (await followFlags(options)) + (await followDecidedSagas(options))
+      const stored = (await followFlags(options)) + (await followFinishedSagas(options))
       if (stored > 0) logger.info({ stored }, 'stored deliveries of webhooks')
     },
   })
@@ -42,7 +42,7 @@ interface FollowOptions {
   signal: AbortSignal
 }
 
-const decisions = ['saga.error', 'saga.ended', 'saga.resolved']
+const finishes = ['saga.error', 'saga.ended', 'saga.resolved']
 /** Events that one query covers. */
 const chunkIds = 5000
 const sagasAtOnce = 500
@@ -56,7 +56,7 @@ const payloadErrors = { ofEachMax: 20, textMax: 1000 }
  *
  * @returns deliveries that are new
  */
-export async function followDecidedSagas(options: FollowOptions): Promise<number> {
+export async function followFinishedSagas(options: FollowOptions): Promise<number> {
   const { database, signal } = options
   const found = await findLogHorizon(database)
   if (found === null) return 0
@@ -64,7 +64,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
   let position = BigInt((await readSagaCursor(database)).position)
   if (horizon <= position) return 0
   const webhooks = await listSagaWebhooks(database)
-  const wanted = webhooks.filter(({ events }) => events.some((event) => decisions.includes(event)))
+  const wanted = webhooks.filter(({ events }) => events.some((event) => finishes.includes(event)))
   if (wanted.length === 0) {
     await advanceSagaCursor(database, String(horizon))
     return 0
@@ -75,7 +75,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     const upTo = next < horizon ? next : horizon
     const range = { after: String(position), upTo: String(upTo) }
     for (const tenant of new Set(wanted.map((webhook) => webhook.tenant))) {
-      const sagas = await listDecidedSagas(database, tenant, range)
+      const sagas = await listFinishedSagas(database, tenant, range)
       stored += await storeSagaDeliveries(options, tenant, sagas, wanted)
     }
     await advanceSagaCursor(database, range.upTo)
@@ -97,7 +97,7 @@ async function storeSagaDeliveries(
     const failed = await listFailedActivities(database, tenant, ids, payloadErrors)
     const occurrences = some.flatMap((saga) => {
       const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
-      return decided(saga, activities)
+      return finished(saga, activities)
     })
     const deliveries = occurrences.flatMap((occurrence) => sagaDeliveries(occurrence, webhooks, externalUrl))
     stored += (await enqueueDeliveries(database.pool, deliveries)).length

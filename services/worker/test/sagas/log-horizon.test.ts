@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readCountedPosition, readNewlyEnded } from '../../src/sagas/metrics-store.js'
 import { writeSweepPosition } from '../../src/sweeps.js'
-import { followDecidedSagas } from '../../src/webhooks/saga-events.js'
+import { followFinishedSagas } from '../../src/webhooks/saga-events.js'
 import { readSagaCursor } from '../../src/webhooks/saga-events-store.js'
 import { ago, ended, received, report, started } from '../saga-events.js'
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 const follow = () =>
-  followDecidedSagas({ database, externalUrl: undefined, signal: new AbortController().signal })
+  followFinishedSagas({ database, externalUrl: undefined, signal: new AbortController().signal })
 
 const eventsOf = (id: string, service: string) =>
   [started(id, service), ended(id)].map((event) => received(event, ago(1), 'default'))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { metricsSweep, writeCountedPosition } from '../../src/sagas/metrics-store.js'
 import { purgeSagas } from '../../src/sagas/retention-store.js'
-import { followDecidedSagas, followFlags } from '../../src/webhooks/saga-events.js'
+import { followFinishedSagas, followFlags } from '../../src/webhooks/saga-events.js'
 import { startHarness } from '../harness.js'
 import { ago, ended, report, started } from '../saga-events.js'
 import { addWebhook } from '../webhooks/webhook-receiver.js'
@@ -26,7 +26,7 @@ const purge = async (id: string) => {
 const follow = async () => {
   const { database } = harness
   const options = { database, externalUrl: undefined, signal: new AbortController().signal }
-  await followDecidedSagas(options)
+  await followFinishedSagas(options)
   await followFlags(options)
 }
 

@@ -1,7 +1,7 @@
 import { enqueueDeliveries } from '@switchyard/db'
 import { createToken, createUser } from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { followDecidedSagas, followFlags } from '../../src/webhooks/saga-events.js'
+import { followFinishedSagas, followFlags } from '../../src/webhooks/saga-events.js'
 import { startHarness } from '../harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 import { startReporterProcess } from './reporter-process.js'
@@ -21,7 +21,7 @@ const options = () => ({
   externalUrl: 'https://switchyard.example.com',
   signal: new AbortController().signal,
 })
-const follow = async () => (await followFlags(options())) + (await followDecidedSagas(options()))
+const follow = async () => (await followFlags(options())) + (await followFinishedSagas(options()))
 const hook = (fields = {}) => addWebhook(harness.database, 'https://example.com/hook', fields)
 const told = async (webhookId: number) => {
   const deliveries = await harness.database.prisma.webhookDelivery.findMany({ where: { webhookId } })
