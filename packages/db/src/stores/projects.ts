@@ -187,19 +187,17 @@ export async function updateProject(
   { settings: settingChanges, ...columns }: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
   const { path } = columns
+  // The owner is locked before the project.
+  const paths = path === undefined ? {} : await fullPath(prisma, ownerId, path)
   const settings = settingChanges && (await changedSettings(prisma, id, settingChanges))
-  const changes = { ...columns, ...(settings && { settings }) }
+  const changes = { ...columns, ...paths, ...(settings && { settings }) }
   // Prisma refuses an update of no column.
   if (Object.keys(changes).length === 0) {
     return prisma.project.findUnique({ where: { id }, include: { owner: true } })
   }
   const [project] = await prisma.project.updateManyAndReturn({
     where: { id },
-    data: {
-      ...changes,
-      ...(path === undefined ? {} : await fullPath(prisma, ownerId, path)),
-      updatedAt: new Date(),
-    },
+    data: { ...changes, updatedAt: new Date() },
     include: { owner: true },
   })
   return project ?? null

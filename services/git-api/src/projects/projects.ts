@@ -19,6 +19,7 @@ import {
   sumLfsObjects,
   updateProject,
 } from '@switchyard/db'
+import { lockUserRow } from '@switchyard/db/sql'
 import { excerpt, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import {
   accessLevels,
@@ -275,6 +276,8 @@ async function writeChanges(
   precondition: Precondition | undefined,
 ): Promise<ProjectWithOwner> {
   return inTransaction(database, async (transaction) => {
+    // The path contains the owner's name. The owner is locked before the project, as by a new username.
+    if (changes.path !== undefined) await lockUserRow(transaction, project.ownerId)
     await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     const changed = await updateProject(transaction, project, changes)
     if (!changed) throw notFound('Project')
