@@ -98,7 +98,7 @@ module.exports = {
     below('cli', ['domain']),
     below('delivery-impact', ['domain']),
     below('outbound-http', ['config', 'domain']),
-    below('webhooks', ['outbound-http', 'service-kit', 'db', 'domain']),
+    below('webhooks', ['outbound-http', 'service-kit', 'config', 'db', 'domain']),
     below('callers', ['outbound-http', 'service-kit', 'db', 'domain', 'testing']),
     below('testing', ['contracts', 'db', 'local-servers', 'domain']),
     below('terminal', []),

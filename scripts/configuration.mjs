@@ -3,8 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readArguments } from '../ops/setup/arguments.mjs'
-import { isSecretField } from '../packages/config/src/index.ts'
-import { httpServiceFields } from '../packages/service-kit/src/config/index.ts'
+import { httpServiceFields, isSecretField } from '../packages/config/src/index.ts'
 
 const { values } = readArguments('node scripts/configuration.mjs [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')

@@ -2,8 +2,6 @@ import { redisOptions } from '@switchyard/config'
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from './observability/index.js'
 
-export { redisOptions }
-
 export interface RedisClientOptions extends RedisOptions {
   url: string
   /** Called on every connection failure; ioredis goes on reconnecting by itself. */

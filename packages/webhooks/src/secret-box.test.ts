@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
+import { Secret } from '@switchyard/config'
 import { DomainError } from '@switchyard/domain'
-import { Secret } from '@switchyard/service-kit/config'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

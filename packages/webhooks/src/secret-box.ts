@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { type Secret, secretField } from '@switchyard/config'
 import type { EncryptedSecret } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import { type Secret, secretField } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 /** A secret cannot be decrypted. The message is for operators and contains no part of the secret. */

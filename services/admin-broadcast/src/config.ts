@@ -1,5 +1,5 @@
 import { trustedIssuerFields } from '@switchyard/callers'
-import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
+import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/config'
 import { z } from 'zod'
 
 export const configSchema = z.object({

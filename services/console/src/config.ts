@@ -1,4 +1,4 @@
-import { httpServiceFields } from '@switchyard/service-kit/config'
+import { httpServiceFields } from '@switchyard/config'
 import { z } from 'zod'
 
 export const configSchema = z.object({ ...httpServiceFields })

@@ -1,12 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { trustedIssuerFields } from '@switchyard/callers'
-import {
-  databaseUrl,
-  httpServiceFields,
-  integer,
-  redisUrl,
-  secretField,
-} from '@switchyard/service-kit/config'
+import { databaseUrl, httpServiceFields, integer, redisUrl, secretField } from '@switchyard/config'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { signInFields, signInProblems } from './sign-in-config.js'

@@ -1,4 +1,4 @@
-import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
+import type { Database, Project } from '@switchyard/db'
 import { forbidden, isRefusal, notFound, unauthenticated } from '@switchyard/domain'
 import {
   accessLevels,
@@ -24,6 +24,7 @@ import {
   senderKey,
 } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
+import { findProjectForUser, type ProjectForUser } from './projects/store.js'
 import { repositoryMoved } from './storages/storages.js'
 
 /** What the routes below a project take at least, such as those of members and environments. */

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@switchyard/service-kit/config'
+import { ConfigError, loadConfig } from '@switchyard/config'
 import { describe, expect, it } from 'vitest'
 import { configSchema } from './config.js'
 import { providersOf } from './sign-in-config.js'

@@ -1,5 +1,5 @@
+import { booleanFlag, integer, markSecret, Secret, secretField } from '@switchyard/config'
 import { accessLevels } from '@switchyard/domain/access'
-import { booleanFlag, integer, markSecret, Secret, secretField } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/

@@ -1,11 +1,5 @@
 import { trustedIssuerFields } from '@switchyard/callers'
-import {
-  booleanFlag,
-  databaseUrl,
-  httpServiceFields,
-  integer,
-  redisUrl,
-} from '@switchyard/service-kit/config'
+import { booleanFlag, databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/config'
 import { z } from 'zod'
 import { jobSources } from './source-config.js'
 

@@ -1,4 +1,4 @@
-import { markSecret, Secret } from '@switchyard/service-kit/config'
+import { markSecret, Secret } from '@switchyard/config'
 import { z } from 'zod'
 
 const addressText = 'must be host:port'

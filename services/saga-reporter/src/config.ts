@@ -7,7 +7,7 @@ import {
   port,
   proxyNetworks,
   redisUrl,
-} from '@switchyard/service-kit/config'
+} from '@switchyard/config'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { parsePeerBindings } from './peer.js'

@@ -1,10 +1,10 @@
 import { openCallers } from '@switchyard/callers'
+import { trustsNobody } from '@switchyard/config'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
 import { createDatabase, type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { targetPolicy } from '@switchyard/outbound-http'
 import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
-import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
   type AuthenticateFrom,

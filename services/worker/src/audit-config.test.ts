@@ -1,4 +1,4 @@
-import { loadConfig } from '@switchyard/service-kit/config'
+import { loadConfig } from '@switchyard/config'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { auditFields } from './audit-config.js'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { integer, secretField } from '@switchyard/service-kit/config'
+import { integer, secretField } from '@switchyard/config'
 import { z } from 'zod'
 
 const webUrl = () =>

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
+import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/config'
 import { outboundTargetFields } from '@switchyard/outbound-http'
-import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { auditFields } from './audit-config.js'

@@ -1,5 +1,5 @@
+import { integer } from '@switchyard/config'
 import { environmentTiers } from '@switchyard/domain/deployment'
-import { integer } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 const tiers = () =>

@@ -1,6 +1,6 @@
+import { integer } from '@switchyard/config'
 import { dayMs } from '@switchyard/domain'
 import { type FlagRules, parseRetention, type RetentionPolicy } from '@switchyard/domain/saga'
-import { integer } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 const seconds = () => integer(1, 31_536_000)

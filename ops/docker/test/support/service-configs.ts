@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { loadConfig } from '../../../../packages/service-kit/src/config/index.js'
+import type { loadConfig } from '../../../../packages/config/src/index.js'
 import { repository } from './build-stages.js'
 
 export type ConfigSchema = Parameters<typeof loadConfig>[1]

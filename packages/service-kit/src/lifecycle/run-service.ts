@@ -1,5 +1,5 @@
+import { ConfigError, loadConfig } from '@switchyard/config'
 import type { z } from 'zod'
-import { ConfigError, loadConfig } from '../config/index.js'
 import {
   createLogger,
   createMetrics,

@@ -1,14 +1,4 @@
-import {
-  deleteProject,
-  createProject as insertProject,
-  inTransaction,
-  isDatabaseUnavailable,
-  type NewProject,
-  nextProjectId,
-  type ProjectWithOwner,
-  type SettingChanges,
-  violatedUniqueIndex,
-} from '@switchyard/db'
+import { inTransaction, isDatabaseUnavailable, violatedUniqueIndex } from '@switchyard/db'
 import { forbidden, invalid, refuseProblems } from '@switchyard/domain'
 import {
   accessLevels,
@@ -29,6 +19,14 @@ import {
   type ProjectDescription,
   requireMayLimitSize,
 } from './projects.js'
+import {
+  deleteProject,
+  createProject as insertProject,
+  type NewProject,
+  nextProjectId,
+  type ProjectWithOwner,
+  type SettingChanges,
+} from './store.js'
 
 interface CreateProjectCommand {
   /** The user in whose namespace the project is created; undefined: the caller. */

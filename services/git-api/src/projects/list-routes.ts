@@ -1,4 +1,4 @@
-import type { ProjectFilter, ProjectOrder, Rows } from '@switchyard/db'
+import type { Rows } from '@switchyard/db'
 import { notFound, notSupported } from '@switchyard/domain'
 import { accessLevels, type Caller, requireScope, visibilities } from '@switchyard/domain/access'
 import {
@@ -25,6 +25,7 @@ import { findUserNamed } from '../access/users/users.js'
 import { accessLevel, optional, topicList } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject, presentProject, projectShape } from '../shapes/project.js'
 import { featureSwitches } from '../shapes/project-settings.js'
+import type { ProjectFilter, ProjectOrder } from './list-store.js'
 import type { ProjectDependencies } from './projects.js'
 import * as projects from './projects.js'
 

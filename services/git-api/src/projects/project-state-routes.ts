@@ -1,4 +1,4 @@
-import type { Database, ProjectWithOwner } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   endpoint,
@@ -16,6 +16,7 @@ import { deploymentShape, presentDeployment } from '../shapes/deployment.js'
 import { listedPipelineShape, presentListedPipeline } from '../shapes/pipeline.js'
 import { basicProjectShape, presentBasicProject } from '../shapes/project.js'
 import * as projectStates from './project-states.js'
+import type { ProjectWithOwner } from './store.js'
 
 const projectStateShape = z
   .object({

@@ -1,4 +1,4 @@
-import { type Database, listProjects, type ProjectWithOwner, type Rows } from '@switchyard/db'
+import type { Database, Rows } from '@switchyard/db'
 import {
   type Caller,
   decideProjectRight,
@@ -7,6 +7,8 @@ import {
 } from '@switchyard/domain/access'
 import { findNewestPipelines, type PipelineWithAuthor } from '../ci/pipelines/store.js'
 import { type DeploymentView, listRunningDeployments } from '../delivery/deployments/store.js'
+import { listProjects } from './list-store.js'
+import type { ProjectWithOwner } from './store.js'
 
 /** A project with its newest pipeline and its running deployments. */
 interface ProjectState {

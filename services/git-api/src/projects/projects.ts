@@ -3,22 +3,16 @@ import {
   type AuditAuthor,
   type Database,
   type DatabaseOrTransaction,
-  deleteProject,
   deletingMsMax,
   findStorageUse,
   inTransaction,
-  listProjects as listStoredProjects,
   onTaken,
   type Project,
-  type ProjectChanges,
-  type ProjectFilter,
-  type ProjectOrder,
-  type ProjectWithOwner,
   type Rows,
   requireUnchanged,
   sumLfsObjects,
-  updateProject,
 } from '@switchyard/db'
+import { lockUserRow } from '@switchyard/db/sql'
 import { excerpt, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import {
   accessLevels,
@@ -41,6 +35,8 @@ import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/a
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { listEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
+import { listProjects as listStoredProjects, type ProjectFilter, type ProjectOrder } from './list-store.js'
+import { deleteProject, type ProjectChanges, type ProjectWithOwner, updateProject } from './store.js'
 
 /** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {
@@ -275,6 +271,8 @@ async function writeChanges(
   precondition: Precondition | undefined,
 ): Promise<ProjectWithOwner> {
   return inTransaction(database, async (transaction) => {
+    // The path contains the owner's name. The owner is locked before the project, as by a new username.
+    if (changes.path !== undefined) await lockUserRow(transaction, project.ownerId)
     await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     const changed = await updateProject(transaction, project, changes)
     if (!changed) throw notFound('Project')

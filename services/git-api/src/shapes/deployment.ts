@@ -1,4 +1,4 @@
-import type { Environment, ProjectWithOwner } from '@switchyard/db'
+import type { Environment } from '@switchyard/db'
 import {
   autoStopSettings,
   deploymentStatuses,
@@ -9,6 +9,7 @@ import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { DeploymentView } from '../delivery/deployments/store.js'
 import type { ApprovalWithUser } from '../delivery/protected-environments/store.js'
+import type { ProjectWithOwner } from '../projects/store.js'
 import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 import { basicProjectShape, presentBasicProject } from './project.js'
 import { presentUser, userShape } from './user.js'

@@ -1,8 +1,9 @@
-import type { Project, ProjectWithOwner, User } from '@switchyard/db'
+import type { Project, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectStatistics } from '../projects/projects.js'
+import type { ProjectWithOwner } from '../projects/store.js'
 import {
   featureSwitches,
   projectSettings,

@@ -1,10 +1,11 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
-import { type Database, findProjectStorage } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { Call, Forward, Route } from '@switchyard/service-kit/http'
 import { createProxyServer } from 'http-proxy-3'
 import { projectPathOf } from '../guards.js'
+import { findProjectStorage } from '../projects/store.js'
 import type { StorageMetrics, Storages } from './storages.js'
 
 /**

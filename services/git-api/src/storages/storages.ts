@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '@switchyard/config'
 import { unavailable } from '@switchyard/domain'
-import type { Secret } from '@switchyard/service-kit/config'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter } from 'prom-client'
 import type { Config } from '../config.js'

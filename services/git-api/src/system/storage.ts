@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { makeFolder } from '@switchyard/service-kit/config'
+import { makeFolder } from '@switchyard/config'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
 import { keptFreeBytes } from './storage-space.js'

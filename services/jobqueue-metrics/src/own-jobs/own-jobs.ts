@@ -1,14 +1,9 @@
 import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
-import {
-  type AuditAuthor,
-  type Database,
-  inTransaction,
-  listProjectStorages,
-  recordAuditEvent,
-} from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
 import type { Queue } from 'bullmq'
 import type { FoundJob, Job, OwnQueues } from './own-queues.js'
+import { listProjectStorages } from './store.js'
 
 export interface JobDependencies {
   database: Database

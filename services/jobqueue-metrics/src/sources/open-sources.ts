@@ -1,5 +1,5 @@
+import { Secret } from '@switchyard/config'
 import type { Clock } from '@switchyard/domain'
-import { Secret } from '@switchyard/service-kit/config'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SourceConfig } from '../source-config.js'
 import { createBullmqSource } from './bullmq/bullmq-source.js'

@@ -1,4 +1,4 @@
-import { Secret } from '@switchyard/service-kit/config'
+import { Secret } from '@switchyard/config'
 import { createLogger, type Logger } from '@switchyard/service-kit/observability'
 import { jobSources } from '../../src/source-config.js'
 import { openSources } from '../../src/sources/open-sources.js'

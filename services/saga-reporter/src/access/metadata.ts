@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Metadata } from '@grpc/grpc-js'
+import type { TrustsProxy } from '@switchyard/config'
 import { invalidParameters } from '@switchyard/domain'
-import type { TrustsProxy } from '@switchyard/service-kit/config'
 import type { ArrivedCall } from '../grpc/grpc.js'
 
 /** Keys that have one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/config'
 import { createDatabase } from '@switchyard/db'
-import { commandLineProblem, databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'
 import { rebuildSagas } from './rebuild.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { Secret } from '@switchyard/config'
 import { createWebhook, type Prisma, type Webhook } from '@switchyard/db'
-import { Secret } from '@switchyard/service-kit/config'
 import { createProject, createUser } from '@switchyard/testing'
 import { createSecretBox } from '@switchyard/webhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

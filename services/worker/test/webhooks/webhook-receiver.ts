@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Secret } from '@switchyard/config'
 import { createWebhook, type Database, enqueueDeliveries, type NewWebhook, sqlOf } from '@switchyard/db'
-import { Secret } from '@switchyard/service-kit/config'
 import { createSecretBox } from '@switchyard/webhooks'
 import { webhookSecretKeys } from '../harness.js'
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { makeFolder } from '@switchyard/config'
 import {
   createToken,
   type Database,
@@ -13,7 +14,6 @@ import {
   type User,
 } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
-import { makeFolder } from '@switchyard/service-kit/config'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { newSecret } from '../tokens/tokens.js'

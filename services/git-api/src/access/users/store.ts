@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, Prisma, Project, Rows, User } from '@switchyard/db'
-import { likeText } from '@switchyard/db/sql'
+import { likeText, lockUserRow } from '@switchyard/db/sql'
 
 export interface NewUser {
   username: string
@@ -55,6 +55,10 @@ export async function updateUser(
   { username, email, profile, ...changes }: UserChanges,
 ): Promise<User> {
   if (username !== undefined) {
+    // The user is locked before the projects, as by a change of a project's path, and so that no project is
+    // added meanwhile. The name changes last: from then on, nobody can add a row that refers to the user, and
+    // who waits for that may have locked a project.
+    await lockUserRow({ prisma }, id)
     await prisma.$executeRaw`UPDATE projects SET path_with_namespace = ${username}::text || '/' || path,
       path_key = lower(${username}::text || '/' || path) WHERE owner_id = ${id}`
   }
@@ -72,11 +76,11 @@ export async function updateUser(
 
 /**
  * Ids of the administrators who are not blocked. Locks their rows until the transaction ends, so that two
- * administrators cannot block each other at the same time.
+ * administrators cannot block each other at the same time; rows that refer to them can still be added.
  */
 export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
   const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
-    WHERE admin AND state = 'active' ORDER BY id FOR UPDATE`
+    WHERE admin AND state = 'active' ORDER BY id FOR NO KEY UPDATE`
   return rows.map(({ id }) => id)
 }
 

@@ -1,16 +1,10 @@
-import {
-  type Database,
-  type Environment,
-  inTransaction,
-  type ProjectWithOwner,
-  type Rows,
-  requireUnchanged,
-} from '@switchyard/db'
+import { type Database, type Environment, inTransaction, type Rows, requireUnchanged } from '@switchyard/db'
 import { dayMs, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import { findUser } from '../../access/users/store.js'
 import type { ProjectCall } from '../../guards.js'
+import type { ProjectWithOwner } from '../../projects/store.js'
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import { requireMayChange } from '../protected-environments/protected-environments.js'
 import {

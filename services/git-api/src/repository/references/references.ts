@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  changeDefaultBranch,
-  type DefaultBranchChoice,
-  findProjectForUser,
-  inTransaction,
-  type Project,
-} from '@switchyard/db'
+import { inTransaction, type Project } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Signature } from '@switchyard/domain/commit'
 import {
@@ -16,6 +10,7 @@ import {
 } from '@switchyard/git-storage/find-refs'
 import { pointHeadTo } from '@switchyard/git-storage/move-refs'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
+import { changeDefaultBranch, type DefaultBranchChoice, findProjectForUser } from '../../projects/store.js'
 import { type Change, eventOf } from '../pushes/pushes.js'
 import { notifiedChangesMax, type ReferenceDependencies, referencesChanged } from './publish.js'
 import { forgetIntents, storeIntents, storeJobCommits } from './store.js'

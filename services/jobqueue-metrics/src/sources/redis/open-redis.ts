@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { createRedis, redisOptions } from '@switchyard/service-kit/redis'
+import { redisOptions } from '@switchyard/config'
+import { createRedis } from '@switchyard/service-kit/redis'
 import { Cluster, type RedisOptions } from 'ioredis'
 import type { Address, SourceConnection, TlsFiles } from '../../source-config.js'
 import { createClusterReader, createServerReader, type RedisReader } from './redis-reader.js'

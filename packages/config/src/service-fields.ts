@@ -1,5 +1,5 @@
-import { baseUrl, integer, millisecondsOrOff, origins, port } from '@switchyard/config'
 import { z } from 'zod'
+import { baseUrl, integer, millisecondsOrOff, origins, port } from './fields.js'
 
 /** Variables that every service with an HTTP port reads. Spread into the service's own schema. */
 export const httpServiceFields = {
