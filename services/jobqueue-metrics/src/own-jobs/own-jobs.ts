@@ -4,6 +4,7 @@ import {
   type Database,
   inTransaction,
   listProjectStorages,
+  type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
@@ -19,11 +20,6 @@ export interface JobDependencies {
 interface JobReference {
   queue: string
   id: string
-}
-
-interface Rows {
-  skip: number
-  take: number
 }
 
 /**
