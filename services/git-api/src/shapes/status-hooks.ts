@@ -10,8 +10,8 @@ import {
   hookProject,
   hookRepository,
   hookUser,
-  secondsBetween,
 } from './hook-parts.js'
+import { secondsBetween, wholeSeconds } from './pipeline.js'
 
 /** The body of a `Job Hook`: a commit status under the names of a job. */
 export const jobHook = (
@@ -141,9 +141,3 @@ const buildOf = (job: StatusWithAuthor) => ({
   artifacts_file: { filename: null, size: null },
   environment: null,
 })
-
-/** GitLab's receivers take no fraction here. */
-function wholeSeconds(from: Date | null, to: Date | null): number | null {
-  const seconds = secondsBetween(from, to)
-  return seconds === null ? null : Math.round(seconds)
-}
