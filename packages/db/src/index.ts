@@ -4,6 +4,7 @@ export * from './client.js'
 export * from './database-failure.js'
 export {
   type AuditEvent,
+  type AuditExport,
   type BroadcastMessage,
   type CommitComment,
   type CommitStatus,
@@ -54,7 +55,6 @@ export {
 } from './pool-transaction.js'
 export { sequenceHorizon } from './sequence-horizon.js'
 export * from './stores/audit-events.js'
-export * from './stores/audit-exports.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/impact-rules.js'

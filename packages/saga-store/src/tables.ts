@@ -9,6 +9,7 @@ import {
   rowColumns,
   rowReader,
   selectList,
+  setToExcluded,
   text,
   time,
   timeOf,
@@ -37,14 +38,10 @@ function rowTable<Row extends object>(name: string, columns: readonly RowColumn<
         column.isFinal && before?.[column.key] != null ? null : get(row),
     })),
   ]
-  const set = (keepsFinal: boolean) =>
-    columns
-      .map((column) =>
-        keepsFinal && column.isFinal
-          ? `${column.name} = COALESCE(stored.${column.name}, EXCLUDED.${column.name})`
-          : `${column.name} = EXCLUDED.${column.name}`,
-      )
-      .join(', ')
+  const kept = columns
+    .filter(({ isFinal }) => isFinal)
+    .map((column) => `${column.name} = COALESCE(stored.${column.name}, EXCLUDED.${column.name})`)
+  const changed = setToExcluded(columns.filter(({ isFinal }) => !isFinal))
   return {
     /**
      * The columns of the row `stored` by the domain's names, without content keys, which older rows do not
@@ -65,13 +62,18 @@ function rowTable<Row extends object>(name: string, columns: readonly RowColumn<
     /** Inserts rows whose keys are free, and leaves out those whose keys are taken. */
     insert: insertInto(`${name}-insert`, name, all, 'ON CONFLICT (tenant, id) DO NOTHING'),
     /** Updates rows that the transaction has locked. */
-    update: insertInto(`${name}-update`, name, all, `ON CONFLICT (tenant, id) DO UPDATE SET ${set(true)}`),
+    update: insertInto(
+      `${name}-update`,
+      name,
+      all,
+      `ON CONFLICT (tenant, id) DO UPDATE SET ${[changed, ...kept].join(', ')}`,
+    ),
     /** Updates rows that the transaction has locked, including columns that are final. */
     overwrite: insertInto(
       `${name}-overwrite`,
       name,
       all,
-      `ON CONFLICT (tenant, id) DO UPDATE SET ${set(false)}`,
+      `ON CONFLICT (tenant, id) DO UPDATE SET ${setToExcluded(columns)}`,
     ),
     /** The domain's row of what node-postgres read. */
     fromSql: rowReader(columns),
@@ -162,11 +164,15 @@ export interface ActivityErrors {
 const textOf = ({ activity }: ActivityErrors): string =>
   [activity.executeErrors, activity.compensateErrors].filter(Boolean).join('\n')
 
-const errorColumns: readonly Column<ActivityErrors>[] = [
+/** Columns that an update keeps. */
+const errorKeys: readonly Column<ActivityErrors>[] = [
   { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
   { name: 'activity_id', type: 'text', get: ({ activity }) => activity.id },
-  { name: 'saga_id', type: 'text', get: ({ activity }) => activity.sagaId },
   { name: 'first_seen_at', type: 'timestamptz', get: ({ sagaFirstSeenAt }) => timeOf(sagaFirstSeenAt) },
+]
+
+const errorColumns: readonly Column<ActivityErrors>[] = [
+  { name: 'saga_id', type: 'text', get: ({ activity }) => activity.sagaId },
   { name: 'failed_at', type: 'timestamptz', get: ({ activity }) => timeOf(activity.lastEventAt) },
   {
     name: 'fingerprint',
@@ -181,9 +187,8 @@ const errorColumns: readonly Column<ActivityErrors>[] = [
 export const upsertErrors = insertInto(
   'saga_errors-upsert',
   'saga_errors',
-  errorColumns,
-  `ON CONFLICT (tenant, activity_id) DO UPDATE SET saga_id = EXCLUDED.saga_id, failed_at = EXCLUDED.failed_at,
-    fingerprint = EXCLUDED.fingerprint, text = EXCLUDED.text, folded = EXCLUDED.folded`,
+  [...errorKeys, ...errorColumns],
+  `ON CONFLICT (tenant, activity_id) DO UPDATE SET ${setToExcluded(errorColumns)}`,
 )
 
 export const hasErrors = ({ executeErrors, compensateErrors }: Activity): boolean =>

@@ -71,7 +71,7 @@ export const updateIn = <Key, Change>(
   )
 }
 
-/** What follows `DO UPDATE SET`, so that these columns get the values of the row that could not be inserted. */
+/** What follows `DO UPDATE SET`: these columns get the values of the row that could not be inserted. */
 export const setToExcluded = (columns: readonly Column<never>[]): string =>
   columns.map(({ name }) => `${name} = EXCLUDED.${name}`).join(', ')
 

@@ -1,9 +1,8 @@
 import type { JobIdentity } from '@switchyard/domain/access'
-import { type AuditedEntity, tenantEntities } from '@switchyard/domain/audit'
+import type { AuditedEntity } from '@switchyard/domain/audit'
 import type { PoolClient } from 'pg'
-import type { DatabaseOrTransaction, Rows } from '../client.js'
-import type { AuditEvent, Prisma } from '../generated/client.js'
-import { likeText } from '../sql/like-pattern.js'
+import type { DatabaseOrTransaction } from '../client.js'
+import type { AuditEvent, AuditExport } from '../generated/client.js'
 import { integer, json, rowColumns, text } from '../sql/row-columns.js'
 import { insertInto, queryOf } from '../sql/write-rows.js'
 
@@ -91,87 +90,6 @@ const itself = {
   job: undefined,
 }
 
-export interface AuditFilter {
-  entityType?: string | undefined
-  entityId?: string | undefined
-  authorId?: number | undefined
-  eventName?: string | undefined
-  /**
-   * Part of the event's name, the entity's type or id, or the author's name, in any case; at least three
-   * characters.
-   */
-  search?: string | undefined
-  createdAfter?: Date | undefined
-  createdBefore?: Date | undefined
-  /** Of entries about sagas only those of these tenants; null and unset: of every one. */
-  tenants?: readonly string[] | null
-}
-
-/** One page of the log, newest first, and the number of all entries that match. */
-export async function listAuditEvents(
-  { prisma }: DatabaseOrTransaction,
-  filter: AuditFilter,
-  rows: Rows,
-): Promise<{ events: AuditEvent[]; total: number }> {
-  const where = conditionOf(filter)
-  const [events, total] = await Promise.all([
-    prisma.auditEvent.findMany({ where, orderBy: { id: 'desc' }, ...rows }),
-    prisma.auditEvent.count({ where }),
-  ])
-  return { events, total }
-}
-
-/**
- * The newest entries that match, before the entry with an id, so that new entries do not move those of the
- * next page.
- *
- * @param before undefined: the newest of all
- */
-export const listAuditEventsBefore = (
-  { prisma }: DatabaseOrTransaction,
-  filter: AuditFilter,
-  { before, take }: { before: number | undefined; take: number },
-): Promise<AuditEvent[]> =>
-  prisma.auditEvent.findMany({
-    where: { ...conditionOf(filter), ...(before !== undefined && { id: { lt: before } }) },
-    orderBy: { id: 'desc' },
-    take,
-  })
-
-const ofTenants = (tenants: readonly string[]): Prisma.AuditEventWhereInput => ({
-  OR: [
-    { entityType: { notIn: tenantEntities } },
-    ...tenants.map((tenant) => ({ details: { path: ['tenant'], equals: tenant } })),
-  ],
-})
-
-function conditionOf({
-  tenants,
-  search,
-  createdAfter,
-  createdBefore,
-  ...equal
-}: AuditFilter): Prisma.AuditEventWhereInput {
-  const given = Object.entries(equal).filter(([, value]) => value !== undefined)
-  return {
-    ...Object.fromEntries(given),
-    ...(search !== undefined && { OR: containing(search) }),
-    ...(tenants && { AND: ofTenants(tenants) }),
-    createdAt: { ...(createdAfter && { gte: createdAfter }), ...(createdBefore && { lte: createdBefore }) },
-  }
-}
-
-function containing(search: string): Prisma.AuditEventWhereInput[] {
-  const part = { contains: likeText(search), mode: 'insensitive' as const }
-  return [{ eventName: part }, { entityType: part }, { entityId: part }, { authorName: part }]
-}
-
-export const findAuditEvent = (
-  { prisma }: DatabaseOrTransaction,
-  id: bigint,
-  { tenants }: Pick<AuditFilter, 'tenants'>,
-): Promise<AuditEvent | null> => prisma.auditEvent.findFirst({ where: { id, ...conditionOf({ tenants }) } })
-
 /**
  * An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the
  * author.
@@ -193,3 +111,17 @@ export const auditEntryOf = (event: AuditEvent) => ({
 })
 
 export type AuditEntry = ReturnType<typeof auditEntryOf>
+
+/** Destinations of the audit log, and how far each of them has it. */
+export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
+  prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
+
+/** When the oldest entry was written that a destination does not have; null: it has all. */
+export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, position: bigint) {
+  const oldest = await prisma.auditEvent.findFirst({
+    where: { id: { gt: position } },
+    orderBy: { id: 'asc' },
+    select: { createdAt: true },
+  })
+  return oldest?.createdAt ?? null
+}

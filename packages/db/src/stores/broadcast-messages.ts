@@ -1,7 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
-import { notFound } from '@switchyard/domain'
-import type { BroadcastFields } from '@switchyard/domain/broadcast'
-import type { DatabaseOrTransaction, Pooled, Rows } from '../client.js'
+import type { Pooled } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
 import { flag, integer, rowColumns, selectList, text, time } from '../sql/row-columns.js'
 
@@ -23,28 +20,6 @@ export const broadcastMessages = rowColumns<BroadcastMessage>({
   updatedAt: time('updated_at'),
 })
 
-const newestFirst = { id: 'desc' } as const
-
-/** A time in which messages are shown; both ends may be left out. */
-export interface BroadcastTimes {
-  endsAfter: Date | undefined
-  startsBefore: Date | undefined
-}
-
-/** One page of the messages that are shown at some moment of a time, newest first, and how many there are. */
-export async function listBroadcastMessages(
-  { prisma }: DatabaseOrTransaction,
-  { endsAfter, startsBefore }: BroadcastTimes,
-  rows: Rows,
-): Promise<{ messages: BroadcastMessage[]; total: number }> {
-  const where = { endsAt: { gt: endsAfter }, startsAt: { lt: startsBefore } }
-  const [messages, total] = await Promise.all([
-    prisma.broadcastMessage.findMany({ where, orderBy: newestFirst, ...rows }),
-    prisma.broadcastMessage.count({ where }),
-  ])
-  return { messages, total }
-}
-
 const unfinished = {
   name: 'broadcast-messages-unfinished',
   text: `SELECT ${selectList('m', broadcastMessages)}
@@ -61,49 +36,4 @@ export async function listUnfinishedBroadcastMessages(
 ): Promise<BroadcastMessage[]> {
   const { rows } = await pool.query<BroadcastMessage>({ ...unfinished, values: [now] })
   return rows
-}
-
-/** @throws DomainError not-found */
-export async function getBroadcastMessage(
-  { prisma }: DatabaseOrTransaction,
-  id: number,
-): Promise<BroadcastMessage> {
-  const message = await prisma.broadcastMessage.findUnique({ where: { id } })
-  if (!message) throw notFound()
-  return message
-}
-
-export async function createBroadcastMessage(
-  { prisma }: DatabaseOrTransaction,
-  fields: BroadcastFields,
-): Promise<BroadcastMessage> {
-  return prisma.broadcastMessage.create({ data: fields })
-}
-
-/**
- * Updates a message. Equal values are no change and do not set `updatedAt`, so users who dismissed the
- * message do not see it again.
- *
- * @throws DomainError not-found
- */
-export async function updateBroadcastMessage(
-  database: DatabaseOrTransaction,
-  id: number,
-  changes: Partial<BroadcastFields>,
-  now: Date,
-): Promise<BroadcastMessage> {
-  const known = await getBroadcastMessage(database, id)
-  if (isDeepStrictEqual(known, { ...known, ...changes })) return known
-  const [message] = await database.prisma.broadcastMessage.updateManyAndReturn({
-    where: { id },
-    data: { ...changes, updatedAt: now },
-  })
-  if (!message) throw notFound()
-  return message
-}
-
-/** @throws DomainError not-found, also when another request deleted the message first */
-export async function deleteBroadcastMessage({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
-  const { count } = await prisma.broadcastMessage.deleteMany({ where: { id } })
-  if (count === 0) throw notFound()
 }

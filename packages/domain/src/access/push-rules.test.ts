@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNewBranchName } from '../commit/revision.js'
+import { isNewRefName } from '../commit/revision.js'
 import { type BranchProtection, canForcePush, canPush } from './branch-protection.js'
 import { compilePushRules, type PushRights } from './push-rules.js'
 import type { TagProtection } from './tag-protection.js'
@@ -26,7 +26,7 @@ const outcome = (given: PushRights, kind: Kind, ref: string) => verdict(given, k
 
 const names = fc
   .string({ unit: fc.constantFrom(...'ab/*?[]!-.$\'"`\\(){}|&;é# '), minLength: 1, maxLength: 6 })
-  .filter(isNewBranchName)
+  .filter(isNewRefName)
 
 /** A branch, and protections made from pieces of its name as well as from chance. */
 const situations = names.chain((branch) => {

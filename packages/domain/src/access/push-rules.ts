@@ -1,4 +1,4 @@
-import { isNewBranchName } from '../commit/revision.js'
+import { isNewRefName } from '../commit/revision.js'
 import { excerpt } from '../errors.js'
 import {
   type BranchProtection,
@@ -71,7 +71,7 @@ export function compilePushRules({
       if (coveredAllowsDelete(level, protectedBy)) return allowed
       return refused(`You are not allowed to delete this protected branch: ${excerpt(branch)}`)
     }
-    if (!isNewBranchName(branch)) return refused(`Branch name is invalid: ${excerpt(branch)}`)
+    if (!isNewRefName(branch)) return refused(`Branch name is invalid: ${excerpt(branch)}`)
     if (!coveredAllowsPush(level, protectedBy)) {
       return refused(`You are not allowed to push into this branch: ${excerpt(branch)}`)
     }
@@ -86,7 +86,7 @@ export function compilePushRules({
       if (coveredAllowsTagDelete(level, protectedBy)) return allowed
       return refused(`You are not allowed to delete this protected tag: ${excerpt(tag)}`)
     }
-    if (!isNewBranchName(tag)) return refused(`Tag name is invalid: ${excerpt(tag)}`)
+    if (!isNewRefName(tag)) return refused(`Tag name is invalid: ${excerpt(tag)}`)
     if (!isZeroId(before) && protectedBy.length > 0)
       return refused(`Protected tags cannot be updated: ${excerpt(tag)}`)
     if (coveredAllowsTag(level, protectedBy)) return allowed
@@ -95,7 +95,7 @@ export function compilePushRules({
 
   function judgeNotes(name: string, { ref, after }: RefChange): PushVerdict {
     if (!isMaintainer) return refused(`Only maintainers may push notes: ${excerpt(ref)}`)
-    if (isZeroId(after) || isNewBranchName(name)) return allowed
+    if (isZeroId(after) || isNewRefName(name)) return allowed
     return refused(`Name of notes is invalid: ${excerpt(name)}`)
   }
 

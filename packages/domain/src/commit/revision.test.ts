@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, test } from 'vitest'
 import { isGitFolder, parseFilePath } from './file-path.js'
-import { compileNameSearch, isNewBranchName, isRefName, parseRevision } from './revision.js'
+import { compileNameSearch, isNewRefName, isRefName, parseRevision } from './revision.js'
 
 test.each([
   'main',
@@ -17,7 +17,7 @@ test.each([
 ])('%s may name a commit', (revision) => expect(parseRevision(revision)).not.toBeNull())
 
 test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39)])('a branch may be called %s', (name) =>
-  expect(isNewBranchName(name)).toBe(true),
+  expect(isNewRefName(name)).toBe(true),
 )
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   'a'.repeat(40),
   'A'.repeat(40),
   '0'.repeat(64),
-])('no branch may be called %s', (name) => expect(isNewBranchName(name)).toBe(false))
+])('no branch may be called %s', (name) => expect(isNewRefName(name)).toBe(false))
 
 const refused = [
   '',

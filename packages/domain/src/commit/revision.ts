@@ -23,7 +23,7 @@ export function isRefName(name: string): boolean {
  * Whether a branch or tag with this name may be created. A name that looks like a full reference or an object
  * id (SHA-1 or SHA-256) could never be looked up, because the other meaning takes precedence.
  */
-export const isNewBranchName = (name: string): boolean =>
+export const isNewRefName = (name: string): boolean =>
   isRefName(name) && !name.startsWith('refs/') && !isObjectId(name)
 
 /** Any number of `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`. */

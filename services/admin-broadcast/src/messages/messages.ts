@@ -1,18 +1,12 @@
 import {
   type AuditAuthor,
   type BroadcastMessage,
-  type BroadcastTimes,
-  createBroadcastMessage,
   type Database,
   type DatabaseOrTransaction,
-  deleteBroadcastMessage,
-  getBroadcastMessage,
   inTransaction,
-  listBroadcastMessages,
   type Rows,
   recordAuditEvent,
   requireUnchanged,
-  updateBroadcastMessage,
 } from '@switchyard/db'
 import type { Clock, Precondition } from '@switchyard/domain'
 import {
@@ -20,6 +14,14 @@ import {
   changedBroadcastFields,
   newBroadcastMessage,
 } from '@switchyard/domain/broadcast'
+import {
+  type BroadcastTimes,
+  createBroadcastMessage,
+  deleteBroadcastMessage,
+  getBroadcastMessage,
+  listBroadcastMessages,
+  updateBroadcastMessage,
+} from './store.js'
 
 export interface MessageDependencies {
   database: Database

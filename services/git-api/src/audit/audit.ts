@@ -3,12 +3,13 @@ import {
   type AuditEvent,
   type Database,
   type DatabaseOrTransaction,
-  findAuditEvent,
   recordAuditEvent,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
+import { findAuditEvent } from './store.js'
 
-export { auditEntryOf, listAuditEvents, listAuditEventsBefore } from '@switchyard/db'
+export { auditEntryOf } from '@switchyard/db'
+export { listAuditEvents, listAuditEventsBefore } from './store.js'
 
 type Details = Parameters<typeof recordAuditEvent>[2]['details']
 

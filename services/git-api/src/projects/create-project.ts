@@ -7,7 +7,7 @@ import {
   projectProblems,
   type Visibility,
 } from '@switchyard/domain/access'
-import { isNewBranchName, readActions } from '@switchyard/domain/commit'
+import { isNewRefName, readActions } from '@switchyard/domain/commit'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
@@ -104,7 +104,7 @@ async function store(
 
 function refuseBadNames(name: string, path: string, defaultBranch: string): void {
   const problems = projectProblems({ name, path })
-  if (!isNewBranchName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
+  if (!isNewRefName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
   refuseProblems(problems)
 }
 

@@ -21,7 +21,7 @@ import {
   type ProjectAccess,
   projectProblems,
 } from '@switchyard/domain/access'
-import { isNewBranchName } from '@switchyard/domain/commit'
+import { isNewRefName } from '@switchyard/domain/commit'
 import { findBranchTip, hasNoBranch } from '@switchyard/git-storage/find-refs'
 import type { Git } from '@switchyard/git-storage/git'
 import { pointHeadTo } from '@switchyard/git-storage/move-refs'
@@ -258,7 +258,7 @@ export function requireMayLimitSize(caller: Caller | null): void {
 /** In an empty repository, the default branch need not exist yet. */
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
   if ((await findBranchTip(repository, branch)) !== null) return
-  if (isNewBranchName(branch) && (await hasNoBranch(repository))) return
+  if (isNewRefName(branch) && (await hasNoBranch(repository))) return
   const question = `Do you have a branch named '${excerpt(branch)}' in your repository?`
   throw invalid({ base: [`Could not set the default branch. ${question}`] })
 }

@@ -83,7 +83,3 @@ export const hookCommit = ({ id, message, author }: Commit, project: Project, ba
   url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,
   author: { name: author.name, email: author.email },
 })
-
-/** Null while one of the times is missing. */
-export const secondsBetween = (from: Date | null, to: Date | null) =>
-  from && to ? (to.getTime() - from.getTime()) / 1000 : null

@@ -3,6 +3,7 @@ import { zeroId } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { PipelineWithJobs } from '../ci/pipelines/store.js'
 import type { StatusWithAuthor } from '../ci/statuses/store.js'
+import { secondsBetween, wholeSeconds } from './durations.js'
 import {
   type HookUser,
   hookCommit,
@@ -10,7 +11,6 @@ import {
   hookProject,
   hookRepository,
   hookUser,
-  secondsBetween,
 } from './hook-parts.js'
 
 /** The body of a `Job Hook`: a commit status under the names of a job. */
@@ -141,9 +141,3 @@ const buildOf = (job: StatusWithAuthor) => ({
   artifacts_file: { filename: null, size: null },
   environment: null,
 })
-
-/** GitLab's receivers take no fraction here. */
-function wholeSeconds(from: Date | null, to: Date | null): number | null {
-  const seconds = secondsBetween(from, to)
-  return seconds === null ? null : Math.round(seconds)
-}

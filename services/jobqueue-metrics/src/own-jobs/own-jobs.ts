@@ -1,5 +1,5 @@
 import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
-import { type AuditAuthor, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type Rows, recordAuditEvent } from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
 import type { Queue } from 'bullmq'
 import type { FoundJob, Job, OwnQueues } from './own-queues.js'
@@ -14,11 +14,6 @@ export interface JobDependencies {
 interface JobReference {
   queue: string
   id: string
-}
-
-interface Rows {
-  skip: number
-  take: number
 }
 
 /**

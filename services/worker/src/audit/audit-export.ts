@@ -1,18 +1,17 @@
-import {
-  advanceAuditExport,
-  auditEntryOf,
-  checkAuditExport,
-  type Database,
-  findAuditHorizon,
-  listAuditEventsAfter,
-  noteAuditExportFailure,
-} from '@switchyard/db'
+import { auditEntryOf, type Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type JobContext, jobType } from '../job-type.js'
 import { withSweepLease } from '../sweeps.js'
 import { type Destination, ExportError } from './destination.js'
 import type { AuditTools } from './destinations.js'
+import {
+  advanceAuditExport,
+  checkAuditExport,
+  findAuditHorizon,
+  listAuditEventsAfter,
+  noteAuditExportFailure,
+} from './store.js'
 
 /** A run that is over before its lease ends, also when its last batch takes as long as a batch may. */
 const budgetMs = 20_000

@@ -1,8 +1,9 @@
-import { type Database, deleteOldAuditEvents, listAuditExports } from '@switchyard/db'
+import { type Database, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
 import { withSweepLease } from '../sweeps.js'
 import type { AuditTools } from './destinations.js'
+import { deleteOldAuditEvents } from './store.js'
 
 const budgetMs = 4 * 60_000
 const leaseMs = 10 * 60_000

@@ -2,6 +2,7 @@ import {
   type DatabaseOrTransaction,
   type Package,
   type PackageFile,
+  type Rows,
   recordLfsObjects,
   releaseLfsObjects,
 } from '@switchyard/db'
@@ -23,11 +24,6 @@ export interface PackageQuery {
   status: PackageStatus
   order: 'createdAt' | 'name' | 'version'
   descending: boolean
-}
-
-interface Rows {
-  skip: number
-  take: number
 }
 
 /** One page of the packages of a project, and the number of all that the query finds. */

@@ -12,7 +12,7 @@ import {
 import {
   type Commit,
   compileNameSearch,
-  isNewBranchName,
+  isNewRefName,
   isObjectId,
   isRefName,
 } from '@switchyard/domain/commit'
@@ -138,7 +138,7 @@ export async function createBranch(
   const { database } = dependencies
   const { project, repository, level, caller } = access
   if (isObjectId(name)) throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
-  if (!isNewBranchName(name)) throw invalid('Branch name is invalid')
+  if (!isNewRefName(name)) throw invalid('Branch name is invalid')
   const covering = compileProtections(await listProtectedBranches(database, project.id))(name)
   if (!coveredAllowsPush(level, covering)) {
     throw invalid('You are not allowed to create protected branches on this project.')

@@ -6,7 +6,7 @@ import {
   type Commit,
   type CommitAction,
   type CommitStats,
-  isNewBranchName,
+  isNewRefName,
   parseRevision,
   readActions,
   refNameLengthMax,
@@ -363,7 +363,7 @@ async function planCommit(
   const start = await findStart(repository, command)
   const empty = tip === null && start === undefined && (await hasNoBranch(repository))
   const { parent, forced } = branchStart({ branch, tip, start, empty, force })
-  if (tip === null && !isNewBranchName(branch)) throw invalid('Branch name is invalid')
+  if (tip === null && !isNewRefName(branch)) throw invalid('Branch name is invalid')
   if (forced && !canForcePush(branch, protections)) {
     throw forbidden('You are not allowed to force push into this branch')
   }

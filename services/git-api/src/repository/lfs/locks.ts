@@ -1,18 +1,16 @@
-import {
-  createLfsLock,
-  type Database,
-  deleteLfsLock,
-  inTransaction,
-  type LfsLockFilter,
-  type LfsLockWithOwner,
-  listLfsLocks as listStoredLocks,
-  lockAndCountLfsLocks,
-  violatedUniqueIndex,
-} from '@switchyard/db'
+import { type Database, inTransaction, violatedUniqueIndex } from '@switchyard/db'
 import { excerpt, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { parseFilePath } from '@switchyard/domain/commit'
 import type { ProjectCall } from '../../guards.js'
+import {
+  createLfsLock,
+  deleteLfsLock,
+  type LfsLockFilter,
+  type LfsLockWithOwner,
+  listLfsLocks as listStoredLocks,
+  lockAndCountLfsLocks,
+} from './store.js'
 
 const locksPerProjectMax = 10_000
 /** The unique index over paths holds no longer values. */

@@ -1,6 +1,6 @@
-import type { LfsLockWithOwner } from '@switchyard/db'
 import { type AnswerForm, errorText } from '@switchyard/service-kit/http'
 import type { LfsObjectState } from './lfs.js'
+import type { LfsLockWithOwner } from './store.js'
 
 /** Seconds after which a client asks for new addresses. */
 const expiresIn = 3600

@@ -7,7 +7,7 @@ import {
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
-import { type Commit, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
+import { type Commit, isNewRefName, isObjectId, isRefName } from '@switchyard/domain/commit'
 import {
   findTagTarget,
   fullName,
@@ -161,7 +161,7 @@ export async function planTag(
   { name, start, message }: CreateTagCommand,
 ): Promise<RefChange> {
   if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
-  if (!isNewBranchName(name)) throw invalid('Tag name invalid')
+  if (!isNewRefName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
   if ((await findTagTarget(repository, name)) !== null) throw invalid(`Tag ${excerpt(name)} already exists`)
   const commit = await findCommit(repository, start)

@@ -1,12 +1,10 @@
-import type { DatabaseOrTransaction, Pooled } from '../client.js'
-import type { AuditEvent, AuditExport } from '../generated/client.js'
-import { sequenceHorizon } from '../sequence-horizon.js'
-
-export type { AuditExport }
-
-/** Destinations of the audit log, and how far each of them has it. */
-export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
-  prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
+import {
+  type AuditEvent,
+  type AuditExport,
+  type DatabaseOrTransaction,
+  type Pooled,
+  sequenceHorizon,
+} from '@switchyard/db'
 
 /** How far a destination has the log; a new one has none of it. Stores when a worker checked it last. */
 export const checkAuditExport = (
@@ -63,16 +61,6 @@ export async function noteAuditExportFailure(
     [destination, error],
   )
   return rows[0]?.failures ?? 0
-}
-
-/** When the oldest entry was written that a destination does not have; null: it has all. */
-export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, position: bigint) {
-  const oldest = await prisma.auditEvent.findFirst({
-    where: { id: { gt: position } },
-    orderBy: { id: 'asc' },
-    select: { createdAt: true },
-  })
-  return oldest?.createdAt ?? null
 }
 
 /**
