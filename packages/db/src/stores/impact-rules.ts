@@ -3,7 +3,9 @@
 
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { ImpactRuleRun } from '../generated/client.js'
+import { rowsOf, type Transaction } from '../sql/locks.js'
 import { flag, integer, json, rowColumns, text, time } from '../sql/row-columns.js'
+import type { AuditedChange } from './audit-events.js'
 
 /**
  * A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run,
@@ -77,7 +79,49 @@ const dismissedAt = `(SELECT d.created_at FROM ${dismissals})`
 export const runEnd = `COALESCE(r.ended_at, LEAST(${dismissedAt}, (SELECT min(later.finished_at) FROM ${followers})))`
 
 /** Why what it did has ended, of a run whose end nobody has noted. */
-export const runEndReason = `CASE WHEN ${dismissedAt} = ${runEnd} THEN 'dismissed' ELSE 'deployed' END`
+const runEndReason = `CASE WHEN ${dismissedAt} = ${runEnd} THEN 'dismissed' ELSE 'deployed' END`
 
 /** Whether what it did holds. */
 export const isRunInForce = `(${hasDoneWhatEnds} AND ${runEnd} IS NULL)`
+
+const endOfRuns = `UPDATE impact_rule_runs r SET ended_at = ${runEnd}, end_reason = ${runEndReason}
+  WHERE ${isRunOpen} AND ${runEnd} IS NOT NULL`
+
+const endedRun = `RETURNING r.id, r.rule_id AS "ruleId", r.project_id AS "projectId",
+  r.deployment_id AS "deploymentId", r.end_reason AS reason`
+
+const endOfAll = { name: 'impact-rule-runs-end', text: `${endOfRuns} ${endedRun}` }
+const endOfOneDeployment = {
+  name: 'impact-rule-runs-end-of-deployment',
+  text: `${endOfRuns} AND r.project_id = $1 AND r.deployment_id = $2 ${endedRun}`,
+}
+
+interface EndedRun {
+  id: number
+  ruleId: number
+  projectId: number
+  deploymentId: number
+  reason: string
+}
+
+/**
+ * Notes the end of runs about deployments that are dismissed or followed by now: the moment of that, not of
+ * the note.
+ *
+ * @param about the only deployment whose runs end; null: all
+ * @returns what the audit log has to say about each run that has ended
+ */
+export async function endRuns(
+  transaction: Transaction,
+  about: { projectId: number; deploymentId: number } | null,
+): Promise<AuditedChange[]> {
+  const ended = about
+    ? await rowsOf<EndedRun>(transaction, endOfOneDeployment, [about.projectId, about.deploymentId])
+    : await rowsOf<EndedRun>(transaction, endOfAll, [])
+  return ended.map(({ id, ruleId, projectId, deploymentId, reason }) => ({
+    eventName: 'impact_rule_ended',
+    entityType: 'Project',
+    entityId: projectId,
+    details: { impact_rule_id: ruleId, impact_rule_run_id: id, deployment_id: deploymentId, reason },
+  }))
+}

@@ -7,8 +7,6 @@ import {
   type PoolClient,
   packFindings,
   type RuleBanner,
-  runEnd,
-  runEndReason,
 } from '@switchyard/db'
 import { insertInto, omit, pick, queryOf } from '@switchyard/db/sql'
 import { dayMs } from '@switchyard/domain'
@@ -107,30 +105,6 @@ export async function insertBanner(
   const endsAt = new Date(now.getTime() + bannerMsMax)
   const message = { ...banner, startsAt: now, endsAt, ruleProjectId: projectId, ruleRunId: id }
   await client.query(queryOf(insertBannerRow, [message]))
-}
-
-export interface RunKey {
-  runId: number
-  ruleId: number
-  projectId: number
-  deploymentId: number
-}
-
-/**
- * Notes the end of what rules did about deployments that are dismissed or followed by now: the moment of
- * that, not of the note.
- *
- * @returns the runs that have ended, each with the reason
- */
-export async function endRuns(client: PoolClient): Promise<(RunKey & { reason: string })[]> {
-  const { rows } = await client.query<RunKey & { reason: string }>({
-    name: 'impact-rules-end',
-    text: `UPDATE impact_rule_runs r SET ended_at = ${runEnd}, end_reason = ${runEndReason}
-      WHERE ${isRunOpen} AND ${runEnd} IS NOT NULL
-      RETURNING r.id AS "runId", r.rule_id AS "ruleId", r.project_id AS "projectId",
-        r.deployment_id AS "deploymentId", r.end_reason AS reason`,
-  })
-  return rows
 }
 
 /** Takes away the banners of runs that have ended. @returns how many */

@@ -1,6 +1,7 @@
 import { type BroadcastNotice, broadcastChannel } from '@switchyard/contracts/jobs'
 import {
   type AuditedChange,
+  endRuns,
   enqueueForProject,
   inPoolTransaction,
   type PoolClient,
@@ -16,15 +17,7 @@ import {
 } from '@switchyard/domain/deployment'
 import { deploymentPage, type HookDeployment, ruleDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
-import {
-  endBanners,
-  endRuns,
-  insertBanner,
-  insertRun,
-  listRules,
-  type Rule,
-  type RunKey,
-} from './rules-store.js'
+import { endBanners, insertBanner, insertRun, listRules, type Rule } from './rules-store.js'
 
 /** What a comparison was about. */
 export interface ComparedDeployment {
@@ -100,16 +93,22 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
       ruleDelivery(hookDeployment(deployment), run, context.externalUrl),
     )
   }
-  const about = { runId: id, ruleId: rule.id, projectId, deploymentId: deployment.id }
-  await recordAuditEvents(client, null, [
-    ruleEvent('impact_rule_applied', about, {
+  const applied: AuditedChange = {
+    eventName: 'impact_rule_applied',
+    entityType: 'Project',
+    entityId: projectId,
+    details: {
+      impact_rule_id: rule.id,
+      impact_rule_run_id: id,
+      deployment_id: deployment.id,
       name: rule.name,
       environment: deployment.environment.name,
       freeze: rule.freezes,
       banner: banner !== null,
       webhook: rule.notifiesWebhooks,
-    }),
-  ])
+    },
+  }
+  await recordAuditEvents(client, null, [applied])
   return true
 }
 
@@ -132,22 +131,6 @@ function shownBanner(
   return { ...look, message: text, targetPath: targetPath ?? projectPagesTarget(pathWithNamespace) }
 }
 
-const ruleEvent = (
-  eventName: string,
-  { runId, ruleId, projectId, deploymentId }: RunKey,
-  details: AuditedChange['details'],
-): AuditedChange => ({
-  eventName,
-  entityType: 'Project',
-  entityId: projectId,
-  details: {
-    impact_rule_id: ruleId,
-    impact_rule_run_id: runId,
-    deployment_id: deploymentId,
-    ...details,
-  },
-})
-
 /**
  * Notes the end of what rules did about deployments that are dismissed or followed by now, and takes away the
  * banners of runs that have ended.
@@ -156,12 +139,7 @@ const ruleEvent = (
  */
 export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
-    const ended = await endRuns(client)
-    await recordAuditEvents(
-      client,
-      null,
-      ended.map(({ reason, ...run }) => ruleEvent('impact_rule_ended', run, { reason })),
-    )
+    await recordAuditEvents(client, null, await endRuns(client, null))
     return (await endBanners(client, now)) > 0
   })
 

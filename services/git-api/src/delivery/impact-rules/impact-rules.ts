@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type AuditAuthor,
-  type Database,
-  type DatabaseOrTransaction,
-  inTransaction,
-  type Rows,
-  requireUnchanged,
-} from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type Rows, requireUnchanged } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { conflict, forbidden, invalid, notFound, type Precondition, refuseProblems } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
@@ -161,26 +154,6 @@ export async function revertRun(
     await recordProjectEvent(transaction, author, project.id, 'impact_rule_reverted', details)
   })
   return shownTo(caller, (await find()) ?? run)
-}
-
-/**
- * Notes the end of what rules did about a deployment that is dismissed or followed, as the worker does every
- * few seconds.
- */
-export async function endRunsAbout(
-  transaction: DatabaseOrTransaction,
-  about: { projectId: number; deploymentId: number },
-  author: AuditAuthor,
-): Promise<void> {
-  for (const { id, ruleId, reason } of await store.endRunsAbout(transaction, about)) {
-    const details = {
-      impact_rule_id: ruleId,
-      impact_rule_run_id: id,
-      deployment_id: about.deploymentId,
-      reason,
-    }
-    await recordProjectEvent(transaction, author, about.projectId, 'impact_rule_ended', details)
-  }
 }
 
 /** A run without what was found in tenants that the token of the caller may not name. */

@@ -3,14 +3,11 @@ import {
   type ImpactRule,
   impactRuleRuns,
   isRunInForce,
-  isRunOpen,
   type Pooled,
   Prisma,
   type Rows,
   type RuleBanner,
   type RunFinding,
-  runEnd,
-  runEndReason,
   unpackFindings,
 } from '@switchyard/db'
 import { lockProjectRow, omit, selectList } from '@switchyard/db/sql'
@@ -218,16 +215,3 @@ export const endRun = (
 ): Promise<number> => prisma.$executeRaw`UPDATE impact_rule_runs r
   SET ended_at = now(), end_reason = 'reverted', ended_by = ${userId}
   WHERE r.project_id = ${projectId} AND r.id = ${id} AND ${Prisma.raw(isRunInForce)}`
-
-/**
- * Notes the end of runs about a deployment that is dismissed or followed by now: the moment of that, not of
- * the note.
- */
-export const endRunsAbout = (
-  { prisma }: DatabaseOrTransaction,
-  { projectId, deploymentId }: { projectId: number; deploymentId: number },
-): Promise<{ id: number; ruleId: number; reason: string }[]> => prisma.$queryRaw`UPDATE impact_rule_runs r
-  SET ended_at = ${Prisma.raw(runEnd)}, end_reason = ${Prisma.raw(runEndReason)}
-  WHERE r.project_id = ${projectId} AND r.deployment_id = ${deploymentId}
-    AND ${Prisma.raw(isRunOpen)} AND ${Prisma.raw(runEnd)} IS NOT NULL
-  RETURNING r.id, r.rule_id AS "ruleId", r.end_reason AS reason`

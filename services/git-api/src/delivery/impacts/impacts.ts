@@ -1,4 +1,4 @@
-import type { Database, DeploymentFinding, Rows } from '@switchyard/db'
+import { type Database, type DeploymentFinding, endRuns, type Rows, recordAuditEvent } from '@switchyard/db'
 import { changePointMsMax, type ServiceMetrics, type ServiceQueues } from '@switchyard/delivery-impact'
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
@@ -6,7 +6,7 @@ import type { ProjectCall } from '../../guards.js'
 import type { StatementKind } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
-import { endRunsAbout, listRunsAbout } from '../impact-rules/impact-rules.js'
+import { listRunsAbout } from '../impact-rules/impact-rules.js'
 import type { RunView } from '../impact-rules/store.js'
 import * as store from './store.js'
 
@@ -100,7 +100,7 @@ export const dismissals: StatementKind = {
   save: store.saveDismissal,
   remove: async (transaction, key, author) => {
     // Without the dismissal, what it has ended would hold again until the worker notes the end.
-    await endRunsAbout(transaction, key, author)
+    for (const ended of await endRuns(transaction, key)) await recordAuditEvent(transaction, author, ended)
     return store.deleteDismissal(transaction, key)
   },
 }
