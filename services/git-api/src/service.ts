@@ -94,7 +94,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       jobs,
       backgroundWork,
       ...threads,
-      statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
+      statuses: createStatusRecorder(database),
       statusLookup: createStatusLookup(database, storageRoot, logger),
       freezeCalendar: createFreezeCalendar(),
       git,
