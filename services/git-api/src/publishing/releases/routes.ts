@@ -27,7 +27,7 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
-import { pageOptions, projectPage, visiting } from '../../web/web.js'
+import { pageOptions, projectPage, webGuard } from '../../web/web.js'
 import * as links from './link-routes.js'
 import { findOwnObjects } from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
@@ -57,7 +57,7 @@ export function releaseRoutes(deps: ReleaseDependencies & links.DownloadDependen
     route(
       'GET',
       `${projectPage}/-/releases/*tag/downloads/*path`,
-      visiting(deps.guards, 'read_project'),
+      webGuard(deps.guards, 'read_project'),
       links.getReleaseDownload(deps),
       { ...pageOptions, longLived: true },
     ),
