@@ -32,7 +32,7 @@ export const webGuard =
     if (caller && !caller.token.deploy)
       requireScope(caller, 'read_api', 'read_repository', 'write_repository')
     try {
-      return await guards.getProjectFor(call, right, referenceOf(call.params))
+      return await guards.authorizeProject(call, right, referenceOf(call.params))
     } catch (error) {
       const isClosed = isRefusal(error, 'not-found', 'unauthenticated')
       if (caller === null && isClosed) return null
