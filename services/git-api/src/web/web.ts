@@ -40,7 +40,11 @@ export const webGuard =
     }
   }
 
-/** Sends browsers to the console, where their user is signed in. @throws DomainError not-found for programs */
+/**
+ * Sends browsers to the console, where their user is signed in.
+ *
+ * @throws DomainError not-found for programs
+ */
 export function redirectToConsole({ raw, params }: Call, kind: string, rest: readonly string[]): Reply {
   if (!prefersHtml(raw.request)) throw notFound('Project')
   const page = consolePageOf(projectPathOf(params).split('/'), [kind, ...rest])
