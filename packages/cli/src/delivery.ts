@@ -1,13 +1,13 @@
+import { postedStates } from '@switchyard/domain/commit-status'
 import { Argument, type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
 import { exitCodes, Failure } from './failure.js'
 import { facts, oneLine } from './output.js'
-import { examples, number, projectOption, say, sessionOf, whole } from './session.js'
+import { examples, number, projectOption, say, sessionOf, wholeNumber } from './session.js'
 
 type StatusBody = Schemas['PostProjectsByIdStatusesByShaBody']
 type DeploymentBody = Schemas['PostProjectsByIdDeploymentsBody']
 
-const buildStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 const finalStates = ['success', 'failed', 'canceled'] as const
 
 /** `status` and `deploy`: what a pipeline reports. */
@@ -16,7 +16,7 @@ export function addDeliveryCommands(program: Command): void {
   status
     .command('post')
     .argument('<commit>', 'SHA, branch or tag')
-    .addArgument(new Argument('<state>', 'of the build or check').choices(buildStates))
+    .addArgument(new Argument('<state>', 'of the build or check').choices(postedStates))
     .description('Set the status of a build or a check of a commit')
     .addOption(projectOption())
     .option('-n, --name <name>', 'of the build or check')
@@ -24,7 +24,7 @@ export function addDeliveryCommands(program: Command): void {
     .option('--target-url <url>', 'page of the build')
     .option('--description <text>', 'a sentence about it')
     .option('--coverage <percent>', 'of the tests', number)
-    .option('--pipeline-id <id>', 'the pipeline that it belongs to', whole)
+    .option('--pipeline-id <id>', 'the pipeline that it belongs to', wholeNumber)
     .addHelpText(
       'after',
       examples(
@@ -60,7 +60,7 @@ function addDeployCommands(program: Command): void {
     .action(startDeployment)
   deploy
     .command('finish')
-    .argument('<id>', 'of the deployment', whole)
+    .argument('<id>', 'of the deployment', wholeNumber)
     .description('Say how a deployment ended')
     .addOption(projectOption())
     .addOption(new Option('--status <status>', 'how it ended').choices(finalStates).default('success'))

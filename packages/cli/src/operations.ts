@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
 import { facts, instant, table } from './output.js'
-import { examples, say, sessionOf, whole } from './session.js'
+import { examples, say, sessionOf, wholeNumber } from './session.js'
 
 const types = ['banner', 'notification'] as const
 const themes = [
@@ -48,12 +48,12 @@ export function addOperationsCommands(program: Command): void {
   banner
     .command('ls')
     .description('List banners, the newest first')
-    .option('-n, --limit <number>', 'at most so many, up to 100', whole, 20)
+    .option('-n, --limit <number>', 'at most so many, up to 100', wholeNumber, 20)
     .addHelpText('after', examples('banner ls', 'banner ls --json'))
     .action(listBanners)
   banner
     .command('end')
-    .argument('<id>', 'of the banner', whole)
+    .argument('<id>', 'of the banner', wholeNumber)
     .description('End a banner now')
     .addHelpText('after', examples('banner end 7'))
     .action(endBanner)

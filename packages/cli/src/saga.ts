@@ -9,7 +9,7 @@ import {
 import { type Command, Option } from 'commander'
 import { dataOf, type Schemas } from './api.js'
 import { facts, instant, severalLines, table } from './output.js'
-import { examples, sessionOf, tenantOption, whole } from './session.js'
+import { examples, sessionOf, tenantOption, wholeNumber } from './session.js'
 import { addWatchCommand } from './watch.js'
 
 const flags = [...sagaFlagKinds, 'late'] as const
@@ -26,7 +26,7 @@ export function addSagaCommands(program: Command): void {
     .option('--service <name>', 'that reports them')
     .option('-q, --search <text>', 'in their ids, tags and errors')
     .option('--since <time>', 'created after it, like 2026-11-27T08:00:00Z')
-    .option('-n, --limit <number>', 'at most so many, up to 100', whole, 20)
+    .option('-n, --limit <number>', 'at most so many, up to 100', wholeNumber, 20)
     .addHelpText('after', examples('saga ls --status Error', 'saga ls --flag stuck --service booking --json'))
     .action(listSagas)
   saga

@@ -57,7 +57,7 @@ export function number(text: string): number {
 }
 
 /** A whole number of the command line, above 0. */
-export function whole(text: string): number {
+export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It is no whole number above 0.')
   return Number(text)
 }

@@ -88,7 +88,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
    * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden
    *   from the sender, alike; forbidden; unavailable when another storage holds the repository
    */
-  async function getProjectFor(
+  async function authorizeProject(
     call: Call,
     right: ProjectRight,
     reference = call.params.id ?? '',
@@ -126,9 +126,9 @@ export function createGuards(database: Database, git: Git, storage: string) {
       if (call.caller) requireScope(call.caller, ...reading, ...(reading.length > 0 ? scopes : []))
       if (reading.length > 0) {
         const find = right === 'read_code' ? lookup.find : findInDatabase
-        return getProjectFor(call, right, undefined, undefined, find)
+        return authorizeProject(call, right, undefined, undefined, find)
       }
-      const found = await getProjectFor(call, right)
+      const found = await authorizeProject(call, right)
       lookup.noteChange(found.project.id)
       return found
     })
@@ -137,7 +137,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
   const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 
   return {
-    getProjectFor,
+    authorizeProject,
     /** Called after a change of a project or its members: this process forgets the project as it was. */
     noteChange: lookup.noteChange,
     readProject: open('read_project'),
@@ -214,7 +214,7 @@ export const projectNamedBy = ({ path }: Route, params: Call['params']): string 
  * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an
  * anonymous caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
-export function createGitGuards(guards: Pick<ProjectGuards, 'getProjectFor'>) {
+export function createGitGuards(guards: Pick<ProjectGuards, 'authorizeProject'>) {
   /**
    * Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in
    * the project.
@@ -226,7 +226,7 @@ export function createGitGuards(guards: Pick<ProjectGuards, 'getProjectFor'>) {
       const fetches = right === 'read_code' && caller?.token.deploy
       if (caller && !fetches) requireScope(caller, ...scopes)
       try {
-        return await guards.getProjectFor(call, right, projectPathOf(call.params))
+        return await guards.authorizeProject(call, right, projectPathOf(call.params))
       } catch (error) {
         const mightSignIn = caller === null && isRefusal(error, 'not-found')
         throw mightSignIn ? unauthenticated() : error

@@ -39,7 +39,7 @@ import { startMeasuringChanges } from './delivery/deployment-changes/deployment-
 import { createFreezeCalendar } from './delivery/freezes/freezes.js'
 import { createGuards, projectNamedBy } from './guards.js'
 import { createJobs } from './jobs.js'
-import { startRemovingStrays } from './projects/stray-repositories.js'
+import { startRemovingOrphans } from './projects/orphaned-repositories.js'
 import { createCommitBodies } from './repository/commits/commit-bodies.js'
 import { startNotifying } from './repository/references/outbox.js'
 import { routes } from './routes.js'
@@ -94,7 +94,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       jobs,
       backgroundWork,
       ...threads,
-      statuses: createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' }),
+      statuses: createStatusRecorder(database),
       statusLookup: createStatusLookup(database, storageRoot, logger),
       freezeCalendar: createFreezeCalendar(),
       git,
@@ -147,14 +147,14 @@ const partsBySettings = (config: Config) => ({
  */
 function startRepeatedWork(
   dependencies: Parameters<typeof startNotifying>[0] &
-    Parameters<typeof startRemovingStrays>[0] &
+    Parameters<typeof startRemovingOrphans>[0] &
     Parameters<typeof startShowingDelivery>[0],
   lifecycle: ServiceContext['lifecycle'],
 ): void {
   const notifying = startNotifying(dependencies)
   lifecycle.onClose('notifying', () => notifying.close())
-  const removing = startRemovingStrays(dependencies)
-  lifecycle.onClose('removing strays', () => removing.close())
+  const removing = startRemovingOrphans(dependencies)
+  lifecycle.onClose('removing orphaned repositories', () => removing.close())
   const measuring = startMeasuringChanges(dependencies)
   lifecycle.onClose('measuring changes', () => measuring.close())
   const showing = startShowingDelivery(dependencies)

@@ -81,23 +81,23 @@ const depthMax = 4
  * bare addresses, line breaks, and backslash escapes. Everything else, also HTML, is plain text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
-  const whole = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
-  if (depth >= depthMax) return whole === '' ? [] : [whole]
+  const source = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
+  if (depth >= depthMax) return source === '' ? [] : [source]
   const pieces: Piece[] = []
   let plainStart = 0
   let at = 0
-  while (at < whole.length) {
-    const found = readMarkup(whole, at, depth + 1)
+  while (at < source.length) {
+    const found = readMarkup(source, at, depth + 1)
     if (!found) {
       at += 1
       continue
     }
-    if (at > plainStart) pieces.push(whole.slice(plainStart, at))
+    if (at > plainStart) pieces.push(source.slice(plainStart, at))
     pieces.push(...found.pieces)
     at += found.length
     plainStart = at
   }
-  if (plainStart < whole.length) pieces.push(whole.slice(plainStart))
+  if (plainStart < source.length) pieces.push(source.slice(plainStart))
   return pieces
 }
 

@@ -39,9 +39,9 @@ describe('a ledger', () => {
   })
 
   it('counts activities of a loaded saga that are not loaded themselves', () => {
-    const whole = new SagaLedger()
-    apply(whole, 1, start)
-    const [saga] = whole.sagas
+    const complete = new SagaLedger()
+    apply(complete, 1, start)
+    const [saga] = complete.sagas
     const ledger = new SagaLedger()
     if (saga) {
       const facts = { finalAbort: false, overtimeNamedSaga: false, givenUpAt: null }

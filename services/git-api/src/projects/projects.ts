@@ -298,7 +298,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be
- * reached: files that are left, when this process is killed, are removed later (stray-repositories.ts).
+ * reached: files that are left, when this process is killed, are removed later (orphaned-repositories.ts).
  *
  * @throws DomainError precondition-failed
  */

@@ -86,7 +86,7 @@ function administeredProject(guards: ProjectGuards): Guard<ProjectCall<Caller>> 
   }
   return documented(documents, async (call) => {
     await administrator(call)
-    return (await guards.getProjectFor(call, 'read_project')) as ProjectCall<Caller>
+    return (await guards.authorizeProject(call, 'read_project')) as ProjectCall<Caller>
   })
 }
 

@@ -15,27 +15,24 @@ export const projectPage = '/:namespace/:project'
 /** Programs ask for web pages with a token in a header, or as the password of a user. */
 export const pageOptions = { outsideApi: true, basicAuthentication: true }
 
-/** Null: the project does not exist, or the anonymous caller may not see it. */
-export type Visit = ProjectCall | null
-
 /**
  * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns
- * nothing about a project that is not open to all.
+ * nothing about a project that is not open to all: it is null, as one that does not exist.
  *
  * @param referenceOf the id or the path of the project in an address
  */
-export const visiting =
+export const webGuard =
   (
     guards: ProjectGuards,
     right: ProjectRight,
     referenceOf: (params: Record<string, string>) => string = projectPathOf,
-  ): Guard<Visit> =>
+  ): Guard<ProjectCall | null> =>
   async (call) => {
     const { caller } = call
     if (caller && !caller.token.deploy)
       requireScope(caller, 'read_api', 'read_repository', 'write_repository')
     try {
-      return await guards.getProjectFor(call, right, referenceOf(call.params))
+      return await guards.authorizeProject(call, right, referenceOf(call.params))
     } catch (error) {
       const isClosed = isRefusal(error, 'not-found', 'unauthenticated')
       if (caller === null && isClosed) return null
@@ -43,8 +40,12 @@ export const visiting =
     }
   }
 
-/** The answer to a visit that failed: browsers go to the console, where their user is signed in. */
-export function turnAway({ raw, params }: Call, kind: string, rest: readonly string[]): Reply {
+/**
+ * Sends browsers to the console, where their user is signed in.
+ *
+ * @throws DomainError not-found for programs
+ */
+export function redirectToConsole({ raw, params }: Call, kind: string, rest: readonly string[]): Reply {
   if (!prefersHtml(raw.request)) throw notFound('Project')
   const page = consolePageOf(projectPathOf(params).split('/'), [kind, ...rest])
   return redirect(page, { Vary: 'Accept' })

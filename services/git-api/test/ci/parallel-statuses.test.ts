@@ -127,9 +127,7 @@ test('any posts, of several processes at once, never fail, leave one newest reco
     },
   })
   const user = await harness.database.prisma.user.findFirstOrThrow({ where: { username: 'dora' } })
-  const writers = [0, 1, 2].map(() =>
-    createStatusRecorder(harness.database, { job: 'job', pipeline: 'pipeline' }),
-  )
+  const writers = [0, 1, 2].map(() => createStatusRecorder(harness.database))
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(aPost, { minLength: 1, maxLength: 40 }), async (posts) => {

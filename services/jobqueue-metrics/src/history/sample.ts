@@ -4,7 +4,7 @@ import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 /** The metrics of one source as entries of a sample: the whole source, then each queue. */
 export function metricsOf(source: string, snapshot: SourceSnapshot): [string, SeriesMetrics][] {
   const { queues, jobs } = snapshot
-  const whole: SeriesMetrics = {
+  const ofSource: SeriesMetrics = {
     backlog: queues.reduce((sum, { backlog }) => sum + backlog, 0),
     latency: queues.reduce((max, { latencySeconds }) => Math.max(max, latencySeconds), 0),
     processed: jobs.processed,
@@ -12,7 +12,7 @@ export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Se
     busy: runningJobs(snapshot),
   }
   return [
-    [seriesKey(source, null), whole],
+    [seriesKey(source, null), ofSource],
     ...queues.map(
       ({ name, backlog, latencySeconds: latency, processed, failed, busy }): [string, SeriesMetrics] => [
         seriesKey(source, name),
@@ -24,9 +24,10 @@ export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Se
 
 /** Metrics of several sources as one: the longest latency, and the sums of the other metrics. */
 export function mergeMetrics(all: SeriesMetrics[]): SeriesMetrics {
-  const known = (part: keyof SeriesMetrics) => all.map((each) => each[part]).filter((value) => value !== null)
-  const sum = (part: keyof SeriesMetrics) => {
-    const values = known(part)
+  const known = (metric: keyof SeriesMetrics) =>
+    all.map((each) => each[metric]).filter((value) => value !== null)
+  const sum = (metric: keyof SeriesMetrics) => {
+    const values = known(metric)
     return values.length < all.length || values.length === 0 ? null : values.reduce((a, b) => a + b)
   }
   const latencies = known('latency')

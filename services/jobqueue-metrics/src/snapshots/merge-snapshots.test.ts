@@ -16,7 +16,7 @@ const jobs = { processed: 10, failed: 1, scheduled: 2, retry: 3, dead: 4, approx
 
 it('adds backlogs and totals, takes the longest latency, and lists all processes', () => {
   const process = (identity: string) => ({ identity }) as WorkerProcess
-  const parts: SourceSnapshot[] = [
+  const snapshots: SourceSnapshot[] = [
     {
       queues: [queue('mail', { backlog: 2, latencySeconds: 9, paused: true }), queue('zebra')],
       processes: [process('a')],
@@ -28,7 +28,7 @@ it('adds backlogs and totals, takes the longest latency, and lists all processes
       jobs: { ...jobs, approximate: true },
     },
   ]
-  expect(mergeSnapshots(parts)).toEqual({
+  expect(mergeSnapshots(snapshots)).toEqual({
     queues: [queue('alpha'), queue('mail', { backlog: 5, latencySeconds: 9 }), queue('zebra')],
     processes: [process('a'), process('b')],
     jobs: { processed: 20, failed: 2, scheduled: 4, retry: 6, dead: 8, approximate: true },

@@ -4,16 +4,16 @@ import type { JobTotals, QueueMetrics, SourceSnapshot } from '../sources/sources
  * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the
  * same name in two sources are one queue.
  */
-export function mergeSnapshots(parts: SourceSnapshot[]): SourceSnapshot {
+export function mergeSnapshots(snapshots: SourceSnapshot[]): SourceSnapshot {
   const queues = new Map<string, QueueMetrics>()
-  for (const queue of parts.flatMap((part) => part.queues)) {
+  for (const queue of snapshots.flatMap((snapshot) => snapshot.queues)) {
     const known = queues.get(queue.name)
     queues.set(queue.name, known ? mergeQueues(known, queue) : queue)
   }
   return {
     queues: [...queues.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    processes: parts.flatMap(({ processes }) => processes),
-    jobs: parts.map(({ jobs }) => jobs).reduce(mergeTotals),
+    processes: snapshots.flatMap(({ processes }) => processes),
+    jobs: snapshots.map(({ jobs }) => jobs).reduce(mergeTotals),
   }
 }
 

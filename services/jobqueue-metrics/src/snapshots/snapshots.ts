@@ -18,15 +18,15 @@ export interface Snapshots {
 }
 
 export function createSnapshots(sources: SharedSource[]): Snapshots {
-  let merged: { parts: TakenSnapshot[]; whole: TakenSnapshot } | null = null
+  let last: { snapshots: TakenSnapshot[]; merged: TakenSnapshot } | null = null
 
-  function merge(parts: TakenSnapshot[]): TakenSnapshot {
-    const [first] = parts
-    if (first && parts.length === 1) return first
-    if (merged?.parts.every((part, index) => part === parts[index])) return merged.whole
-    const whole = { ...mergeSnapshots(parts), takenMs: Math.min(...parts.map(({ takenMs }) => takenMs)) }
-    merged = { parts, whole }
-    return whole
+  function merge(snapshots: TakenSnapshot[]): TakenSnapshot {
+    const [first] = snapshots
+    if (first && snapshots.length === 1) return first
+    if (last?.snapshots.every((snapshot, index) => snapshot === snapshots[index])) return last.merged
+    const takenMs = Math.min(...snapshots.map((snapshot) => snapshot.takenMs))
+    last = { snapshots, merged: { ...mergeSnapshots(snapshots), takenMs } }
+    return last.merged
   }
 
   return {
@@ -44,9 +44,9 @@ export function createSnapshots(sources: SharedSource[]): Snapshots {
       const asked = name === undefined ? sources : sources.filter((source) => source.name === name)
       if (asked.length === 0) throw parameterProblem('source', 'does not have a valid value')
       const outcomes = await Promise.allSettled(asked.map((source) => source.read()))
-      const parts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
-      if (parts.length < asked.length) throw unavailableSources(asked, outcomes)
-      return name === undefined ? merge(parts) : (parts[0] as TakenSnapshot)
+      const snapshots = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+      if (snapshots.length < asked.length) throw unavailableSources(asked, outcomes)
+      return name === undefined ? merge(snapshots) : (snapshots[0] as TakenSnapshot)
     },
   }
 }

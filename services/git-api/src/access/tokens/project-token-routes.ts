@@ -154,7 +154,7 @@ const projectTokenItself = (guards: ProjectGuards): Guard<ProjectCall<Caller>> =
     },
     async (call) => {
       const caller = requireScope(call.caller, 'self_rotate')
-      const found = await guards.getProjectFor(call, 'read_project')
+      const found = await guards.authorizeProject(call, 'read_project')
       if (caller.token.projectId !== found.project.id) throw forbidden('This is no token of the project')
       return { ...found, caller }
     },

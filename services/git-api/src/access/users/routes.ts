@@ -214,9 +214,9 @@ const getUser = (database: Database) =>
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, { baseUrl }) {
       const user = await users.getUser(database, id)
-      const whole = caller.user.admin || caller.user.id === user.id
+      const showsEverything = caller.user.admin || caller.user.id === user.id
       return versioned(
-        whole ? await presentOne(database, user, baseUrl) : presentProfile(user, baseUrl),
+        showsEverything ? await presentOne(database, user, baseUrl) : presentProfile(user, baseUrl),
         user,
       )
     },

@@ -41,7 +41,7 @@ function presentBadgeCoverage(
 /** Images for pages: everybody who may read the code of the project sees them, also without a token. */
 export function badgeRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const guard: Guard<ProjectCall> = (call) =>
-    guards.getProjectFor(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
+    guards.authorizeProject(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
   const badges = '/:namespace/:project/badges/*ref'
   const options = { outsideApi: true }
   return [

@@ -25,13 +25,7 @@ import {
   type StatusPosting,
 } from './fold-posts.js'
 import type { StatusWithAuthor } from './store.js'
-import {
-  addStatuses,
-  beginWithGroupLocks,
-  changeStatuses,
-  readGroups,
-  type StatusEvents,
-} from './write-store.js'
+import { addStatuses, beginWithGroupLocks, changeStatuses, readGroups } from './write-store.js'
 
 /**
  * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and
@@ -44,9 +38,9 @@ export interface StatusRecorder {
 }
 
 /** Records posts by group commit. A post may fail alone, for example because its project was deleted. */
-export function createStatusRecorder({ pool }: Pooled, events: StatusEvents): StatusRecorder {
+export function createStatusRecorder({ pool }: Pooled): StatusRecorder {
   const { commit } = createGroupCommit<StatusPosting, RecordedStatus>({
-    write: (postings) => recordPosts(pool, postings, events),
+    write: (postings) => recordPosts(pool, postings),
     failsEveryCall: isDatabaseUnavailable,
     transactionsMax: 1,
     batch: { itemsMax: 200 },
@@ -61,13 +55,9 @@ export function createStatusRecorder({ pool }: Pooled, events: StatusEvents): St
   }
 }
 
-async function recordPosts(
-  pool: Pool,
-  postings: readonly StatusPosting[],
-  events: StatusEvents,
-): Promise<RecordedStatus[]> {
+async function recordPosts(pool: Pool, postings: readonly StatusPosting[]): Promise<RecordedStatus[]> {
   const work = async (client: PoolClient) => {
-    const states = await readGroups(client, postings, events)
+    const states = await readGroups(client, postings)
     const now = new Date()
     const folded = foldPosts(postings, states, now)
     const labels = folded.results.map(({ status }) => status)

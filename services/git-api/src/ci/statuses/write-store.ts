@@ -24,12 +24,12 @@ export function beginWithGroupLocks(groupKeys: readonly string[]): string {
 
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
 
-function webhooksOf(event: string): string {
+function webhooksOf(event: 'job' | 'pipeline'): string {
   return `(
       SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'bodyTemplate', w.body_template,
         'messageFormat', w.message_format)), '[]')
       FROM webhooks w
-      WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND ${event} = ANY (w.events)
+      WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND '${event}' = ANY (w.events)
     )`
 }
 
@@ -40,7 +40,7 @@ function webhooksOf(event: string): string {
 const newestOfLabels = `SELECT given.webhooks,
     given.pipeline_webhooks AS "pipelineWebhooks", given.number, ${statusColumns}
   FROM (
-    SELECT *, ${webhooksOf('$6')} AS webhooks, ${webhooksOf('$7')} AS pipeline_webhooks
+    SELECT *, ${webhooksOf('job')} AS webhooks, ${webhooksOf('pipeline')} AS pipeline_webhooks
     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
       AS label (project_id, sha, ref, name, any_ref, number)
   ) given
@@ -55,19 +55,11 @@ const newestOfLabels = `SELECT given.webhooks,
     UNION ALL
     (SELECT * FROM commit_statuses
     WHERE given.any_ref AND project_id = given.project_id AND sha = given.sha AND name = given.name
-      AND ref IS DISTINCT FROM given.ref AND NOT superseded AND status = ANY ($8)
-    ORDER BY id DESC LIMIT $9)
+      AND ref IS DISTINCT FROM given.ref AND NOT superseded AND status = ANY ($6)
+    ORDER BY id DESC LIMIT $7)
   ) s ON true
   LEFT JOIN users u ON u.id = s.author_id
   ORDER BY s.id`
-
-/** The webhook events for changed states. */
-export interface StatusEvents {
-  /** Event of a status. */
-  job: string
-  /** Event of a pipeline. */
-  pipeline: string
-}
 
 interface ReadRow extends Omit<StatusRow, 'id'> {
   webhooks: Recipient[]
@@ -82,7 +74,6 @@ interface ReadRow extends Omit<StatusRow, 'id'> {
 export async function readGroups(
   client: PoolClient,
   postings: readonly StatusPosting[],
-  { job, pipeline }: StatusEvents,
 ): Promise<Map<string, GroupState>> {
   const distinct = [
     ...new Map(postings.map((posting) => [labelKey(posting.label, posting.anyRef), posting])).values(),
@@ -96,8 +87,6 @@ export async function readGroups(
       distinct.map(({ label }) => label.ref),
       distinct.map(({ label }) => label.name),
       distinct.map(({ anyRef }) => anyRef),
-      job,
-      pipeline,
       activeStates,
       postings.length,
     ],

@@ -33,11 +33,11 @@ const earlierMax = 100
  * who ask.
  */
 export function startMeasuringChanges(needs: Needs): Repeated {
-  let hasNotedAll = false
+  let hasEnqueuedMissing = false
   return repeat(
     async (signal) => {
-      if (!hasNotedAll) await store.awaitMeasuringOfAll(needs.database)
-      hasNotedAll = true
+      if (!hasEnqueuedMissing) await store.enqueueMissingMeasurements(needs.database)
+      hasEnqueuedMissing = true
       await measureWaiting(needs, signal)
     },
     pauseMs,

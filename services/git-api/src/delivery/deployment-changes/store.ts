@@ -6,20 +6,20 @@ interface DeploymentKey {
   id: number
 }
 
-/** Notes that a deployment has succeeded, so that what it brings is measured soon. */
-export async function awaitMeasuring(
+/** Has what a successful deployment brings measured soon. */
+export async function enqueueMeasurement(
   client: Pick<PoolClient, 'query'>,
   { projectId, id }: DeploymentKey,
 ): Promise<void> {
   await client.query({
-    name: 'await-measuring',
+    name: 'enqueue-measurement',
     text: 'INSERT INTO deployment_changes (project_id, deployment_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
     values: [projectId, id],
   })
 }
 
-/** The same for the successful deployments of a release that did not note it. */
-export async function awaitMeasuringOfAll({ pool }: Pooled): Promise<void> {
+/** The same for the successful deployments of a release that did not enqueue them. */
+export async function enqueueMissingMeasurements({ pool }: Pooled): Promise<void> {
   await pool.query(
     `INSERT INTO deployment_changes (project_id, deployment_id)
      SELECT d.project_id, d.id FROM deployments d WHERE d.status = 'success' AND NOT EXISTS (

@@ -150,7 +150,7 @@ async function readReferences(repository: Repository, command: AddDeploymentComm
   return { commit, saga }
 }
 
-interface DeploymentChange {
+interface DeploymentStatusChange {
   id: number
   status: DeploymentStatus
   precondition: Precondition | undefined
@@ -165,7 +165,7 @@ interface DeploymentChange {
 export async function changeDeployment(
   deps: DeploymentDependencies,
   access: ProjectCall<Caller>,
-  change: DeploymentChange,
+  change: DeploymentStatusChange,
   call: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
   const { status } = change

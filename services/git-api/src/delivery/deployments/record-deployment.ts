@@ -10,7 +10,7 @@ import {
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { type DeploymentProgress, guessTier } from '@switchyard/domain/deployment'
-import { awaitMeasuring } from '../deployment-changes/store.js'
+import { enqueueMeasurement } from '../deployment-changes/store.js'
 import { findEnvironmentByName, insertEnvironment, startAgain } from '../environments/store.js'
 import {
   type DeploymentView,
@@ -53,7 +53,7 @@ export const recordDeployment = (
     const repeated = await findRepeated(client, environment, given)
     if (repeated) return { deployment: await withParts(client, repeated), isNew: false }
     const added = await insertDeployment(client, environment, given)
-    await noteSuccess(client, added)
+    await applySuccess(client, added)
     return { deployment: await enqueueDeployment(client, added, makeDelivery), isNew: true }
   })
 
@@ -76,11 +76,11 @@ async function findRepeated(
   return isSame ? last : null
 }
 
-/** A success starts a stopped environment again, and what it brings is measured. */
-async function noteSuccess(client: PoolClient, deployment: Deployment): Promise<void> {
+/** Starts a stopped environment again after a success, and has what it brings measured. */
+async function applySuccess(client: PoolClient, deployment: Deployment): Promise<void> {
   if (deployment.status !== 'success') return
   await startAgain(client, deployment.projectId, deployment.environmentId)
-  await awaitMeasuring(client, deployment)
+  await enqueueMeasurement(client, deployment)
 }
 
 /**
@@ -99,7 +99,7 @@ export async function changeLockedDeployment(
   if (next === before) return { deployment: await withParts(client, before), isChanged: false }
   const changed = { ...before, ...next }
   await updateDeployment(client, changed)
-  await noteSuccess(client, changed)
+  await applySuccess(client, changed)
   return { deployment: await enqueueDeployment(client, changed, makeDelivery), isChanged: true }
 }
 

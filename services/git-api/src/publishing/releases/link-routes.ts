@@ -21,7 +21,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import type { LfsTransferDependencies } from '../../repository/lfs/lfs.js'
 import { optional, pathRest } from '../../shapes/parameters.js'
-import { turnAway, type Visit } from '../../web/web.js'
+import { redirectToConsole } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
 import { findOwnFile, findOwnObjects } from './own-files.js'
 import {
@@ -158,8 +158,8 @@ export const deleteLink = (database: Database) =>
 export const getReleaseDownload = (deps: DownloadDependencies) =>
   endpoint({
     input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),
-    async handle({ tag, path }, access: Visit, call) {
-      if (!access) return turnAway(call, 'releases', tag)
+    async handle({ tag, path }, access: ProjectCall | null, call) {
+      if (!access) return redirectToConsole(call, 'releases', tag)
       const url = await findDownload(deps.database, access, [...tag, 'downloads', ...path])
       return sendDownload(deps, access, url, call)
     },

@@ -28,7 +28,7 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { ReferenceDependencies } from '../../repository/references/references.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
-import { pageOptions, projectPage, visiting } from '../../web/web.js'
+import { pageOptions, projectPage, webGuard } from '../../web/web.js'
 import * as creation from './create-release.js'
 import * as links from './link-routes.js'
 import { findOwnObjects } from './own-files.js'
@@ -61,7 +61,7 @@ export function releaseRoutes(
     route(
       'GET',
       `${projectPage}/-/releases/*tag/downloads/*path`,
-      visiting(deps.guards, 'read_project'),
+      webGuard(deps.guards, 'read_project'),
       links.getReleaseDownload(deps),
       { ...pageOptions, longLived: true },
     ),

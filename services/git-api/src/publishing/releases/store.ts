@@ -13,7 +13,7 @@ type NewRelease = Pick<Release, 'projectId' | 'tag' | 'name' | 'description' | '
 
 export type ReleaseChanges = Partial<Pick<Release, 'name' | 'description' | 'releasedAt'>>
 
-const whole = { author: true, links: { orderBy: { id: 'desc' } } } as const
+const withAuthorAndLinks = { author: true, links: { orderBy: { id: 'desc' } } } as const
 
 export interface ReleaseQuery {
   projectId: number
@@ -34,7 +34,7 @@ export async function listReleases(
   const [releases, total] = await Promise.all([
     prisma.release.findMany({
       where,
-      include: whole,
+      include: withAuthorAndLinks,
       orderBy: [{ [order]: direction }, { id: direction }],
       ...rows,
     }),
@@ -48,7 +48,7 @@ export const findRelease = (
   projectId: number,
   tag: string,
 ): Promise<ReleaseWithLinks | null> =>
-  prisma.release.findUnique({ where: { projectId_tag: { projectId, tag } }, include: whole })
+  prisma.release.findUnique({ where: { projectId_tag: { projectId, tag } }, include: withAuthorAndLinks })
 
 /** The release with the latest date that is not in the future. */
 export const findLatestRelease = (
@@ -65,7 +65,7 @@ export const findNewestRelease = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
 ): Promise<ReleaseWithLinks | null> =>
-  prisma.release.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: whole })
+  prisma.release.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthorAndLinks })
 
 /** Descriptions of releases by tag; tags without a release are left out. */
 export async function findDescriptionsOfTags(
@@ -88,7 +88,7 @@ export const createRelease = (
 ): Promise<ReleaseWithLinks> =>
   prisma.release.create({
     data: { ...release, projectId, links: { create: links } },
-    include: whole,
+    include: withAuthorAndLinks,
   })
 
 /** @returns null when the tag has no release */
@@ -112,7 +112,7 @@ export const listReleasesOfTags = (
 ): Promise<ReleaseWithLinks[]> =>
   prisma.release.findMany({
     where: { projectId, tag: { in: [...tags] } },
-    include: whole,
+    include: withAuthorAndLinks,
     orderBy: { id: 'asc' },
     take,
   })

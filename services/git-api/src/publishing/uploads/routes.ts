@@ -20,7 +20,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ProjectCall, projectPathOf } from '../../guards.js'
-import { pageOptions, projectPage, type Visit, visiting } from '../../web/web.js'
+import { pageOptions, projectPage, webGuard } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
 import { markdownOf, pictureTypeOf } from './file-names.js'
 import type { StoredUpload } from './store.js'
@@ -35,8 +35,8 @@ export function uploadRoutes(deps: UploadDependencies): Route[] {
   const address = `${path}/:secret/:filename`
   const streams = { longLived: true }
   const onPage = { ...pageOptions, ...streams }
-  const ofPath = visiting(deps.guards, 'read_project')
-  const ofId = visiting(deps.guards, 'read_project', ({ id = '' }) => id)
+  const ofPath = webGuard(deps.guards, 'read_project')
+  const ofId = webGuard(deps.guards, 'read_project', ({ id = '' }) => id)
   return [
     route('POST', path, comment, storeUpload(deps), { ...streams, streamsBody: true }),
     route('GET', path, maintain, listUploads(deps.database)),
@@ -172,7 +172,7 @@ const deleteUpload = (deps: UploadDependencies, input: typeof byId | typeof byAd
 const visitUpload = (deps: UploadDependencies) =>
   endpoint({
     input: z.object(inAddress),
-    async handle({ secret, filename: fileName }, access: Visit, call) {
+    async handle({ secret, filename: fileName }, access: ProjectCall | null, call) {
       if (access) return sendUpload(deps, access, { secret, fileName }, call)
       const { raw, params } = call
       if (!prefersHtml(raw.request)) throw notFound('Project')

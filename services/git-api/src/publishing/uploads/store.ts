@@ -14,7 +14,7 @@ export type StoredUpload = Upload & {
   uploader: Pick<User, 'id' | 'username' | 'name'> | null
 }
 
-const whole = {
+const withSizeAndUploader = {
   object: { select: { size: true } },
   uploader: { select: { id: true, username: true, name: true } },
 } as const
@@ -37,7 +37,7 @@ export async function listUploads(
 ): Promise<{ uploads: StoredUpload[]; total: number }> {
   const where = { projectId }
   const [uploads, total] = await Promise.all([
-    prisma.upload.findMany({ where, include: whole, orderBy: { id: 'desc' }, ...rows }),
+    prisma.upload.findMany({ where, include: withSizeAndUploader, orderBy: { id: 'desc' }, ...rows }),
     prisma.upload.count({ where }),
   ])
   return { uploads, total }
@@ -58,7 +58,7 @@ export const listUploadsBySecret = (
   projectId: number,
   secrets: readonly string[],
 ): Promise<StoredUpload[]> =>
-  prisma.upload.findMany({ where: { projectId, secret: { in: [...secrets] } }, include: whole })
+  prisma.upload.findMany({ where: { projectId, secret: { in: [...secrets] } }, include: withSizeAndUploader })
 
 /** Deletes an upload, and frees what it took. @returns whether there was such an upload */
 export async function deleteUpload(

@@ -17,11 +17,10 @@ import {
   kindOf,
   pageOptions,
   projectPage,
+  redirectToConsole,
   refType,
   splitRevision,
-  turnAway,
-  type Visit,
-  visiting,
+  webGuard,
 } from '../../web/web.js'
 import { type Archive, openArchive } from './archive.js'
 
@@ -32,7 +31,7 @@ export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
   return [
     route('GET', archive, readCode, getArchive, { longLived: true }),
     route('GET', `${archive}.:format`, readCode, getArchive, { longLived: true }),
-    route('GET', `${projectPage}/-/archive/*rest`, visiting(guards, 'read_code'), getArchivePage, {
+    route('GET', `${projectPage}/-/archive/*rest`, webGuard(guards, 'read_code'), getArchivePage, {
       ...pageOptions,
       longLived: true,
     }),
@@ -107,8 +106,8 @@ function archiveFormatOf(name: string): { stem: string; format: ArchiveFormat } 
  */
 const getArchivePage = endpoint({
   input: z.object({ rest: z.array(z.string()), ref_type: refType(), path: text().default('') }),
-  async handle({ rest: parts, ref_type, path }, access: Visit, call) {
-    if (!access) return turnAway(call, 'archive', parts)
+  async handle({ rest: parts, ref_type, path }, access: ProjectCall | null, call) {
+    if (!access) return redirectToConsole(call, 'archive', parts)
     const last = archiveFormatOf(parts.at(-1) ?? '')
     if (!last) throw notFound()
     const named = [...parts.slice(0, -1), last.stem]

@@ -1,21 +1,21 @@
 import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ProjectCall } from '../../guards.js'
 import { startBytes } from '../../shapes/bodies.js'
 import {
   kindOf,
   pageOptions,
   projectPage,
+  redirectToConsole,
   refType,
   splitRevision,
-  turnAway,
-  type Visit,
-  visiting,
+  webGuard,
 } from '../../web/web.js'
 import { type FileDependencies, openRawFile, type RawContent } from './files.js'
 import { baseName } from './present.js'
 
 export function rawPageRoutes(deps: FileDependencies): Route[] {
-  const guard = visiting(deps.guards, 'read_code')
+  const guard = webGuard(deps.guards, 'read_code')
   return [route('GET', `${projectPage}/-/raw/*rest`, guard, getRawPage(deps), pageOptions)]
 }
 
@@ -46,8 +46,8 @@ export async function sendRaw(
 const getRawPage = (deps: FileDependencies) =>
   endpoint({
     input: z.object({ rest: z.array(z.string()), ref_type: refType() }),
-    async handle({ rest: parts, ref_type }, access: Visit, call) {
-      if (!access) return turnAway(call, 'raw', parts)
+    async handle({ rest: parts, ref_type }, access: ProjectCall | null, call) {
+      if (!access) return redirectToConsole(call, 'raw', parts)
       const { revision, rest } = await splitRevision(access, parts, kindOf(ref_type))
       const query = { path: rest.join('/'), revision, lfs: true }
       const { file, content } = await openRawFile(deps, access, query, call)

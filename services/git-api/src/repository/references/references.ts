@@ -19,7 +19,10 @@ export type { ReferenceDependencies } from './publish.js'
 
 /** A change of references by one request. */
 interface ReferenceChange {
-  /** Stores the changes that webhooks have to be notified of, before the references change. */
+  /**
+   * Called before the references change: stores the changes that webhooks have to be notified of, and finds
+   * the commits that a CI job brings.
+   */
   recordIntent: RecordIntent
   /**
    * Does the work that follows from the changes that happened.

@@ -96,7 +96,7 @@ const columns = (weeks: number) => [
   {
     header: `In ${weeks} weeks`,
     numeric: true,
-    cell: ({ key, whole }: KeyFigures) => figureText(key, whole),
+    cell: ({ key, overall }: KeyFigures) => figureText(key, overall),
   },
   {
     header: 'This week',

@@ -22,7 +22,7 @@ export const fourKeysQuery = (project: string, { weeks, tier, environment }: Sco
       return Promise.all(
         keys.map(async (key): Promise<KeyFigures> => {
           const [weekly, all] = await Promise.all([read(key.metric, 'weekly'), read(key.metric, 'all')])
-          return { key, weeks: weekly, whole: all[0]?.value ?? null }
+          return { key, weeks: weekly, overall: all[0]?.value ?? null }
         }),
       )
     },

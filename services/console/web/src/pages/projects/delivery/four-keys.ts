@@ -20,7 +20,7 @@ export interface Key {
 }
 
 const same = (value: number) => value
-const whole = (value: number) => count(Math.round(value))
+const rounded = (value: number) => count(Math.round(value))
 const percentOf = (share: number) => share * 100
 const percent = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} %`
 const seconds = (value: number) => duration(value * 1000)
@@ -50,9 +50,9 @@ export const keys: readonly Key[] = [
     definition: 'Deployments that ended with success.',
     chart: 'Deployments a week',
     color: 'accent',
-    text: whole,
+    text: rounded,
     drawn: same,
-    axis: whole,
+    axis: rounded,
     steps: wholeSteps,
   },
   {
@@ -95,7 +95,7 @@ export const keys: readonly Key[] = [
 /** A key over some weeks: its value in all of them, and in each. */
 export interface KeyFigures {
   key: Key
-  whole: number | null
+  overall: number | null
   weeks: DoraMetric[]
 }
 

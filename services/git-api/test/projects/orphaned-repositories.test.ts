@@ -6,7 +6,7 @@ import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeStrays } from '../../src/projects/stray-repositories.js'
+import { removeOrphans } from '../../src/projects/orphaned-repositories.js'
 import { type GitHarness, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
@@ -25,7 +25,7 @@ const { logger } = createServiceContext('test', 'silent')
 const sweep = () => {
   const needs = { database: harness.database, git, storageRoot: harness.storageRoot, logger }
   const before = new Date(Date.now() - hour)
-  return removeStrays(needs, { repositoriesBefore: before, uploadsBefore: before })
+  return removeOrphans(needs, { repositoriesBefore: before, uploadsBefore: before })
 }
 
 const age = (path: string, ms = 2 * hour) => {

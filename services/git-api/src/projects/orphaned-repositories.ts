@@ -37,7 +37,7 @@ const flushMsMax = 10 * 60_000
  * here and not in the worker, because only git-api may read in the audit log which projects were deleted, and
  * knows how long an upload may stall.
  */
-export const startRemovingStrays = ({
+export const startRemovingOrphans = ({
   transferIdleMs,
   ...needs
 }: Needs & { transferIdleMs: number }): Repeated =>
@@ -48,13 +48,13 @@ export const startRemovingStrays = ({
         repositoriesBefore: new Date(now - ageMs),
         uploadsBefore: new Date(now - transferIdleMs - flushMsMax),
       }
-      return removeStrays(needs, limits, signal)
+      return removeOrphans(needs, limits, signal)
     },
     pauseMs,
     (err) => needs.logger.warn({ err }, 'could not look for what killed processes left; tried again soon'),
   )
 
-export async function removeStrays(
+export async function removeOrphans(
   needs: Needs,
   { repositoriesBefore, uploadsBefore }: Limits,
   signal?: AbortSignal,
@@ -68,16 +68,16 @@ export async function removeStrays(
   for await (const found of listRepositories(storageRoot)) {
     signal?.throwIfAborted()
     const known = await listKnownDiskPaths(database, [...new Set(found.map(({ diskPath }) => diskPath))])
-    const nameless = found.filter(({ diskPath, isLeftover }) => isLeftover || !known.has(diskPath))
+    const orphans = found.filter(({ diskPath, isLeftover }) => isLeftover || !known.has(diskPath))
     for (const { path } of found) {
       await removeStaleUploads({ path: join(storageRoot, path) }, uploadsBefore).catch((err: unknown) =>
         logger.error({ err, disk_path: path }, 'could not remove interrupted uploads'),
       )
     }
-    for (const stray of nameless) {
-      if (!(await isUntouchedSince(join(storageRoot, stray.path), repositoriesBefore))) continue
-      await remove(needs, stray, wasDestroyed).catch((err: unknown) =>
-        logger.error({ err, disk_path: stray.path }, 'could not remove a repository without a project'),
+    for (const orphan of orphans) {
+      if (!(await isUntouchedSince(join(storageRoot, orphan.path), repositoriesBefore))) continue
+      await remove(needs, orphan, wasDestroyed).catch((err: unknown) =>
+        logger.error({ err, disk_path: orphan.path }, 'could not remove a repository without a project'),
       )
     }
   }
