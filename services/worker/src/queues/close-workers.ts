@@ -16,8 +16,8 @@ interface CloseWorkersOptions {
 /** How long it may take to give jobs back. */
 const giveBackMs = 1000
 /**
- * Once Redis is away for this time, which may have begun long before, workers close without it: another worker
- * finds the unfinished jobs stalled later.
+ * Once Redis is away for this time, which may have begun long before, workers close without it: another
+ * worker finds the unfinished jobs stalled later.
  */
 const redisOutageMsMax = 1000
 const disconnectMs = 500
