@@ -78,7 +78,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics: createJobMetrics(metrics, types.map(queueOf)),
     heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
-    isRedisReady: () => redis.status === 'ready',
+    redis,
     onCommandFailed: report.commandFailed,
   })
   lifecycle.onClose('heartbeat', () => heartbeat.stop())

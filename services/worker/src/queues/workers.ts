@@ -4,8 +4,9 @@ import { dayMs } from '@switchyard/domain'
 import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
 import { type JobType, queueOf } from '../job-type.js'
-import { closeWorkers } from './close-workers.js'
+import { closeWorkers, watchOutage } from './close-workers.js'
 import type { JobMetrics } from './job-metrics.js'
 import { createProcessor } from './run-job.js'
 
@@ -18,8 +19,8 @@ interface WorkersOptions {
   heartbeat: Heartbeat
   /** How long running jobs may continue once closing has begun; then they go back to their queues. */
   graceMs: number
-  /** Whether another client of this process is connected to Redis. */
-  isRedisReady: () => boolean
+  /** Another client of this process, whose connection tells whether Redis is reachable. */
+  redis: Redis
   /** Called with every error of a worker; see `commandFailed` of `reportRedis`. */
   onCommandFailed: (error: Error) => void
 }
@@ -37,7 +38,8 @@ const kept = {
 
 /** Works on the queue of every job type. While Redis is unreachable, it goes on trying to connect. */
 export function startWorkers(options: WorkersOptions): Workers {
-  const { types, redisUrl, logger, metrics, heartbeat, graceMs, isRedisReady, onCommandFailed } = options
+  const { types, redisUrl, logger, metrics, heartbeat, graceMs, redis, onCommandFailed } = options
+  const redisOutageMs = watchOutage(redis)
   const stopping = new AbortController()
   const connection = {
     ...redisOptions(redisUrl),
@@ -83,5 +85,5 @@ export function startWorkers(options: WorkersOptions): Workers {
   })
 
   heartbeat.start(workers)
-  return { close: () => closeWorkers({ workers, stopping, graceMs, isRedisReady }) }
+  return { close: () => closeWorkers({ workers, stopping, graceMs, redisOutageMs }) }
 }

@@ -1,60 +1,17 @@
 import { packSample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
-import { createDatabase, type Database } from '@switchyard/db'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { findDeploymentImpact, recordImpact } from '../../src/deployments/impact.js'
-import { listDue } from '../../src/deployments/impact-store.js'
+import { findDeploymentImpact } from '../../src/deployments/impact.js'
 import { noteRecoveries } from '../../src/deployments/recovery.js'
-import { endRules } from '../../src/deployments/rules.js'
-import { silent, startHarness } from '../harness.js'
+import { silent } from '../harness.js'
+import { ago, minute, now, settings, startDeploymentsHarness } from './deployments-harness.js'
 
-let harness: Awaited<ReturnType<typeof startHarness>>
-/** With the rights of the worker. */
-let ownDatabase: Database
-let projectId: number
+let harness: Awaited<ReturnType<typeof startDeploymentsHarness>>
 beforeAll(async () => {
-  harness = await startHarness()
-  const url = harness.environment.DATABASE_URL
-  ownDatabase = createDatabase({ url, poolSizeMax: 2, applicationName: 'test' })
-  projectId = (await createProject(harness.database, await createUser(harness.database))).id
+  harness = await startDeploymentsHarness()
 })
-beforeEach(async () => {
-  await harness.database.pool.query(
-    'TRUNCATE deployments, impact_rules, broadcast_messages, audit_events, sagas, saga_errors, saga_flags CASCADE',
-  )
-  await harness.redis.flushall()
-})
-afterAll(async () => {
-  await ownDatabase.close()
-  await harness.close()
-})
-
-const minute = 60_000
-const settings = { tiers: ['production'], windowMinutes: 60, sagasMin: 20, stuckAfterMs: 15 * minute }
-const now = new Date()
-const ago = (minutes: number) => new Date(now.getTime() - minutes * minute)
-
-interface Told {
-  tier?: string
-  status?: string
-  services?: string[]
-}
-
-/** A deployment that ended so many minutes ago and took two. */
-async function deployed(minutes: number, { tier = 'production', status = 'success', services }: Told = {}) {
-  const { prisma } = harness.database
-  const environment = { projectId, name: tier, slug: tier, tier }
-  const { id: environmentId } = await prisma.environment.upsert({
-    where: { projectId_name: { projectId, name: tier } },
-    create: environment,
-    update: {},
-  })
-  const progress = { status, createdAt: ago(minutes + 2), finishedAt: ago(minutes), frozen: false }
-  const iid = 1 + (await prisma.deployment.count())
-  const of = { projectId, environmentId, iid, ref: 'main', tag: false, sha: 'a'.repeat(40) }
-  return prisma.deployment.create({ data: { ...of, ...progress, services: services ?? ['billing'] } })
-}
+beforeEach(() => harness.clear())
+afterAll(() => harness?.close())
 
 interface Sagas {
   tenant?: string
@@ -92,18 +49,9 @@ async function sagas(
   )
 }
 
-const due = (at = now) =>
-  listDue(harness.database, {
-    tiers: settings.tiers,
-    finishedAfter: ago(1500),
-    finishedBefore: new Date(at.getTime() - 2 * minute),
-    now: at,
-    rowsMax: 10,
-  })
-
 /** What is found so many minutes after the end of the one deployment that is due. */
 async function found(at = now, redis = harness.redis) {
-  const [deployment] = await due(at)
+  const [deployment] = await harness.due(at)
   if (!deployment) throw new Error('no deployment is due')
   const comparison = { database: harness.database, redis, settings, logger: silent }
   return findDeploymentImpact(comparison, deployment, at)
@@ -125,7 +73,7 @@ async function queues(queuesOf: (minutes: number) => Record<string, Partial<Seri
 
 it('gives the figures before and after with their counts, and names what became worse', async () => {
   await sagas('billing', { failEvery: 4, failSince: 29, fingerprint: 'unseen' })
-  await deployed(30)
+  await harness.deployed(30)
   const { services, findings, windowFrom, startedAt, windowTo, nextLookAt } = await found()
   expect([windowFrom, startedAt, windowTo, nextLookAt]).toEqual([ago(92), ago(32), now, ago(-30)])
   expect(services).toMatchObject([
@@ -147,7 +95,7 @@ it('finds nothing where nothing changes, and keeps tenants apart', async () => {
   await sagas('billing', { failEvery: 10, failSince: 1440 })
   await sagas('billing', { tenant: 'other', failEvery: 3, failSince: 29 })
   await sagas('mail')
-  await deployed(30)
+  await harness.deployed(30)
   const { services, findings } = await found()
   expect(services.map(({ tenant }) => tenant)).toEqual(['default', 'other'])
   expect(new Set(findings.map(({ tenant }) => tenant))).toEqual(new Set(['other']))
@@ -155,7 +103,7 @@ it('finds nothing where nothing changes, and keeps tenants apart', async () => {
 
 it('blames no deployment for what begins in several services that were not deployed', async () => {
   for (const service of ['billing', 'mail', 'stock']) await sagas(service, { failEvery: 2, failSince: 28 })
-  await deployed(30)
+  await harness.deployed(30)
   const { services, findings } = await found()
   expect(findings).toEqual([])
   expect(services).toMatchObject([{ commonCause: true, after: { compensated: 27 } }])
@@ -163,7 +111,7 @@ it('blames no deployment for what begins in several services that were not deplo
 
 it('counts a saga that waits, and one that ended after it had waited', async () => {
   await sagas('billing', { seconds: 1000 })
-  await deployed(30)
+  await harness.deployed(30)
   const { prisma } = harness.database
   const waits = { tenant: 'default', firstSeenAt: ago(25), lastEventAt: ago(25) }
   await prisma.saga.create({ data: { ...waits, id: 'waits', serviceName: 'billing', status: 'Started' } })
@@ -178,10 +126,16 @@ it('counts a saga that waits, and one that ended after it had waited', async () 
 it('notes when a figure was back where it was, and looks again at one that is not', async () => {
   await sagas('billing', { failEvery: 2, failSince: 59, failUntil: 30 })
   await sagas('mail', { failEvery: 2, failSince: 59 })
-  const { id: deploymentId } = await deployed(60)
+  const { id: deploymentId } = await harness.deployed(60)
   const { prisma } = harness.database
   const figures = { before: 0, after: 0.5, samplesBefore: 120, samplesAfter: 120, pValue: 1e-9 }
-  const found = { projectId, deploymentId, tenant: 'default', measure: 'failures', ...figures }
+  const found = {
+    projectId: harness.projectId,
+    deploymentId,
+    tenant: 'default',
+    measure: 'failures',
+    ...figures,
+  }
   const times = { changePointAt: ago(59), foundAt: ago(50) }
   await prisma.deploymentFinding.createMany({
     data: ['billing', 'mail'].map((serviceName) => ({ ...found, ...times, serviceName })),
@@ -205,7 +159,7 @@ it('compares the queues of the services, of which each is named by the beginning
     'billing-old': { latency: 50 },
     stock: { latency: minutes % 3 },
   }))
-  await deployed(30)
+  await harness.deployed(30)
   const { services, queues: compared, findings } = await found()
   expect(services).toEqual([])
   expect(compared).toMatchObject([
@@ -225,13 +179,13 @@ it('compares the queues of the services, of which each is named by the beginning
 it('blames no deployment for what begins in queues of several services that were not deployed', async () => {
   const slow = (minutes: number) => ({ latency: (minutes < 29 ? 9 : 1) + (minutes % 2) })
   await queues((minutes) => ({ billing: slow(minutes), mail: slow(minutes), stock: slow(minutes) }))
-  await deployed(30)
+  await harness.deployed(30)
   expect(await found()).toMatchObject({ queues: [{ service: 'billing', commonCause: true }], findings: [] })
 })
 
 it('compares sagas while the history of queues is away or has nothing, and says that queues were not compared', async () => {
   await sagas('billing', { failEvery: 4, failSince: 29 })
-  await deployed(30)
+  await harness.deployed(30)
   const redis = createRedis({ url: 'redis://127.0.0.1:1', onError: () => {} })
   for (const history of [redis, harness.redis]) {
     const { queues: compared, findings } = await found(now, history)
@@ -242,12 +196,12 @@ it('compares sagas while the history of queues is away or has nothing, and says 
 })
 
 it('passes over other tiers, deployments without services and those that did not end', async () => {
-  await deployed(30, { tier: 'staging' })
-  await deployed(30, { services: [] })
-  await deployed(30, { status: 'canceled' })
-  await deployed(1)
-  await deployed(2000)
-  expect(await due()).toEqual([])
+  await harness.deployed(30, { tier: 'staging' })
+  await harness.deployed(30, { services: [] })
+  await harness.deployed(30, { status: 'canceled' })
+  await harness.deployed(1)
+  await harness.deployed(2000)
+  expect(await harness.due()).toEqual([])
 })
 
 it('two workers compare each deployment, until its window is full', async () => {
@@ -255,14 +209,14 @@ it('two workers compare each deployment, until its window is full', async () => 
   const { id: hookId } = await harness.database.prisma.webhook.create({
     data: {
       scope: 'project',
-      projectId,
+      projectId: harness.projectId,
       url: 'https://ci.example.com/',
       host: 'ci.example.com',
       events: ['deployment_impact'],
     },
   })
   await queues(() => ({ mail: {} }))
-  const [ended, running] = [await deployed(66), await deployed(30, { services: ['mail'] })]
+  const [ended, running] = [await harness.deployed(66), await harness.deployed(30, { services: ['mail'] })]
   const workers = await Promise.all([harness.startWorker(), harness.startWorker()])
   const { prisma } = harness.database
   await expect.poll(() => prisma.deploymentImpact.count()).toBe(2)
@@ -286,122 +240,7 @@ it('two workers compare each deployment, until its window is full', async () => 
       ],
     },
   ])
-  expect(await due()).toEqual([])
-  expect((await due(ago(-31))).map(({ id }) => id)).toEqual([running.id])
+  expect(await harness.due()).toEqual([])
+  expect((await harness.due(ago(-31))).map(({ id }) => id)).toEqual([running.id])
   await Promise.all(workers.map((worker) => worker.close()))
-})
-
-/** Stores of the due deployments that failures of billing became more, and names the rules that were applied. */
-async function worse(): Promise<string[]> {
-  const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
-  const about = {
-    tenant: 'default',
-    serviceName: 'billing',
-    measure: 'failures',
-    fingerprint: '',
-    changePointAt: now,
-  }
-  const windows = { windowFrom: ago(92), startedAt: ago(32), windowTo: now, nextLookAt: null }
-  const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
-  const context = { now, externalUrl: 'https://switchyard.example.com' }
-  const found = await due()
-  // As two workers do it at once.
-  const records = [...found, ...found].map((one) => recordImpact(ownDatabase, one, impact, context))
-  return (await Promise.all(records)).flat().sort()
-}
-
-const addRule = (fields: object) =>
-  harness.database.prisma.impactRule.create({
-    data: { projectId, name: 'Act', dryRun: false, freezes: true, notifiesWebhooks: false, ...fields },
-  })
-
-const banner = {
-  message: '{{environment}}: {{services}}, [{{deployment}}]({{url}})',
-  targetPath: null,
-  theme: 'red',
-  dismissable: false,
-}
-
-const rules = () =>
-  harness.database.prisma.impactRuleRun.findMany({ orderBy: { ruleId: 'asc' }, include: { rule: true } })
-const banners = () => harness.database.prisma.broadcastMessage.findMany()
-
-it('a rule is applied to a deployment once, and a dry run changes nothing but the list of its runs', async () => {
-  const { prisma } = harness.database
-  await addRule({ banner, notifiesWebhooks: true, ratioMin: 20 })
-  await addRule({ name: 'Try', dryRun: true, banner, notifiesWebhooks: true })
-  for (const never of [{ services: ['mail'] }, { tiers: ['staging'] }, { ratioMin: 26 }]) await addRule(never)
-  const { id: webhookId } = await prisma.webhook.create({
-    data: {
-      scope: 'project',
-      projectId,
-      url: 'https://ci.example.com/',
-      host: 'ci.example.com',
-      events: ['impact_rule'],
-    },
-  })
-  const { id, iid } = await deployed(30)
-  expect(await worse()).toEqual(['Act', 'Try'])
-  expect(await worse()).toEqual([])
-  const [act, attempt, ...more] = await rules()
-  expect([act?.rule.name, attempt?.rule.name, more]).toEqual(['Act', 'Try', []])
-  expect(act).toMatchObject({
-    deploymentId: id,
-    dryRun: false,
-    endedAt: null,
-    findings: [{ serviceName: 'billing', measure: 'failures', before: 0.01, after: 0.25 }],
-  })
-  const { pathWithNamespace: path } = await prisma.project.findUniqueOrThrow({ where: { id: projectId } })
-  expect(await banners()).toMatchObject([
-    {
-      message: `production: billing, [${iid}](https://switchyard.example.com/console/projects/${path}/deployments/${id})`,
-      targetPath: `/console/projects/${path}\n/console/projects/${path}/*`,
-      ruleProjectId: projectId,
-      ruleRunId: act?.id,
-    },
-  ])
-  const deliveries = await prisma.webhookDelivery.findMany({ where: { webhookId } })
-  expect(deliveries.map(({ payload }) => JSON.parse(payload))).toMatchObject([
-    { object_kind: 'impact_rule', rule: { name: 'Act' }, freeze: true, deployment_id: id },
-  ])
-  const entries = await prisma.auditEvent.findMany({ where: { eventName: 'impact_rule_applied' } })
-  expect(entries).toMatchObject([
-    { authorId: null, authorName: 'Switchyard', details: { name: 'Act', impact_rule_run_id: act?.id } },
-  ])
-})
-
-it.each(['dismissed', 'deployed', 'reverted'])(
-  'what a rule did ends when it is %s, not when that is noticed',
-  async (endReason) => {
-    const { prisma } = harness.database
-    const [endedAt, noticedAt] = [ago(-1), ago(-2)]
-    await addRule({ banner })
-    const { id: deploymentId } = await deployed(30)
-    await worse()
-    expect(await endRules(ownDatabase, now)).toBe(false)
-    if (endReason === 'dismissed')
-      await prisma.deploymentDismissal.create({
-        data: { projectId, deploymentId, reason: 'The bank', createdAt: endedAt },
-      })
-    if (endReason === 'deployed') await deployed(-1, { services: [] })
-    if (endReason === 'reverted') await prisma.impactRuleRun.updateMany({ data: { endReason, endedAt } })
-    expect(await endRules(ownDatabase, noticedAt)).toBe(true)
-    expect(await rules()).toMatchObject([{ endReason, endedAt }])
-    expect(await banners()).toMatchObject([{ endsAt: noticedAt }])
-    const ended = await prisma.auditEvent.count({ where: { eventName: 'impact_rule_ended' } })
-    expect(ended).toBe(endReason === 'reverted' ? 0 : 1)
-    expect(await endRules(ownDatabase, noticedAt)).toBe(false)
-  },
-)
-
-it('the banner of a deployment that was deleted ends, and one that was followed gets none', async () => {
-  await addRule({ banner })
-  await deployed(30)
-  await worse()
-  await harness.database.prisma.deployment.deleteMany()
-  expect(await endRules(ownDatabase, now)).toBe(true)
-  await deployed(30)
-  await deployed(20, { services: [] })
-  expect(await worse()).toEqual([])
-  expect(await banners()).toMatchObject([{ endsAt: now }])
 })

@@ -99,7 +99,7 @@ function startJob(
     metrics: createJobMetrics(metrics, [queue]),
     heartbeat,
     graceMs,
-    isRedisReady: () => redis.status === 'ready',
+    redis,
     onCommandFailed: (error) => silent.warn({ err: error }),
   })
   return {

@@ -1,0 +1,67 @@
+import { createDatabase } from '@switchyard/db'
+import { createProject, createUser } from '@switchyard/testing'
+import { listDue } from '../../src/deployments/impact-store.js'
+import { startHarness } from '../harness.js'
+
+export const minute = 60_000
+export const settings = { tiers: ['production'], windowMinutes: 60, sagasMin: 20, stuckAfterMs: 15 * minute }
+export const now = new Date()
+export const ago = (minutes: number) => new Date(now.getTime() - minutes * minute)
+
+interface Told {
+  tier?: string
+  status?: string
+  services?: string[]
+}
+
+/** The ground of tests about the deployments of one project. */
+export async function startDeploymentsHarness() {
+  const harness = await startHarness()
+  const { database, redis } = harness
+  const url = harness.environment.DATABASE_URL
+  const ownDatabase = createDatabase({ url, poolSizeMax: 2, applicationName: 'test' })
+  const { id: projectId } = await createProject(database, await createUser(database))
+
+  return {
+    ...harness,
+    /** With the rights of the worker. */
+    ownDatabase,
+    projectId,
+    /** Leaves no deployment, nor anything that is compared or follows from a comparison. */
+    async clear() {
+      await database.pool.query(
+        'TRUNCATE deployments, impact_rules, broadcast_messages, audit_events, sagas, saga_errors, saga_flags CASCADE',
+      )
+      await redis.flushall()
+    },
+    /** A deployment that ended so many minutes ago and took two. */
+    async deployed(
+      minutes: number,
+      { tier = 'production', status = 'success', services = ['billing'] }: Told = {},
+    ) {
+      const { prisma } = database
+      const environment = { projectId, name: tier, slug: tier, tier }
+      const { id: environmentId } = await prisma.environment.upsert({
+        where: { projectId_name: { projectId, name: tier } },
+        create: environment,
+        update: {},
+      })
+      const progress = { status, createdAt: ago(minutes + 2), finishedAt: ago(minutes), frozen: false }
+      const iid = 1 + (await prisma.deployment.count())
+      const of = { projectId, environmentId, iid, ref: 'main', tag: false, sha: 'a'.repeat(40) }
+      return prisma.deployment.create({ data: { ...of, ...progress, services } })
+    },
+    due: (at = now) =>
+      listDue(database, {
+        tiers: settings.tiers,
+        finishedAfter: ago(1500),
+        finishedBefore: new Date(at.getTime() - 2 * minute),
+        now: at,
+        rowsMax: 10,
+      }),
+    async close() {
+      await ownDatabase.close()
+      await harness.close()
+    },
+  }
+}
