@@ -3,12 +3,9 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  createToken,
   type Database,
   type DatabaseOrTransaction,
-  deleteOtherTokens,
   findCaller,
-  findTokenByHash,
   inTransaction,
   type User,
 } from '@switchyard/db'
@@ -16,6 +13,7 @@ import { lockName } from '@switchyard/db/sql'
 import { makeFolder } from '@switchyard/service-kit/config'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { createToken, deleteOtherTokens, findTokenByHash } from '../tokens/store.js'
 import { newSecret } from '../tokens/tokens.js'
 import { createUser, findUserByUsername } from './store.js'
 
