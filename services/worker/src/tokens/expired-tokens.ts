@@ -1,6 +1,7 @@
-import { type Database, deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
+import { deleteDeadSessions, deleteTokensDeadSince } from './store.js'
 
 /** The row of an expired or revoked token is kept this long, so that operators can find out what happened. */
 const keptMs = 30 * dayMs

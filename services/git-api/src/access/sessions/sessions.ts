@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createSession,
   type Database,
   type DatabaseOrTransaction,
-  deleteSession,
-  findToken,
   inTransaction,
-  type NewSession,
   type PersonalAccessToken,
   type Session,
 } from '@switchyard/db'
@@ -15,6 +11,8 @@ import { forbidden, unauthenticated } from '@switchyard/domain'
 import { type Caller, endOfDay } from '@switchyard/domain/access'
 import { type AuthenticateFrom, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../../audit/audit.js'
+import { findToken } from '../tokens/store.js'
+import { createSession, deleteSession, type NewSession } from './store.js'
 
 export interface SessionDependencies {
   database: Database

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createToken,
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
@@ -16,6 +15,7 @@ import { recordUserEvent } from '../../audit/audit.js'
 import type { ProjectGuards } from '../../guards.js'
 import type { SignInProvider } from '../../sign-in-config.js'
 import { beginSession, type SessionDependencies } from '../sessions/sessions.js'
+import { createToken } from '../tokens/store.js'
 import { createUser } from '../users/store.js'
 import { type Person, readPerson } from './claims.js'
 import { applyGroups, grantsOf } from './groups.js'

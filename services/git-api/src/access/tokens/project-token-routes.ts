@@ -1,4 +1,4 @@
-import type { Database, ProjectTokenWithLevel } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { forbidden } from '@switchyard/domain'
 import { accessLevels, type Caller, projectTokenScopes, requireScope } from '@switchyard/domain/access'
 import {
@@ -33,6 +33,7 @@ import {
   type TokenWithSecret,
   tokenShape,
 } from './routes.js'
+import type { ProjectTokenWithLevel } from './store.js'
 import { revokeProjectToken, type TokenDependencies } from './tokens.js'
 
 const projectTokenShape = z

@@ -1,15 +1,9 @@
-import {
-  type AuditAuthor,
-  type Database,
-  findProjectToken,
-  inTransaction,
-  listProjectTokens as listStoredTokens,
-  type Rows,
-} from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type Rows } from '@switchyard/db'
 import { forbidden, notFound } from '@switchyard/domain'
 import type { Caller, Scope } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
+import { findProjectToken, listProjectTokens as listStoredTokens } from './store.js'
 import { createBot, type IssuedToken, issueToken, makerOf } from './tokens.js'
 
 /** The tokens of the project that are not revoked. */

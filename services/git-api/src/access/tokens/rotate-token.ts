@@ -1,11 +1,4 @@
-import {
-  type AuditAuthor,
-  findProjectToken,
-  findToken,
-  inTransaction,
-  type PersonalAccessToken,
-  revokeToken,
-} from '@switchyard/db'
+import { type AuditAuthor, inTransaction, type PersonalAccessToken } from '@switchyard/db'
 import { forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type Caller,
@@ -17,6 +10,7 @@ import {
 import { recordUserEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { isTokenOfSignIn } from '../sign-in/store.js'
+import { findProjectToken, findToken, revokeToken } from './store.js'
 import {
   getTokenFor,
   type IssuedToken,

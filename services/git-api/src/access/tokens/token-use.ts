@@ -1,7 +1,9 @@
-import { type Database, recordSessionUse, recordTokenUse } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import type { FindCaller } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { recordSessionUse } from '../sessions/store.js'
+import { recordTokenUse } from './store.js'
 
 const recordEveryMs = 60_000
 const rememberedMax = 10_000

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
-  createToken,
   type Database,
   type DatabaseOrTransaction,
-  findToken,
   inTransaction,
-  type NewToken,
   type PersonalAccessToken,
   type Rows,
   recordAuditEvent,
-  revokeToken as revokeStoredToken,
 } from '@switchyard/db'
 import { dayMs, forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
 import {
@@ -28,7 +24,15 @@ import { recordUserEvent } from '../../audit/audit.js'
 import type { ProjectResourceDependencies } from '../../guards.js'
 import { createMember, deleteMember } from '../members/store.js'
 import { createUser, findUser } from '../users/store.js'
-import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } from './store.js'
+import {
+  createToken,
+  findToken,
+  listTokens as listStoredTokens,
+  type NewToken,
+  revokeToken as revokeStoredToken,
+  type TokenFilter,
+  type TokenOrder,
+} from './store.js'
 
 export interface TokenDependencies extends ProjectResourceDependencies {
   forgetUsers: Authenticator['forgetUsers']

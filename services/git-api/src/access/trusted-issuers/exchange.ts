@@ -1,8 +1,9 @@
 import { identityKey } from '@switchyard/callers'
-import { createToken, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
+import { type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { startOfDay } from '@switchyard/domain/access'
 import { type AuthenticateFrom, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
+import { createToken } from '../tokens/store.js'
 import { newSecret } from '../tokens/tokens.js'
 import { lockRuleOfBot, rememberExchange } from './store.js'
 

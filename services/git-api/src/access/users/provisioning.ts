@@ -4,18 +4,16 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeFolder } from '@switchyard/config'
 import {
-  createToken,
   type Database,
   type DatabaseOrTransaction,
-  deleteOtherTokens,
   findCaller,
-  findTokenByHash,
   inTransaction,
   type User,
 } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { createToken, deleteOtherTokens, findTokenByHash } from '../tokens/store.js'
 import { newSecret } from '../tokens/tokens.js'
 import { createUser, findUserByUsername } from './store.js'
 

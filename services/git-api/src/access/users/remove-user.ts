@@ -1,16 +1,10 @@
-import {
-  type AuditAuthor,
-  deleteSessionsOfUsers,
-  deletingMsMax,
-  inTransaction,
-  listBotsOfCreator,
-  requireUnchanged,
-} from '@switchyard/db'
+import { type AuditAuthor, deletingMsMax, inTransaction, requireUnchanged } from '@switchyard/db'
 import { conflict, forbidden, notFound, type Precondition } from '@switchyard/domain'
 import { deployCallerId } from '@switchyard/domain/access'
 import { recordUserEvent } from '../../audit/audit.js'
 import { type ProjectDependencies, removeProject } from '../../projects/projects.js'
-import { listDeployTokensOf } from '../tokens/store.js'
+import { deleteSessionsOfUsers } from '../sessions/store.js'
+import { listBotsOfCreator, listDeployTokensOf } from '../tokens/store.js'
 import {
   countProjectsOfOwner,
   deleteUser,

@@ -2,9 +2,7 @@ import {
   type AuditAuthor,
   type Database,
   type DatabaseOrTransaction,
-  deleteSessionsOfUsers,
   inTransaction,
-  listBotsOfCreator,
   onTaken,
   requireUnchanged,
   type User,
@@ -20,8 +18,9 @@ import {
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import { changedFields, problemsOfChanges, recordUserEvent } from '../../audit/audit.js'
+import { deleteSessionsOfUsers } from '../sessions/store.js'
 import * as signIns from '../sign-in/store.js'
-import { listDeployTokensOf } from '../tokens/store.js'
+import { listBotsOfCreator, listDeployTokensOf } from '../tokens/store.js'
 import {
   findUser,
   findUserByUsername,

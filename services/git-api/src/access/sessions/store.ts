@@ -1,5 +1,4 @@
-import type { DatabaseOrTransaction, Pooled } from '../client.js'
-import type { Session } from '../generated/client.js'
+import type { DatabaseOrTransaction, Pooled, Session } from '@switchyard/db'
 
 export interface NewSession {
   tokenId: number
@@ -45,19 +44,6 @@ export async function deleteSessionsOfUsers(
   userIds: readonly number[],
 ): Promise<void> {
   await prisma.session.deleteMany({ where: { token: { userId: { in: [...userIds] } } } })
-}
-
-/**
- * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or
- * without its row.
- *
- * @returns number of deleted sessions
- */
-export async function deleteDeadSessions({ prisma }: DatabaseOrTransaction, now: Date): Promise<number> {
-  const { count } = await prisma.session.deleteMany({
-    where: { OR: [{ idleUntil: { lte: now } }, { token: { revokedAt: { not: null } } }] },
-  })
-  return count
 }
 
 /**

@@ -1,0 +1,31 @@
+import type { DatabaseOrTransaction } from '@switchyard/db'
+import { startOfDay } from '@switchyard/domain/access'
+
+/**
+ * Deletes tokens that expired or were revoked before an instant. Such a token is refused with or without its
+ * row.
+ *
+ * @returns number of deleted tokens
+ */
+export async function deleteTokensDeadSince(
+  { prisma }: DatabaseOrTransaction,
+  before: Date,
+): Promise<number> {
+  const { count } = await prisma.personalAccessToken.deleteMany({
+    where: { OR: [{ expiresAt: { lt: startOfDay(before) } }, { revokedAt: { lt: before } }] },
+  })
+  return count
+}
+
+/**
+ * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or
+ * without its row.
+ *
+ * @returns number of deleted sessions
+ */
+export async function deleteDeadSessions({ prisma }: DatabaseOrTransaction, now: Date): Promise<number> {
+  const { count } = await prisma.session.deleteMany({
+    where: { OR: [{ idleUntil: { lte: now } }, { token: { revokedAt: { not: null } } }] },
+  })
+  return count
+}
