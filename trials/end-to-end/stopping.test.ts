@@ -10,11 +10,9 @@ import { isRunning, listDescendants, type ProcessInfo } from '../support/process
 import { spawnStart } from '../support/tree.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
-let ports: { PORT: string; GRPC_PORT: string }
 let older: { PATH: string }
 
 beforeAll(async () => {
-  ports = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
   older = await olderNodeEnvironment()
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -70,6 +68,8 @@ describe('everything that was started ends, and both ports are free', () => {
       onOlderNode,
     ],
   ] as const)('%s: %s', async (_what, _how, command, signal, target, node) => {
+    // Not the same for all starts: between two of them, another test may be given a port that is free.
+    const ports = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
     const start = spawnStart({ ...ports, ...node(), SWITCHYARD_DATA: join(folder, 'data') }, command)
     await start.ready
     const pid = start.process.pid ?? 0

@@ -13,8 +13,8 @@ export const readLastPosition = horizon.readLast
 export const readLogWriters = horizon.readWriters
 
 /**
- * The last position that was drawn, once no further entry up to it becomes visible: who read on after it at
- * once would miss the entries of transactions that have drawn an id and not committed yet.
+ * The last position up to which the log can be read without a gap. A reader that went further would miss
+ * entries whose transactions have drawn a position and not committed yet.
  *
  * @returns null when such a transaction is still under way after two seconds
  */

@@ -45,7 +45,7 @@ export interface GroupCommitOptions<Item, Outcome> {
   queue: GroupLimits
   /** Approximate memory of an item. Unset: not counted. */
   bytesOf?: (item: Item) => number
-  /** What the caller reads whose call does not fit the queue. */
+  /** What a caller reads when its call does not fit the queue. */
   refusal: string
 }
 

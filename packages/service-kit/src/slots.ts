@@ -23,7 +23,7 @@ export interface SlotLimits {
   waitingPerSenderMax?: number
 }
 
-/** What the caller reads whose claim is refused. */
+/** What a caller reads when its claim is refused. */
 export interface SlotRefusals {
   /** The sender holds its share: the answer is 429. */
   sender: string

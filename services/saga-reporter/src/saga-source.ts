@@ -13,11 +13,11 @@ type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' |
  */
 const staleness = "interval '10 seconds'"
 
-const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
+export const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
   WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
 
-/** When the last event about a saga or its activities was received; null without any activity is left out. */
-const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
+/** When the last event about a saga `s` or its activities was received. */
+export const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
 
 /** A condition in SQL, with `?` in place of the value. */
 const plain: [keyof SagaSearch, string][] = [

@@ -54,6 +54,12 @@ export async function releaseSweep({ pool }: Pooled, name: string, owner: string
   await pool.query(`UPDATE saga_sweeps SET ${ownerReleased} WHERE name = $1 AND owner = $2`, [name, owner])
 }
 
+/** Whether a run may continue: for `budgetMs` from now on, unless its job is aborted. */
+export function withinBudget(budgetMs: number, signal: AbortSignal): () => boolean {
+  const untilMs = Date.now() + budgetMs
+  return () => Date.now() < untilMs && !signal.aborted
+}
+
 /**
  * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the
  * interval of its schedule.

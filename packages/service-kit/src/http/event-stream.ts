@@ -12,7 +12,7 @@ const headers = {
 const pingEveryMs = 15_000
 
 export interface ServerSentEvent {
-  /** Where a client goes on that connects again: it sends this back as `Last-Event-ID`. */
+  /** Where a client that reconnects continues; it sends this back as `Last-Event-ID`. */
   id?: number
   /** Unset: `message`. */
   event?: string

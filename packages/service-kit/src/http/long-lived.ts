@@ -39,7 +39,7 @@ export function recheckWhileOpen({ response, check, end, refuse, logger }: LongL
   async function recheck(): Promise<void> {
     const refusal = await check().then(
       () => null,
-      (error: unknown) => (isRefusal(error) ? error : null),
+      (error: unknown) => (endsAnswer(error) ? error : null),
     )
     if (response.closed) return
     if (refusal === null) {
@@ -58,5 +58,6 @@ export function recheckWhileOpen({ response, check, end, refuse, logger }: LongL
   }
 }
 
-const isRefusal = (error: unknown): error is DomainError =>
+/** Whether the sender may not have the answer any more. A limit or an outage does not end it. */
+const endsAnswer = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.kind !== 'unavailable' && error.kind !== 'rate-limited'

@@ -31,7 +31,7 @@ export interface MessageDependencies {
 
 const noteLengthMax = 200
 
-/** A message, and the time for which its state is told. */
+/** A message, and the instant for which `active` is shown. */
 interface MessageAt {
   message: BroadcastMessage
   now: Date

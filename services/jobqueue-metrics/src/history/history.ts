@@ -14,7 +14,7 @@ interface PointsQuestion {
   resolutionSeconds: Resolution
 }
 
-/** SeriesMetrics at one moment; null where nothing is known. */
+/** The metrics at one moment; null where nothing is known. */
 export interface Point extends SeriesMetrics {
   atMs: number
 }
@@ -69,7 +69,7 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * SeriesMetrics of the sources together. When a source did not answer, the point is unknown, because the
+ * The metrics of the sources together. When a source did not answer, the point is unknown, because the
  * metrics of the other sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(

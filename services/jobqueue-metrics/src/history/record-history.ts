@@ -4,8 +4,8 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { Snapshots } from '../snapshots/snapshots.js'
 import type { History, Resolution } from './history.js'
-import { createHistoryStore } from './history-store.js'
 import { metricsOf } from './sample.js'
+import { createHistoryStore } from './store.js'
 
 interface RecordHistoryOptions {
   snapshots: Snapshots

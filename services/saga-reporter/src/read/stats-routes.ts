@@ -1,12 +1,10 @@
 import type { Pooled } from '@switchyard/db'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
 import type { SagaKindCount, StatsRange } from './stats-store.js'
-
-const dayMs = 24 * 60 * 60 * 1000
 
 /** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
 export const getStats = (database: Pooled, clock: Clock) =>

@@ -1,4 +1,5 @@
 import { type Pooled, statement } from '@switchyard/db'
+import { lastActivityEvent, lastEvent } from '../saga-source.js'
 
 /** The sagas that a claimer is able to finish. */
 export interface SagaClaim {
@@ -39,9 +40,6 @@ const seconds = (parameter: string) => `${parameter}::double precision * interva
 const mayBeLeased = (lease: string, lastEventAt: string) => `(${lease}.available_at <= now()
     AND (${lease}.resolution IS DISTINCT FROM 'done' OR ${lastEventAt} > ${lease}.resolved_at))`
 
-const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
-    WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
-
 const claim = (statuses: string, name: string) =>
   statement(
     // Not by `leaseRows`: the lease is a row beside the saga, which is made here.
@@ -49,13 +47,13 @@ const claim = (statuses: string, name: string) =>
     // committed since this statement began, its lease is not visible to the SELECT. The condition of the
     // INSERT sees the newest lease, and decides.
     `WITH candidates AS (
-      SELECT s.tenant, s.id, greatest(s.last_event_at, ${lastActivityEvent}) AS last_event_at
+      SELECT s.tenant, s.id, ${lastEvent} AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
       WHERE s.tenant = $1 AND s.service_name = $2 AND ${statuses}
         AND s.last_event_at <= now() - ${seconds('$3')}
         AND NOT COALESCE(${lastActivityEvent} > now() - ${seconds('$3')}, false)
-        AND (s.resolved_at IS NULL OR greatest(s.last_event_at, ${lastActivityEvent}) > s.resolved_at)
-        AND (l.saga_id IS NULL OR ${mayBeLeased('l', `greatest(s.last_event_at, ${lastActivityEvent})`)})
+        AND (s.resolved_at IS NULL OR ${lastEvent} > s.resolved_at)
+        AND (l.saga_id IS NULL OR ${mayBeLeased('l', lastEvent)})
       ORDER BY s.last_event_at LIMIT $4
       FOR NO KEY UPDATE OF s SKIP LOCKED
     )

@@ -2,6 +2,7 @@ import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockRows } from '@switchyard/saga-store'
 import { readRows } from '../read-query.js'
+import { lastEvent } from '../saga-source.js'
 
 export interface SagaNote {
   id: number
@@ -62,8 +63,7 @@ export async function lockSagas(
   await lockRows(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
   const { rows } = await client.query<LockedSaga & { id: string }>(
     `SELECT s.id, s.status, s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
-       greatest(s.last_event_at, (SELECT max(a.last_event_at) FROM saga_activities a
-         WHERE a.tenant = s.tenant AND a.saga_id = s.id)) AS "lastEventAt"
+       ${lastEvent} AS "lastEventAt"
      FROM unnest($2::text[]) AS given(id) JOIN sagas s ON s.tenant = $1 AND s.id = given.id`,
     [tenant, ids],
   )

@@ -9,7 +9,13 @@ import {
 } from '@switchyard/domain/saga'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
+import {
+  readSweepPosition,
+  type SweepPosition,
+  withinBudget,
+  withSweepLease,
+  writeSweepPosition,
+} from '../sweeps.js'
 import {
   type FlagCandidate,
   type FlagCutoffs,
@@ -53,9 +59,8 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
     schedule: { everyMs: sagas.sweepEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, 'flags', 60_000, async () => {
-        const untilMs = Date.now() + sagas.sweepBudgetMs
-        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
-        const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayGoOn }
+        const mayContinue = withinBudget(sagas.sweepBudgetMs, signal)
+        const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayContinue }
         const changed = await sweepFlags(sweep)
         if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
       }),
@@ -64,7 +69,7 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
 interface Sweep extends Pick<Dependencies, 'database' | 'sagaMetrics'> {
   rules: FlagRules
   now: Date
-  mayGoOn: () => boolean
+  mayContinue: () => boolean
 }
 
 async function sweepFlags({
@@ -72,7 +77,7 @@ async function sweepFlags({
   sagaMetrics,
   rules,
   now,
-  mayGoOn,
+  mayContinue,
 }: Sweep): Promise<{ set: number; cleared: number }> {
   const name = 'flags'
   const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
@@ -80,10 +85,10 @@ async function sweepFlags({
   const changed = { set: 0, cleared: 0 }
   let open = [...flagSources]
   // One page of each source in turn, so that no source waits for a long one.
-  while (open.length > 0 && mayGoOn()) {
+  while (open.length > 0 && mayContinue()) {
     const unfinished: FlagSource[] = []
     for (const source of open) {
-      if (!mayGoOn()) break
+      if (!mayContinue()) break
       const after = position[source.name] ?? null
       const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
       const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)

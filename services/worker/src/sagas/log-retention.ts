@@ -3,7 +3,13 @@ import { type Clock, dayMs } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
+import {
+  readSweepPosition,
+  type SweepPosition,
+  withinBudget,
+  withSweepLease,
+  writeSweepPosition,
+} from '../sweeps.js'
 import {
   dropLogPartition,
   isDroppable,
@@ -36,11 +42,10 @@ export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
     schedule: { pattern: '45 * * * *', atStart: true, attempts: 3, retryDelayMs: 10_000 },
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, name, 10 * 60_000, async () => {
-        const untilMs = Date.now() + budgetMs
         const now = clock()
         const receivedBefore = new Date(now.getTime() - sagas.logKeptMs)
-        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
-        await tidyLog({ database, now, receivedBefore, mayGoOn, logger })
+        const mayContinue = withinBudget(budgetMs, signal)
+        await tidyLog({ database, now, receivedBefore, mayContinue, logger })
       }),
   })
 
@@ -48,7 +53,7 @@ interface Run {
   database: Database
   now: Date
   receivedBefore: Date
-  mayGoOn: () => boolean
+  mayContinue: () => boolean
   logger: Logger
 }
 
@@ -59,13 +64,13 @@ interface Run {
 type Step = readonly ['check' | 'thin' | 'held', string]
 
 async function tidyLog(run: Run): Promise<void> {
-  const { database, receivedBefore, mayGoOn } = run
+  const { database, receivedBefore, mayContinue } = run
   const partitions = await listOldLogPartitions(database, receivedBefore)
   const before = (await readSweepPosition(database, name)) as Record<string, Step>
   const position: Record<string, Step> = {}
   for (const partition of partitions) {
     let step: Step | null = before[partition] ?? firstStep(partition)
-    while (step && isOpen(step, run.now) && mayGoOn()) step = await takeStep(run, partition, step)
+    while (step && isOpen(step, run.now) && mayContinue()) step = await takeStep(run, partition, step)
     if (step) position[partition] = step
     await writeSweepPosition(database, name, { ...before, ...position })
   }

@@ -157,11 +157,11 @@ const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant
  */
 const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
-      FROM webhook_cursors c WHERE c.name = 'sagas') AS told
+      FROM webhook_cursors c WHERE c.name = 'sagas') AS processed
   WHERE EXISTS (SELECT FROM saga_events e
-      WHERE e.tenant = given.tenant AND e.saga_id = given.id AND e.id > told.position)
+      WHERE e.tenant = given.tenant AND e.saga_id = given.id AND e.id > processed.position)
     OR EXISTS (SELECT FROM saga_flags f
-      WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > told.flags_set_at)`
+      WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > processed.flags_set_at)`
 
 /**
  * Deletes sagas with all that belongs to them, except events, which stay until their day of the log is

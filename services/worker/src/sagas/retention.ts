@@ -3,7 +3,13 @@ import type { Clock } from '@switchyard/domain'
 import { purgeDueAt, type RetainedActivity, type RetainedSaga, shortestKeepMs } from '@switchyard/domain/saga'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
-import { readSweepPosition, type SweepPosition, withSweepLease, writeSweepPosition } from '../sweeps.js'
+import {
+  readSweepPosition,
+  type SweepPosition,
+  withinBudget,
+  withSweepLease,
+  writeSweepPosition,
+} from '../sweeps.js'
 import type { SagaMetrics } from './metrics.js'
 import {
   deleteTombstones,
@@ -41,9 +47,7 @@ export const sagaRetention = (dependencies: Dependencies) => {
     schedule: { everyMs: sagas.retentionEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, name, 120_000, async () => {
-        const untilMs = Date.now() + sagas.retentionBudgetMs
-        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
-        const purged = await purgeDue(dependencies, mayGoOn)
+        const purged = await purgeDue(dependencies, withinBudget(sagas.retentionBudgetMs, signal))
         if (purged > 0) logger.info({ purged }, 'deleted sagas whose retention has ended')
       }),
   })
@@ -54,7 +58,7 @@ interface Source {
   read(after: readonly string[] | null): Promise<RetentionPage>
 }
 
-async function purgeDue(dependencies: Dependencies, mayGoOn: () => boolean): Promise<number> {
+async function purgeDue(dependencies: Dependencies, mayContinue: () => boolean): Promise<number> {
   const { database, clock, sagas } = dependencies
   const now = clock()
   const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
@@ -67,7 +71,7 @@ async function purgeDue(dependencies: Dependencies, mayGoOn: () => boolean): Pro
       after = next
       position[source.name] = next ?? []
       await writeSweepPosition(database, name, withoutEmpty(position))
-    } while (after && mayGoOn())
+    } while (after && mayContinue())
   }
   const forgotten = position.tombstones ?? null
   const before = new Date(now.getTime() - sagas.tombstonesKeptMs)

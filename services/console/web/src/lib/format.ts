@@ -67,6 +67,9 @@ export function firstLine(text: string, charsMax: number): string {
   return characters.length > charsMax ? `${characters.slice(0, charsMax - 1).join('')}…` : line
 }
 
+/** A line break at the end ends the last line, and begins none. */
+export const splitLines = (text: string) => (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
+
 export const shortSha = (sha: string) => sha.slice(0, 8)
 
 /** Addresses come from users: only those of the web become links. */

@@ -23,8 +23,6 @@ import type { ProjectCall, ProjectGuards } from '../../guards.js'
 import { accessLevel, optionalDay, scopeList, tokenDescription } from '../../shapes/parameters.js'
 import { accessLevelShape } from '../../shapes/user.js'
 import * as projectTokens from './project-tokens.js'
-import * as tokens from './project-tokens.js'
-import { issueProjectToken } from './project-tokens.js'
 import { rotateProjectToken as rotate, rotateOwnToken } from './rotate-token.js'
 import {
   issuedTokenShape,
@@ -63,14 +61,14 @@ const presentIssuedProjectToken = (
 
 export function projectTokenRoutes(deps: TokenDependencies): Route[] {
   const { maintain } = deps.guards
-  const tokens = '/projects/:id/access_tokens'
+  const path = '/projects/:id/access_tokens'
   return [
-    route('GET', tokens, maintain, listProjectTokens(deps.database)),
-    route('POST', tokens, maintain, createProjectToken(deps.database)),
-    route('POST', `${tokens}/self/rotate`, projectTokenItself(deps.guards), rotateOwnProjectToken(deps)),
-    route('POST', `${tokens}/:token_id/rotate`, maintain, rotateProjectToken(deps)),
-    route('GET', `${tokens}/:token_id`, maintain, getProjectToken(deps.database)),
-    route('DELETE', `${tokens}/:token_id`, maintain, deleteProjectToken(deps)),
+    route('GET', path, maintain, listProjectTokens(deps.database)),
+    route('POST', path, maintain, createProjectToken(deps.database)),
+    route('POST', `${path}/self/rotate`, projectTokenItself(deps.guards), rotateOwnProjectToken(deps)),
+    route('POST', `${path}/:token_id/rotate`, maintain, rotateProjectToken(deps)),
+    route('GET', `${path}/:token_id`, maintain, getProjectToken(deps.database)),
+    route('DELETE', `${path}/:token_id`, maintain, deleteProjectToken(deps)),
   ]
 }
 
@@ -121,7 +119,12 @@ const createProjectToken = (database: Database) =>
     input: createProjectTokenInput,
     async handle({ access_level, expires_at, ...given }, access: ProjectCall<Caller>, call) {
       const token = { ...given, accessLevel: access_level, expiresAt: expires_at }
-      const issued = await issueProjectToken(database, access, token, auditAuthor(access.caller, call))
+      const issued = await projectTokens.issueProjectToken(
+        database,
+        access,
+        token,
+        auditAuthor(access.caller, call),
+      )
       return created(presentIssuedProjectToken(issued, access_level))
     },
   })
@@ -132,7 +135,7 @@ const getProjectToken = (database: Database) =>
     replies: { 200: projectTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>
-      ok(presentProjectToken(await tokens.getProjectToken(database, access, token_id))),
+      ok(presentProjectToken(await projectTokens.getProjectToken(database, access, token_id))),
   })
 
 const deleteProjectToken = (deps: TokenDependencies) =>

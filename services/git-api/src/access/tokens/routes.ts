@@ -40,15 +40,8 @@ import {
 } from '../../shapes/parameters.js'
 import * as rotation from './rotate-token.js'
 import type { TokenOrder } from './store.js'
+import type { TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
-import {
-  getOwnToken,
-  getTokenFor,
-  issueOwnToken,
-  issuePersonalToken,
-  revokeTokenFor,
-  type TokenDependencies,
-} from './tokens.js'
 
 export const tokenShape = z
   .object({
@@ -151,7 +144,9 @@ const createToken = (database: Database) =>
     async handle({ id: userId, expires_at: expiresAt = null, ...given }, administrator: Caller, call) {
       const author = auditAuthor(administrator, call)
       const token = { ...given, userId, expiresAt }
-      return created(presentIssuedToken(await issuePersonalToken(database, administrator, token, author)))
+      return created(
+        presentIssuedToken(await tokens.issuePersonalToken(database, administrator, token, author)),
+      )
     },
   })
 
@@ -167,7 +162,9 @@ const createOwnToken = (deps: TokenDependencies) =>
     }),
     async handle({ expires_at: expiresAt = null, ...given }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
-      return created(presentIssuedToken(await issueOwnToken(deps, caller, { ...given, expiresAt }, author)))
+      return created(
+        presentIssuedToken(await tokens.issueOwnToken(deps, caller, { ...given, expiresAt }, author)),
+      )
     },
   })
 
@@ -176,7 +173,7 @@ const showOwnToken = (database: Database) =>
     summary: 'The token of this request',
     replies: { 200: tokenShape },
     input: z.object({}),
-    handle: async (_input, caller: Caller) => ok(presentToken(await getOwnToken(database, caller))),
+    handle: async (_input, caller: Caller) => ok(presentToken(await tokens.getOwnToken(database, caller))),
   })
 
 const showToken = (database: Database) =>
@@ -184,7 +181,8 @@ const showToken = (database: Database) =>
     summary: "One token: any for administrators, one of the caller's own for everybody else",
     replies: { 200: tokenShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }, caller: Caller) => ok(presentToken(await getTokenFor(database, caller, id))),
+    handle: async ({ id }, caller: Caller) =>
+      ok(presentToken(await tokens.getTokenFor(database, caller, id))),
   })
 
 const revokeOwnToken = (deps: TokenDependencies) =>
@@ -193,7 +191,7 @@ const revokeOwnToken = (deps: TokenDependencies) =>
     replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller, call) {
-      await revokeTokenFor(deps, caller, caller.token.id, auditAuthor(caller, call))
+      await tokens.revokeTokenFor(deps, caller, caller.token.id, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -204,7 +202,7 @@ const revokeToken = (deps: TokenDependencies) =>
     replies: { 204: null },
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, call) {
-      await revokeTokenFor(deps, caller, id, auditAuthor(caller, call))
+      await tokens.revokeTokenFor(deps, caller, id, auditAuthor(caller, call))
       return noContent()
     },
   })

@@ -21,8 +21,8 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
 import { commitStatusShape, presentCommitStatus } from './present.js'
-import * as listing from './statuses.js'
-import { recordStatus, type StatusDependencies } from './statuses.js'
+import type { StatusDependencies } from './statuses.js'
+import * as statuses from './statuses.js'
 
 export function statusRoutes(deps: StatusDependencies): Route[] {
   const { readStatuses, writeStatuses } = deps.guards
@@ -49,11 +49,19 @@ const listStatuses = (database: Database) =>
     }),
     async handle({ sha, all = false, order_by, sort, pipeline_id, ...given }, access: ProjectCall, call) {
       const { ref, stage, name, ...page } = given
-      const order = { newestFirst: sort === 'desc', byPipeline: order_by === 'pipeline_id' }
-      const query = { revision: sha, ref, stage, name, pipelineId: pipeline_id, all, ...order }
-      const { statuses, total } = await listing.listStatuses(database, access, query, rowsOf(page))
-      const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
-      return pageReply(items, page, total, call)
+      const query = {
+        revision: sha,
+        ref,
+        stage,
+        name,
+        pipelineId: pipeline_id,
+        all,
+        newestFirst: sort === 'desc',
+        byPipeline: order_by === 'pipeline_id',
+      }
+      const found = await statuses.listStatuses(database, access, query, rowsOf(page))
+      const items = found.statuses.map((status) => presentCommitStatus(status, call.baseUrl))
+      return pageReply(items, page, found.total, call)
     },
   })
 
@@ -83,6 +91,8 @@ const createStatus = (deps: StatusDependencies) =>
       const { sha: revision, context, target_url: targetUrl, pipeline_id: pipelineId, ...fields } = given
       const name = given.name ?? context ?? 'default'
       const command = { ...fields, revision, name, targetUrl, pipelineId }
-      return created(presentCommitStatus(await recordStatus(deps, access, command, call), call.baseUrl))
+      return created(
+        presentCommitStatus(await statuses.recordStatus(deps, access, command, call), call.baseUrl),
+      )
     },
   })

@@ -106,7 +106,8 @@ export async function addDeployment(
   // Later deployments are compared with this one, also when no branch contains its commit any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
-  const fields = {
+  const given = {
+    projectId: project.id,
     environment,
     ref,
     tag,
@@ -116,9 +117,9 @@ export async function addDeployment(
     frozen: freeze !== null,
     services: services ?? project.defaultServices,
     namesServices: services !== undefined && services.length > 0,
+    userId: caller.user.id,
+    job: caller.token.job ?? null,
   }
-  const job = caller.token.job ?? null
-  const given = { ...fields, projectId: project.id, userId: caller.user.id, job }
   const about = { project, commit, user: caller.user, baseUrl }
   const { deployment, isNew } = await recordDeployment(database, given, (added) =>
     deploymentHook(added, about),
@@ -217,7 +218,7 @@ export const deleteDeployment = (
     await removeDeployment(client, locked)
   })
 
-/** What webhooks about a deployment are told besides. */
+/** What webhooks show beside a deployment. */
 export const aboutDeployment = async (
   { project, repository, caller }: ProjectCall<Caller>,
   { sha }: Pick<DeploymentView, 'sha'>,

@@ -74,7 +74,7 @@ interface CheckedComment {
   discussion: Parameters<typeof createCommitComment>[2]
 }
 
-/** Keeps the commit, stores a comment on it, and tells of the comment. */
+/** Keeps the commit, stores a comment on it, and announces it. */
 export async function storeComment(
   { database, jobs }: Pick<CommentDependencies, 'database' | 'jobs'>,
   { project, repository, caller }: Pick<ProjectCall<Caller>, 'project' | 'repository' | 'caller'>,

@@ -99,8 +99,13 @@ async function announce(
       logger.warn({ err, project_id: project.id }, 'could not read a tag that was pushed')
       return { commitId: null, message: null }
     })
-    const about = { checkout_sha: commitId, message: message?.slice(0, noticeTextMax) ?? null }
-    jobs.announce({ event, project_id: project.id, ...change, ...about })
+    jobs.announce({
+      event,
+      project_id: project.id,
+      ...change,
+      checkout_sha: commitId,
+      message: message?.slice(0, noticeTextMax) ?? null,
+    })
   }
 }
 

@@ -26,7 +26,7 @@ const insert = {
 }
 
 /**
- * Stores those changes, before they happen, that webhooks of the project have to be told of.
+ * Stores those changes, before they happen, of which webhooks of the project have to be notified.
  *
  * @param changes `event`: `push` or `tag_push`
  * @param about what the deliveries show beside the change

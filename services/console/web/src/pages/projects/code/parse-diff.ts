@@ -1,3 +1,5 @@
+import { splitLines } from '../../../lib/format'
+
 export interface DiffLine {
   kind: 'context' | 'added' | 'removed'
   text: string
@@ -21,7 +23,7 @@ export function parseDiff(text: string): Hunk[] {
   const hunks: Hunk[] = []
   let oldLine = 0
   let newLine = 0
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     const header = headerPattern.exec(line)
     if (header) {
       oldLine = Number(header[1])
@@ -49,8 +51,6 @@ export function parseDiff(text: string): Hunk[] {
   }
   return hunks
 }
-
-const linesOf = (text: string) => (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 
 /** Added and removed lines. */
 export function countLines(hunks: readonly Hunk[]): { additions: number; deletions: number } {

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { buttonClass } from '../../../components/button'
 import { Panel } from '../../../components/page'
 import { Shown } from '../../../components/states'
-import { bytes } from '../../../lib/format'
+import { bytes, splitLines } from '../../../lib/format'
 import { useProjectPath } from '../project-frame'
 import { BlameView } from './blame-view'
 import { fileQuery, type ReadFile, rawAddress, splitPath } from './file-data'
 import { folderOf, Rendered } from './folder-view'
-import { linesOf, SourceView } from './source-view'
+import { SourceView } from './source-view'
 
 const shownCharactersMax = 4_000_000
 
@@ -38,7 +38,7 @@ export function FileView({ gitRef, path, view }: { gitRef: string; path: string;
 function describe({ file, text, isUtf8 }: ReadFile): string {
   const size = bytes(file.size)
   if (text === null) return `${size}, binary`
-  const lines = text === '' ? 0 : linesOf(text).length
+  const lines = text === '' ? 0 : splitLines(text).length
   return `${lines} ${lines === 1 ? 'line' : 'lines'}, ${size}${isUtf8 ? '' : ', not UTF-8: read as Windows-1252'}`
 }
 

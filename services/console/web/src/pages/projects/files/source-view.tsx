@@ -1,12 +1,13 @@
 import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
+import { splitLines } from '../../../lib/format'
 import { CodeText } from '../code/code-text'
 import { RowList } from '../code/row-list'
 import { useHighlight } from '../code/use-highlight'
 
 /** A text with line numbers. `#L12` in the address marks a line and scrolls to it. */
 export function SourceView({ path, text }: { path: string; text: string }) {
-  const lines = useMemo(() => linesOf(text), [text])
+  const lines = useMemo(() => splitLines(text), [text])
   const texts = useMemo(() => [text], [text])
   const html = useHighlight(path, texts)?.[0]
   const hash = useRouterState({ select: (state) => state.location.hash })
@@ -45,6 +46,3 @@ const LineLink = ({ number }: { number: number }) => (
     {number}
   </a>
 )
-
-/** A line break at the end ends the last line, and begins none. */
-export const linesOf = (text: string) => (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
