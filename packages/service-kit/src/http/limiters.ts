@@ -41,10 +41,14 @@ export interface SharedLimiterOptions {
  */
 export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter {
   let redis: Redis | undefined
+  // One for each name, so that its users also count together while the process counts by itself.
+  const limiters = new Map<string, RateLimiterAbstract>()
   return (limit) => {
+    const known = limiters.get(limit.name)
+    if (known) return known
     // Nothing connects while limits are switched off.
     redis ??= connect(options)
-    return new RateLimiterRedis({
+    const limiter = new RateLimiterRedis({
       storeClient: redis,
       keyPrefix: `${limitKeyPrefix(options.service)}:${limit.name}`,
       points: limit.points,
@@ -52,6 +56,8 @@ export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter
       rejectIfRedisNotReady: true,
       insuranceLimiter: limitersOfProcess(limit),
     })
+    limiters.set(limit.name, limiter)
+    return limiter
   }
 }
 

@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto'
-import { startTestRedis, type TestRedis } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, json, startHarness } from '../harness.js'
 
 let harness: Harness
 let base: string
-let redis: TestRedis
 
 beforeAll(async () => {
-  redis = await startTestRedis()
-  harness = await startHarness({ redisUrl: redis.urlOf('git-api') })
+  // Without a Redis, whose answer may come too late on a busy machine, the process counts every try.
+  harness = await startHarness()
   base = await harness.start({ RATE_LIMIT_PER_MINUTE: '6000' })
   await harness.send('owner', 'POST', '/projects', json({ path: 'shared' }))
 })
-afterAll(async () => {
-  await harness?.close()
-  await redis?.stop()
-})
+afterAll(() => harness?.close())
 
 const basic = (secret: string) => ({ Authorization: `Basic ${btoa(`any:${secret}`)}` })
 const oid = createHash('sha256').update('object').digest('hex')
@@ -62,11 +57,7 @@ test('cookies of sessions that nobody has stop no browser at their address', asy
 test('60 unknown tokens from an address stop further unknown ones there, and no token that works', async () => {
   // A token of each way's own, which this process has not seen.
   const tokens = await Promise.all(Object.keys(ways).map(() => harness.secretOf(harness.users.owner)))
-  let tries = 0
-  while ((await ask('API', `glpat-wrong-${tries}`)) === 401) tries += 1
-  // A try is counted by the process alone when Redis takes more than 50 ms, and each of them counts to 60.
-  expect(tries).toBeGreaterThanOrEqual(60)
-  expect(tries).toBeLessThan(120)
+  for (let tries = 0; tries < 60; tries += 1) expect(await ask('API', `glpat-wrong-${tries}`)).toBe(401)
   for (const [index, way] of Object.keys(ways).entries()) {
     expect(await ask(way, `glpat-further-${index}`)).toBe(429)
     expect(await ask(way, tokens[index] ?? '')).toBe(way === 'sign-in' ? 201 : 200)
