@@ -1,4 +1,4 @@
-import { createToken, createUser } from '@switchyard/testing'
+import { createProject, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, json, outcome, startHarness } from '../harness.js'
 
@@ -59,4 +59,31 @@ it('a user gets another name while an administrator deploys a project of the use
   }
   const deploy = () => harness.send('admin', 'POST', `${project}/deployments`, json(deployment))
   expect(await Promise.all([failuresOf(rename), failuresOf(deploy)])).toEqual([[], []])
+})
+
+it('a user with several projects gets another name while somebody becomes a member of all of them', async () => {
+  const { database } = harness
+  const owner = await createUser(database, {})
+  const projects = [
+    await createProject(database, owner, { path: 'one' }),
+    await createProject(database, owner, { path: 'two' }),
+  ]
+  const [first, second] = projects.map(({ id }) => id)
+  // PostgreSQL reads a row whose indexed columns have changed after the other one.
+  await database.pool.query("UPDATE projects SET path_key = path_key || '-moved' WHERE id = $1", [first])
+
+  const client = await database.pool.connect()
+  try {
+    await client.query('BEGIN')
+    const lock = 'SELECT FROM projects WHERE id = $1 FOR KEY SHARE'
+    await client.query(lock, [first])
+    const renamed = outcome(harness.send('admin', 'PUT', `/users/${owner.id}`, json({ username: 'renamed' })))
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await expect.poll(async () => (await database.pool.query(waiting)).rowCount).toBe(1)
+    await client.query(lock, [second])
+    await client.query('COMMIT')
+    expect((await renamed).status).toBe(200)
+  } finally {
+    client.release()
+  }
 })

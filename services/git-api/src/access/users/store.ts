@@ -59,6 +59,8 @@ export async function updateUser(
     // added meanwhile. The name changes last: from then on, nobody can add a row that refers to the user, and
     // who waits for that may have locked a project.
     await lockUserRow({ prisma }, id)
+    // Sign-ins with groups add members to several projects, in this order.
+    await prisma.$queryRaw`SELECT FROM projects WHERE owner_id = ${id} ORDER BY id FOR UPDATE`
     await prisma.$executeRaw`UPDATE projects SET path_with_namespace = ${username}::text || '/' || path,
       path_key = lower(${username}::text || '/' || path) WHERE owner_id = ${id}`
   }
