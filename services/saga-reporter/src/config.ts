@@ -10,8 +10,8 @@ import {
 } from '@switchyard/config'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { parsePeerBindings } from './peer.js'
-import { isTraceUrlTemplate } from './trace-url.js'
+import { parsePeerBindings } from './shapes/peer.js'
+import { isTraceUrlTemplate } from './shapes/trace-url.js'
 
 const tlsFields = {
   SAGA_TLS_CERT_FILE: z

@@ -1,6 +1,6 @@
 import type { RawSagaEvent } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
-import { type Peer, parsePeerBindings } from '../peer.js'
+import { type Peer, parsePeerBindings } from '../shapes/peer.js'
 import { certificateNames, requireOwnService, requireOwnTenant } from './access.js'
 
 const requireOwn = (peer: Peer, tenant: string, event: RawSagaEvent) => {

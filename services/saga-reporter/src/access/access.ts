@@ -13,7 +13,7 @@ import { parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
 import { type AuthenticateFrom, callerOf, senderAddress, tokenOf } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import type { ArrivedCall } from '../grpc/grpc.js'
-import type { Peer, PeerBindings } from '../peer.js'
+import type { Peer, PeerBindings } from '../shapes/peer.js'
 import { tokenHeaders } from './metadata.js'
 
 /**

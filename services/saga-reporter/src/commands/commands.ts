@@ -11,7 +11,7 @@ import {
   leasePending,
   returnCommand,
   type WantedCommands,
-} from './leases.js'
+} from './lease-store.js'
 import {
   type BatchDecision,
   type BatchKey,
@@ -26,7 +26,7 @@ import {
   type SagaCommand,
   settleCommands,
 } from './store.js'
-import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './targets.js'
+import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './target-store.js'
 import type { CommandWaiting } from './waiting.js'
 
 export { type BatchDecision, type Decision, getCommand, listCommands, type Operator } from './store.js'

@@ -15,10 +15,10 @@ import type { CommandKind } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
-import type { Peer } from '../peer.js'
 import { isUuid, readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
+import type { Peer } from '../shapes/peer.js'
 import { acknowledgeCommand, type CommandDependencies, leaseCommands } from './commands.js'
-import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './leases.js'
+import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './lease-store.js'
 
 export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter

@@ -17,7 +17,7 @@ import {
   commandStates,
   openCommandStates,
 } from '@switchyard/domain/saga'
-import { readRows } from '../read-query.js'
+import { readRows } from '../read-database.js'
 
 export interface SagaCommand {
   tenant: string

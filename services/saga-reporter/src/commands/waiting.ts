@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pooled } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
-import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './leases.js'
+import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './lease-store.js'
 import { settleCommands } from './store.js'
 
 /** How often commands are looked for that another process has stored, while somebody waits. */

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-query.js'
+import { readRows } from '../read-database.js'
 
 export interface FailureHistoryQuestion {
   tenant: string

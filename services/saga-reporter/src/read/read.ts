@@ -1,7 +1,5 @@
 import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import { listSagaNotes, type SagaNote } from '../resolve/store.js'
-import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import {
   type ActivityPosition,
   type ActivityView,
@@ -9,16 +7,8 @@ import {
   listActivityViews,
   type PayloadKind,
   type StoredPayload,
-} from './activities-store.js'
-import {
-  findResolutionNote,
-  findSagaView,
-  hasSaga,
-  listSagaDeployments,
-  listSagaEvents,
-  type SagaDeployment,
-  type SagaEventView,
-} from './detail-store.js'
+} from '../activities/store.js'
+import { listSagaNotes, type SagaNote } from '../resolve/store.js'
 import {
   countSagas,
   listParkedActivities,
@@ -28,10 +18,20 @@ import {
   type SagaView,
   searchSagas,
   walkSagas,
-} from './list-store.js'
+} from '../search/store.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
+import {
+  findResolutionNote,
+  findSagaView,
+  hasSaga,
+  listSagaDeployments,
+  listSagaEvents,
+  type SagaDeployment,
+  type SagaEventView,
+} from './store.js'
 
-export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './activities-store.js'
-export type { SagaChild, SagaChildren, SagaView } from './list-store.js'
+export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from '../activities/store.js'
+export type { SagaChild, SagaChildren, SagaView } from '../search/store.js'
 
 export interface SagaKey {
   tenant: string

@@ -11,6 +11,10 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { downloadPayload } from '../activities/routes.js'
+import { exportSagas } from '../export/routes.js'
+import { listSagaEvents } from '../log/routes.js'
+import type { ParkedActivity } from '../search/store.js'
 import { sagaUrl } from '../shapes/activity.js'
 import { cursorHeaders, cursorReply, readActivityCursor, readCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -23,12 +27,8 @@ import {
 } from '../shapes/parameters.js'
 import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../shapes/saga.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import { listSagaEvents } from './event-routes.js'
-import { exportSagas } from './export-routes.js'
-import type { ParkedActivity } from './list-store.js'
-import { downloadPayload } from './payload-routes.js'
+import { getFailureHistory, getStats } from '../stats/routes.js'
 import * as read from './read.js'
-import { getFailureHistory, getStats } from './stats-routes.js'
 
 export interface ReadDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */

@@ -2,7 +2,7 @@ import type { DomainError } from '@switchyard/domain'
 import type { RawSagaEvent } from '@switchyard/domain/saga'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Peer } from '../peer.js'
+import type { Peer } from '../shapes/peer.js'
 import { createRateLimit, TokenBucket } from './rate-limit.js'
 
 const anybody: Peer = { name: null, service: null, tenants: null }

@@ -2,7 +2,7 @@ import { rateLimited } from '@switchyard/domain'
 import { keyInTenant, type RawSagaEvent } from '@switchyard/domain/saga'
 import { LRUCache } from 'lru-cache'
 import { serviceNameOf } from '../access/access.js'
-import type { Peer } from '../peer.js'
+import type { Peer } from '../shapes/peer.js'
 
 /** An event before it is counted. */
 export interface Arrival {

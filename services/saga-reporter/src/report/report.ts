@@ -13,7 +13,7 @@ import {
 import type { NewSagaEvent } from '@switchyard/saga-store'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { requireOwnService, requireOwnTenant } from '../access/access.js'
-import type { Peer } from '../peer.js'
+import type { Peer } from '../shapes/peer.js'
 import { cutRequest, type RequestLimits } from './cut-request.js'
 import type { Report } from './decode.js'
 import { type ReportMetrics, type ReportResult, reportResultOf } from './metrics.js'

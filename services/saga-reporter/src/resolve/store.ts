@@ -1,8 +1,8 @@
 import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockRows } from '@switchyard/saga-store'
-import { readRows } from '../read-query.js'
-import { lastEvent } from '../saga-source.js'
+import { readRows } from '../read-database.js'
+import { lastEvent } from '../search/source.js'
 
 export interface SagaNote {
   id: number

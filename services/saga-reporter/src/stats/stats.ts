@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { countFailures, type FailureCount } from './failure-history-store.js'
+import { countFailures, type FailureCount } from '../read/failure-history-store.js'
 import {
   countSagasByKind,
   type FailureGroup,
@@ -8,7 +8,7 @@ import {
   type SagaDurations,
   type SagaKindCount,
   type StatsRange,
-} from './stats-store.js'
+} from './store.js'
 
 export interface SagaStats {
   counts: SagaKindCount[]

@@ -1,10 +1,10 @@
 import type { Pooled } from '@switchyard/db'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import * as read from '../read/read.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
-import type { StoredPayload } from './activities-store.js'
-import * as read from './read.js'
+import type { StoredPayload } from './store.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
 export const downloadPayload = (database: Pooled) =>

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-query.js'
+import { readRows } from '../read-database.js'
 
 /** Sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {

@@ -1,7 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import type { Activity } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
-import { readRows } from '../read-query.js'
+import { readRows } from '../read-database.js'
 
 /** A payload without all of its bytes. */
 export interface PayloadHead {

@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-query.js'
-import { readSagaDetails, type SagaRow, type SagaView, sagaRowColumns, toSagaView } from './list-store.js'
+import { readRows } from '../read-database.js'
+import { readSagaDetails, type SagaRow, type SagaView, sagaRowColumns, toSagaView } from '../search/store.js'
 
 const oneSaga = {
   name: 'saga-read-one',

@@ -1,7 +1,7 @@
 import { likeText } from '@switchyard/db/sql'
 import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
-import type { SqlParameters } from './read-query.js'
-import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from './shapes/search.js'
+import type { SqlParameters } from '../read-database.js'
+import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
 
 /** The part of a search that another table answers, in the order of its rows. */
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null

@@ -3,10 +3,10 @@ import { pipeline } from 'node:stream/promises'
 import type { Pooled } from '@switchyard/db'
 import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { readAllSagas } from '../read/read.js'
+import type { SagaView } from '../search/store.js'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
 import { presentSaga } from '../shapes/saga.js'
-import type { SagaView } from './list-store.js'
-import { readAllSagas } from './read.js'
 
 /** The first characters of formulas in spreadsheets, also in their full-width forms. */
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/

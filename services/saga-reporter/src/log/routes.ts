@@ -1,12 +1,12 @@
 import type { Pooled } from '@switchyard/db'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { listEvents } from '../read/read.js'
+import type { SagaEventView } from '../read/store.js'
 import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
-import { traceUrl } from '../trace-url.js'
-import type { SagaEventView } from './detail-store.js'
-import { listEvents } from './read.js'
+import { traceUrl } from '../shapes/trace-url.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
 export const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>

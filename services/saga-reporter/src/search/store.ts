@@ -8,7 +8,8 @@ import {
   sagaStatuses,
 } from '@switchyard/domain/saga'
 import { activityTable, sagaTable } from '@switchyard/saga-store'
-import { readRows, readRowsWithin, SqlParameters } from '../read-query.js'
+import { readRows, readRowsWithin, SqlParameters } from '../read-database.js'
+import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import {
   afterPosition,
   driverOf,
@@ -19,8 +20,7 @@ import {
   type SagaQuestion,
   sagaSource,
   upToPosition,
-} from '../saga-source.js'
-import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
+} from './source.js'
 
 /** The data about a saga that is stored in other tables. */
 export interface SagaDetails {

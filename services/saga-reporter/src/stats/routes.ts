@@ -4,7 +4,7 @@ import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
-import type { SagaKindCount, StatsRange } from './stats-store.js'
+import type { SagaKindCount, StatsRange } from './store.js'
 
 /** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
 export const getStats = (database: Pooled, clock: Clock) =>
