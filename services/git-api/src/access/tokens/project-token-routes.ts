@@ -23,7 +23,7 @@ import type { ProjectCall, ProjectGuards } from '../../guards.js'
 import { accessLevel, optionalDay, scopeList, tokenDescription } from '../../shapes/parameters.js'
 import { accessLevelShape } from '../../shapes/user.js'
 import * as projectTokens from './project-tokens.js'
-import { rotateProjectToken as rotate, rotateOwnToken } from './rotate-token.js'
+import { rotateProjectToken as rotate, rotateOwnToken } from './token-rotation.js'
 import {
   issuedTokenShape,
   presentIssuedToken,

@@ -1,7 +1,7 @@
 import type { Database, Project, Rows } from '@switchyard/db'
 import { excerpt, forbidden } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { FreezeCalendar } from './freeze-calendar.js'
+import type { FreezeCalendar } from '../freeze-periods/freeze-calendar.js'
 import {
   type Freeze,
   findRuleFreeze,
@@ -10,7 +10,7 @@ import {
   listReadableRuleFreezes,
 } from './store.js'
 
-export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
+export { createFreezeCalendar, type FreezeCalendar, listedMs } from '../freeze-periods/freeze-calendar.js'
 
 export interface FreezeDependencies {
   database: Database

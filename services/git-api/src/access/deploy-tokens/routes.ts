@@ -22,7 +22,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText, scopeList } from '../../shapes/parameters.js'
 import * as tokens from './deploy-tokens.js'
-import type { TokenDependencies } from './tokens.js'
+import type { TokenDependencies } from '../tokens/tokens.js'
 
 const deployTokenScopes = ['read_repository'] as const
 

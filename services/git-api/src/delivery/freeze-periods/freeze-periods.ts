@@ -21,7 +21,7 @@ import {
   listFreezePeriods as listStoredPeriods,
   lockAndCountFreezePeriods,
   updateFreezePeriod,
-} from './store.js'
+} from '../freezes/store.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20

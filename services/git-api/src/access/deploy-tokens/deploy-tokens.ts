@@ -9,8 +9,8 @@ import {
   deleteDeployToken,
   findDeployToken,
   listDeployTokens as listStoredTokens,
-} from './store.js'
-import { makerOf, newSecret, type TokenDependencies } from './tokens.js'
+} from '../tokens/store.js'
+import { makerOf, newSecret, type TokenDependencies } from '../tokens/tokens.js'
 
 /** @param project undefined: the deploy tokens of all projects */
 export const listDeployTokens = (
