@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { dayMs, type FieldProblems } from '@switchyard/domain'
 import { type CronExpression, CronExpressionParser } from 'cron-parser'
 import { LRUCache } from 'lru-cache'
-import type { FreezePeriodFields } from '../freezes/store.js'
+import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
 /** Times are listed from the day before yesterday to tomorrow. */

@@ -21,7 +21,9 @@ import {
   listFreezePeriods as listStoredPeriods,
   lockAndCountFreezePeriods,
   updateFreezePeriod,
-} from '../freezes/store.js'
+} from './store.js'
+
+export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
 
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
