@@ -1,11 +1,11 @@
 import type { Route } from '@switchyard/service-kit/http'
 import { absentFeatureRoutes } from './absent-features/routes.js'
+import { deployTokenRoutes } from './access/deploy-tokens/routes.js'
 import { deviceAuthorizationRoutes } from './access/device-authorization/routes.js'
 import { memberRoutes } from './access/members/routes.js'
 import { sessionRoutes } from './access/sessions/routes.js'
 import { identityRoutes } from './access/sign-in/identity-routes.js'
 import { signInRoutes } from './access/sign-in/routes.js'
-import { deployTokenRoutes } from './access/tokens/deploy-token-routes.js'
 import { projectTokenRoutes } from './access/tokens/project-token-routes.js'
 import { tokenRoutes } from './access/tokens/routes.js'
 import { exchangeRoutes } from './access/trusted-issuers/exchange-routes.js'
@@ -19,10 +19,9 @@ import { statusRoutes } from './ci/statuses/routes.js'
 import { changeFailureRoutes } from './delivery/change-failures/routes.js'
 import { deliveryMetricRoutes } from './delivery/delivery-metrics/routes.js'
 import { deployedServiceRoutes } from './delivery/deployed-services/routes.js'
-import { deploymentStatementRoutes } from './delivery/deployment-statements/routes.js'
 import { deploymentRoutes } from './delivery/deployments/routes.js'
-import { endedDeploymentRoutes } from './delivery/ended-deployments/routes.js'
 import { environmentRoutes } from './delivery/environments/routes.js'
+import { freezePeriodRoutes } from './delivery/freeze-periods/routes.js'
 import { freezeRoutes } from './delivery/freezes/routes.js'
 import { impactRuleRoutes } from './delivery/impact-rules/routes.js'
 import { impactRoutes } from './delivery/impacts/routes.js'
@@ -97,16 +96,15 @@ const subjects = [
   commentRoutes,
   discussionRoutes,
   environmentRoutes,
-  endedDeploymentRoutes,
   deploymentRoutes,
   impactRoutes,
   changeFailureRoutes,
-  deploymentStatementRoutes,
   deliveryMetricRoutes,
   deployedServiceRoutes,
   impactRuleRoutes,
   protectedEnvironmentRoutes,
   freezeRoutes,
+  freezePeriodRoutes,
   absentFeatureRoutes,
   storageMoveRoutes,
   gitHttpRoutes,

@@ -36,7 +36,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional } from '../shapes/parameters.js'
 import { hookShape, presentHook } from './present.js'
-import * as testing from './test-webhook.js'
+import * as testing from './test-deliveries.js'
 import type { WebhookDependencies } from './webhooks.js'
 import * as hooks from './webhooks.js'
 

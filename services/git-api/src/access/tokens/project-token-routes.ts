@@ -23,7 +23,6 @@ import type { ProjectCall, ProjectGuards } from '../../guards.js'
 import { accessLevel, optionalDay, scopeList, tokenDescription } from '../../shapes/parameters.js'
 import { accessLevelShape } from '../../shapes/user.js'
 import * as projectTokens from './project-tokens.js'
-import { rotateProjectToken as rotate, rotateOwnToken } from './rotate-token.js'
 import {
   issuedTokenShape,
   presentIssuedToken,
@@ -32,6 +31,7 @@ import {
   tokenShape,
 } from './routes.js'
 import type { ProjectTokenWithLevel } from './store.js'
+import { rotateProjectToken as rotate, rotateOwnToken } from './token-rotation.js'
 import { revokeProjectToken, type TokenDependencies } from './tokens.js'
 
 const projectTokenShape = z

@@ -38,8 +38,8 @@ import {
   scopeList,
   tokenDescription,
 } from '../../shapes/parameters.js'
-import * as rotation from './rotate-token.js'
 import type { TokenOrder } from './store.js'
+import * as rotation from './token-rotation.js'
 import type { TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
 

@@ -40,8 +40,8 @@ import {
   userPageShape,
   wholeUserShape,
 } from '../../shapes/user.js'
-import { type RemoveUserDependencies, removeUser } from './remove-user.js'
 import type { UserOrder, UserState } from './store.js'
+import { type RemoveUserDependencies, removeUser } from './user-removal.js'
 import type { UserDependencies } from './users.js'
 import * as users from './users.js'
 

@@ -18,9 +18,10 @@ import {
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import { changedFields, problemsOfChanges, recordUserEvent } from '../../audit/audit.js'
+import { listDeployTokensOf } from '../deploy-tokens/store.js'
 import { deleteSessionsOfUsers } from '../sessions/store.js'
 import * as signIns from '../sign-in/store.js'
-import { listBotsOfCreator, listDeployTokensOf } from '../tokens/store.js'
+import { listBotsOfCreator } from '../tokens/store.js'
 import {
   findUser,
   findUserByUsername,

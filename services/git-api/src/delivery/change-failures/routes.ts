@@ -1,20 +1,32 @@
 import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, ok, oneOf, type Route, route, rowId } from '@switchyard/service-kit/http'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  noContent,
+  ok,
+  oneOf,
+  type Route,
+  route,
+  rowId,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
-import { changeFailureReportShape, presentStatement } from '../../shapes/deployment-statement.js'
+import {
+  changeFailureReportShape,
+  presentStatement,
+  statementParameters,
+} from '../../shapes/deployment-statement.js'
+import { addStatement, removeStatement } from '../deployment-statements/deployment-statements.js'
 import * as changeFailures from './change-failures.js'
 
 export function changeFailureRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const path = '/projects/:id/deployments/:deployment_id/change_failure'
   return [
-    route(
-      'GET',
-      '/projects/:id/deployments/:deployment_id/change_failure',
-      guards.readDeployments,
-      getChangeFailure(database),
-      { refusesUnknown: true },
-    ),
+    route('GET', path, guards.readDeployments, getChangeFailure(database), { refusesUnknown: true }),
+    route('POST', path, guards.deploy, reportFailure(database), { refusesUnknown: true }),
+    route('DELETE', path, guards.deploy, withdrawReport(database)),
   ]
 }
 
@@ -48,5 +60,30 @@ const getChangeFailure = (database: Database) =>
         restored_at: found.restoredAt,
         report: found.report && presentStatement(found.report, baseUrl),
       })
+    },
+  })
+
+const reportFailure = (database: Database) =>
+  endpoint({
+    summary: 'Say that a deployment was a failed change',
+    replies: { 201: changeFailureReportShape },
+    input: z.object(statementParameters),
+    async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const said = { deploymentId, reason }
+      const report = await addStatement(database, changeFailures.failureReports, access, said, author)
+      return created(presentStatement(report, call.baseUrl))
+    },
+  })
+
+const withdrawReport = (database: Database) =>
+  endpoint({
+    summary: 'Take back that a deployment was a failed change',
+    replies: { 204: null },
+    input: z.object({ deployment_id: rowId() }),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      await removeStatement(database, changeFailures.failureReports, access, deployment_id, author)
+      return noContent()
     },
   })

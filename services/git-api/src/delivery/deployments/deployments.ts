@@ -1,5 +1,12 @@
 import type { Database, Pooled, Rows } from '@switchyard/db'
-import { type FieldProblems, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  dayMs,
+  type FieldProblems,
+  invalid,
+  notFound,
+  type Precondition,
+  systemClock,
+} from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import {
@@ -27,10 +34,12 @@ import {
   type DeploymentFilter,
   type DeploymentOrder,
   type DeploymentView,
+  type EndedDeployment,
   findDeployment,
   findDeploymentBefore,
   findLastSuccess,
   listDeployments as listStoredDeployments,
+  listEndedDeployments as listStoredEnded,
   removeDeployment,
   withLockedDeployment,
 } from './store.js'
@@ -49,6 +58,26 @@ export const listDeployments = (
   order: DeploymentOrder,
   rows: Rows,
 ) => listStoredDeployments(database, { ...filter, projectId: project.id }, order, rows)
+
+interface EndedTimes {
+  /** Undefined: a day ago. */
+  finishedAfter: Date | undefined
+  finishedBefore: Date | undefined
+}
+
+/**
+ * Deployments that have ended and that the caller may read, with what was found about them in the tenants
+ * that the caller may name.
+ */
+export function listEndedDeployments(
+  database: Database,
+  caller: Caller,
+  { finishedAfter = new Date(systemClock().getTime() - dayMs), finishedBefore }: EndedTimes,
+  rows: Rows,
+): Promise<{ deployments: EndedDeployment[]; total: number }> {
+  const filter = { finishedAfter, finishedBefore, tenants: boundTenantsOf(caller) }
+  return listStoredEnded(database, caller, filter, rows)
+}
 
 /** @throws DomainError not-found */
 export async function getDeployment(

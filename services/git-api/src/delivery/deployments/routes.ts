@@ -1,7 +1,8 @@
 import type { Database } from '@switchyard/db'
+import { type Measure, measures } from '@switchyard/delivery-impact'
 import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { deploymentStatuses } from '@switchyard/domain/deployment'
+import { deploymentStatuses, environmentTiers } from '@switchyard/domain/deployment'
 import {
   type Call,
   created,
@@ -9,6 +10,7 @@ import {
   filledText,
   flag,
   noContent,
+  oneOf,
   pageParameters,
   pageReply,
   preconditionOf,
@@ -16,6 +18,7 @@ import {
   route,
   rowId,
   rowsOf,
+  signedIn,
   text,
   time,
   versioned,
@@ -30,16 +33,18 @@ import {
   presentDeploymentDetail,
 } from '../../shapes/deployment.js'
 import { optional, optionalText, serviceNames } from '../../shapes/parameters.js'
+import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
 import { describeApprovals } from '../protected-environments/protected-environments.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
-import type { DeploymentOrder, DeploymentView } from './store.js'
+import type { DeploymentOrder, DeploymentView, EndedDeployment } from './store.js'
 
 export function deploymentRoutes(deps: DeploymentDependencies): Route[] {
   const { readDeployments, deploy, maintain } = deps.guards
   const path = '/projects/:id/deployments'
   const one = `${path}/:deployment_id`
   return [
+    route('GET', '/deployments', signedIn, listEndedDeployments(deps.database), { refusesUnknown: true }),
     route('GET', path, readDeployments, listDeployments(deps.database)),
     route('POST', path, deploy, createDeployment(deps)),
     route('GET', one, readDeployments, getDeployment(deps.database)),
@@ -72,6 +77,50 @@ const listInput = z.object({
   finished_after: optional(time()),
   finished_before: optional(time()),
 })
+
+const endedDeploymentShape = z
+  .object({
+    ...deploymentShape.shape,
+    tier: oneOf(environmentTiers).meta({ description: 'Of the environment' }),
+    project: projectReferenceShape,
+    findings: z
+      .array(z.object({ service_name: z.string(), tenant: z.string(), measure: oneOf(measures) }))
+      .meta({ description: 'What became worse with it: the first 20' }),
+    dismissed: z.boolean().meta({ description: 'A person says that it is not the reason' }),
+  })
+  .meta({ id: 'EndedDeployment', description: 'A deployment that has ended, and what became worse with it' })
+
+const presentEndedDeployment = (
+  deployment: EndedDeployment,
+  baseUrl: string,
+): z.output<typeof endedDeploymentShape> => ({
+  ...presentDeployment(deployment, baseUrl),
+  tier: deployment.environment.tier,
+  project: presentProjectReference(deployment.project),
+  findings: deployment.findings.map(({ serviceName, tenant, measure }) => ({
+    service_name: serviceName,
+    tenant,
+    measure: measure as Measure,
+  })),
+  dismissed: deployment.isDismissed,
+})
+
+const listEndedDeployments = (database: Database) =>
+  endpoint({
+    summary: 'Deployments of every project that have ended and that the caller may read, the last one first',
+    replies: { 200: z.array(endedDeploymentShape) },
+    input: z.object({
+      ...pageParameters,
+      finished_after: optional(time()).meta({ description: 'Else a day ago' }),
+      finished_before: optional(time()),
+    }),
+    async handle({ finished_after, finished_before, ...page }, caller: Caller, call) {
+      const times = { finishedAfter: finished_after, finishedBefore: finished_before }
+      const found = await deployments.listEndedDeployments(database, caller, times, rowsOf(page))
+      const items = found.deployments.map((each) => presentEndedDeployment(each, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
 
 const listDeployments = (database: Database) =>
   endpoint({

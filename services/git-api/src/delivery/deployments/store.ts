@@ -1,10 +1,15 @@
-import type { PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
+  type Database,
   type DatabaseOrTransaction,
   type Deployment,
+  type DeploymentFinding,
   type Environment,
   inPoolTransaction,
+  type PoolClient,
+  type Pooled,
+  type Prisma,
   type Project,
+  type Rows,
   type User,
 } from '@switchyard/db'
 import {
@@ -23,9 +28,9 @@ import {
   updateIn,
 } from '@switchyard/db/sql'
 import { notFound } from '@switchyard/domain'
-import type { JobIdentity } from '@switchyard/domain/access'
+import type { Caller, JobIdentity } from '@switchyard/domain/access'
 import type { DeploymentProgress, EnvironmentTier, SagaReference } from '@switchyard/domain/deployment'
-import { environmentColumns } from '../environments/store.js'
+import { environmentColumns, projectsWithReadableDeployments } from '../environments/store.js'
 
 /** The one list of the columns of `deployments`. */
 const deployments = rowColumns<Deployment>({
@@ -118,6 +123,52 @@ export async function listDeployments(
     prisma.deployment.findMany({ where, include: parts, orderBy: [first, { id: direction }], ...rows }),
     prisma.deployment.count({ where }),
   ])
+  return { deployments, total }
+}
+
+/** A deployment of any project that has ended, with what became worse with it. */
+export type EndedDeployment = DeploymentInProject & {
+  /** The first ones. */
+  findings: Pick<DeploymentFinding, 'tenant' | 'serviceName' | 'measure'>[]
+  isDismissed: boolean
+}
+
+interface EndedFilter {
+  finishedAfter: Date
+  finishedBefore: Date | undefined
+  /** Tenants whose findings are shown; null: every tenant. */
+  tenants: readonly string[] | null
+}
+
+/** A deployment of many services with many findings shows so many of them. */
+const findingsMax = 20
+
+/** One page of the deployments that have ended and that the caller may read, the last one first. */
+export async function listEndedDeployments(
+  { prisma }: Database,
+  caller: Caller,
+  { finishedAfter, finishedBefore, tenants }: EndedFilter,
+  rows: Rows,
+): Promise<{ deployments: EndedDeployment[]; total: number }> {
+  const where = {
+    finishedAt: { gte: finishedAfter, lte: finishedBefore },
+    project: projectsWithReadableDeployments(caller),
+  } satisfies Prisma.DeploymentWhereInput
+  const findings = {
+    where: tenants === null ? {} : { tenant: { in: [...tenants] } },
+    orderBy: [{ changePointAt: 'asc' as const }, { id: 'asc' as const }],
+    take: findingsMax,
+  }
+  const [found, total] = await Promise.all([
+    prisma.deployment.findMany({
+      where,
+      include: { ...parts, project: true, findings, dismissal: true },
+      orderBy: [{ finishedAt: 'desc' }, { projectId: 'asc' }, { id: 'asc' }],
+      ...rows,
+    }),
+    prisma.deployment.count({ where }),
+  ])
+  const deployments = found.map(({ dismissal, ...each }) => ({ ...each, isDismissed: dismissal !== null }))
   return { deployments, total }
 }
 

@@ -1,16 +1,9 @@
 import type { Database, Project, Rows } from '@switchyard/db'
 import { excerpt, forbidden } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { FreezeCalendar } from './freeze-calendar.js'
-import {
-  type Freeze,
-  findRuleFreeze,
-  listFreezePeriods,
-  listReadableFreezePeriods,
-  listReadableRuleFreezes,
-} from './store.js'
-
-export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
+import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
+import { listFreezePeriods, listReadableFreezePeriods } from '../freeze-periods/store.js'
+import { type Freeze, findRuleFreeze, listReadableRuleFreezes } from './store.js'
 
 export interface FreezeDependencies {
   database: Database

@@ -2,7 +2,10 @@ import type { Database } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant } from '@switchyard/domain/access'
 import {
+  auditAuthor,
+  created,
   endpoint,
+  noContent,
   ok,
   pageParameters,
   pageReply,
@@ -16,21 +19,25 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import {
+  impactDismissalShape,
+  presentStatement,
+  statementParameters,
+} from '../../shapes/deployment-statement.js'
 import { foundImpactShape, presentFoundImpact } from '../../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../../shapes/parameters.js'
+import { addStatement, removeStatement } from '../deployment-statements/deployment-statements.js'
 import * as impacts from './impacts.js'
 import { impactShape, presentImpact } from './present.js'
 
 export function impactRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
+  const impact = '/projects/:id/deployments/:deployment_id/impact'
+  const { readDeployments, deploy } = guards
   return [
     route('GET', '/deployment_impacts', signedIn, listFindings(database), { refusesUnknown: true }),
-    route(
-      'GET',
-      '/projects/:id/deployments/:deployment_id/impact',
-      guards.readDeployments,
-      getImpact(database),
-      { refusesUnknown: true },
-    ),
+    route('GET', impact, readDeployments, getImpact(database), { refusesUnknown: true }),
+    route('POST', `${impact}/dismissal`, deploy, dismissImpact(database), { refusesUnknown: true }),
+    route('DELETE', `${impact}/dismissal`, deploy, restoreImpact(database)),
   ]
 }
 
@@ -70,5 +77,31 @@ const getImpact = (database: Database) =>
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
       const impact = await impacts.getImpact(database, access, deployment_id, systemClock())
       return ok(presentImpact(impact, call.baseUrl))
+    },
+  })
+
+const dismissImpact = (database: Database) =>
+  endpoint({
+    summary: 'Say that a deployment is not the reason of what became worse',
+    replies: { 201: impactDismissalShape },
+    refusals: [409],
+    input: z.object(statementParameters),
+    async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const said = { deploymentId, reason }
+      const dismissal = await addStatement(database, impacts.dismissals, access, said, author)
+      return created(presentStatement(dismissal, call.baseUrl))
+    },
+  })
+
+const restoreImpact = (database: Database) =>
+  endpoint({
+    summary: 'Take back that a deployment is not the reason',
+    replies: { 204: null },
+    input: z.object({ deployment_id: rowId() }),
+    async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      await removeStatement(database, impacts.dismissals, access, deployment_id, author)
+      return noContent()
     },
   })

@@ -27,7 +27,7 @@ import type { ProjectCall } from '../../guards.js'
 import { approvalShape, presentApproval } from '../../shapes/deployment.js'
 import { accessLevel, optional, optionalText } from '../../shapes/parameters.js'
 import type { DeploymentDependencies } from '../deployments/deployments.js'
-import { approveDeployment } from './approve-deployment.js'
+import { approveDeployment } from './deployment-approvals.js'
 import { presentProtectedEnvironment, protectedEnvironmentShape } from './present.js'
 import * as environments from './protected-environments.js'
 

@@ -20,7 +20,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, dryRunShape, presentCommitDetail, presentDryRun } from '../../shapes/commit.js'
 import { commitBytesMax, content, optional, optionalText } from '../../shapes/parameters.js'
-import * as applied from './apply-commit.js'
+import * as applied from './applied-commits.js'
 import type { CommitDependencies } from './commits.js'
 import * as commits from './commits.js'
 import {

@@ -23,6 +23,8 @@ import {
   updateFreezePeriod,
 } from './store.js'
 
+export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
+
 /** All of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
 

@@ -21,8 +21,8 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText, scopeList } from '../../shapes/parameters.js'
+import type { TokenDependencies } from '../tokens/tokens.js'
 import * as tokens from './deploy-tokens.js'
-import type { TokenDependencies } from './tokens.js'
 
 const deployTokenScopes = ['read_repository'] as const
 

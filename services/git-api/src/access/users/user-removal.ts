@@ -3,8 +3,9 @@ import { conflict, forbidden, notFound, type Precondition } from '@switchyard/do
 import { deployCallerId } from '@switchyard/domain/access'
 import { recordUserEvent } from '../../audit/audit.js'
 import { type ProjectDependencies, removeProject } from '../../projects/projects.js'
+import { listDeployTokensOf } from '../deploy-tokens/store.js'
 import { deleteSessionsOfUsers } from '../sessions/store.js'
-import { listBotsOfCreator, listDeployTokensOf } from '../tokens/store.js'
+import { listBotsOfCreator } from '../tokens/store.js'
 import {
   countProjectsOfOwner,
   deleteUser,

@@ -4,13 +4,13 @@ import { type Caller, deployCallerId, endOfDay } from '@switchyard/domain/access
 import { hashToken } from '@switchyard/service-kit/http'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
+import { makerOf, newSecret, type TokenDependencies } from '../tokens/tokens.js'
 import {
   createDeployToken,
   deleteDeployToken,
   findDeployToken,
   listDeployTokens as listStoredTokens,
 } from './store.js'
-import { makerOf, newSecret, type TokenDependencies } from './tokens.js'
 
 /** @param project undefined: the deploy tokens of all projects */
 export const listDeployTokens = (
