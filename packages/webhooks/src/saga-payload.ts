@@ -1,10 +1,12 @@
+import type { ActivityStatus, SagaOutcome, SagaStatus } from '@switchyard/domain/saga'
+
 /** A saga, as an event tells of it. */
 export interface SagaNews {
   tenant: string
   id: string
   serviceName: string | null
-  status: string
-  outcome: string | null
+  status: SagaStatus
+  outcome: SagaOutcome | null
   firstSeenAt: Date
   startedAt: Date | null
   endedAt: Date | null
@@ -17,7 +19,7 @@ export interface SagaNews {
 export interface FailedActivity {
   id: string
   sagaId: string
-  status: string
+  status: ActivityStatus
   executeErrors: string | null
   compensateErrors: string | null
 }

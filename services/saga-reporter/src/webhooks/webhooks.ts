@@ -94,7 +94,7 @@ export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: stri
       tenant,
       id: 'example',
       serviceName: 'booking',
-      status: isEnd ? 'Ended' : isFlag ? 'Executing' : 'Error',
+      status: isEnd ? 'Ended' : isFlag ? 'Started' : 'Error',
       outcome: isEnd ? 'succeeded' : null,
       firstSeenAt: at,
       startedAt: at,
