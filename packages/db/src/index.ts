@@ -48,6 +48,7 @@ export {
 export * from './memberships.js'
 export {
   inPoolTransaction,
+  readRowsWithin,
   retryConflicts,
   statement,
   WriteConflict,

@@ -1,6 +1,7 @@
 import { unavailable } from '@switchyard/domain'
 import pRetry from 'p-retry'
 import type pg from 'pg'
+import type { Pooled } from './client.js'
 import { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure.js'
 import { queryOf, type Write } from './sql/write-rows.js'
 
@@ -41,6 +42,24 @@ export async function inPoolTransaction<T>(
     return result
   } catch (error) {
     await giveBack(client, error)
+    throw error
+  }
+}
+
+/** The rows of a query that is given up after this time; null when it was given up. */
+export async function readRowsWithin<Row extends object>(
+  { pool }: Pooled,
+  timeoutMs: number,
+  query: pg.QueryConfig,
+): Promise<Row[] | null> {
+  try {
+    return await inPoolTransaction(
+      pool,
+      async (client) => (await client.query<Row>(query)).rows,
+      `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`,
+    )
+  } catch (error) {
+    if (sqlStateOf(error) === sqlStates.queryCanceled) return null
     throw error
   }
 }

@@ -1,5 +1,21 @@
-import { type PoolClient, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
+import { createDatabase, type Database, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import type { Config } from './config.js'
+
+/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
+export function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
+  const readDatabase = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
+    applicationName: 'saga-reporter-read',
+    statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
+    // PostgreSQL cancels the statement first, with an error that says so.
+    answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
+  })
+  lifecycle.onClose('postgres for reading', () => readDatabase.close())
+  return readDatabase
+}
 
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
@@ -21,41 +37,4 @@ export async function readRows<Row extends object>({ pool }: Pooled, query: Read
     throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
   })
   return rows
-}
-
-/** The rows of a query that is given up after this time; null when it was given up. */
-export async function readRowsWithin<Row extends object>(
-  { pool }: Pooled,
-  timeoutMs: number,
-  query: ReadQuery,
-): Promise<Row[] | null> {
-  const client = await pool.connect()
-  try {
-    return await readTimed<Row>(client, timeoutMs, query)
-  } catch (error) {
-    if (sqlStateOf(error) === sqlStates.queryCanceled) return null
-    throw error
-  } finally {
-    await client.query('ROLLBACK').then(
-      () => client.release(),
-      () => client.release(true),
-    )
-  }
-}
-
-async function readTimed<Row extends object>(client: PoolClient, timeoutMs: number, query: ReadQuery) {
-  await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.trunc(timeoutMs)}`)
-  const { rows } = await client.query<Row>(query)
-  return rows
-}
-
-/** The parameters of a statement that is put together: text gets `$1`, `$2`, …, values go beside it. */
-export class SqlParameters {
-  readonly values: unknown[] = []
-
-  /** @returns the placeholder that stands for the value */
-  add(value: unknown): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
 }

@@ -1,7 +1,7 @@
 import { openCallers } from '@switchyard/callers'
 import { trustsNobody } from '@switchyard/config'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
-import { createDatabase, type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
+import { type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { targetPolicy } from '@switchyard/outbound-http'
 import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
@@ -23,6 +23,7 @@ import { exposePools } from '@switchyard/service-kit/observability'
 import { createSecretBox } from '@switchyard/webhooks'
 import { createAdmitReader, createAdmitReporter, type SagaAuth } from './access/access.js'
 import { addressOf, checkMetadata } from './access/metadata.js'
+import { activityRoutes } from './activities/routes.js'
 import { bulkRoutes } from './bulk/routes.js'
 import { startBulkRunner } from './bulk/run.js'
 import type { CommandDependencies } from './commands/commands.js'
@@ -30,14 +31,17 @@ import { sagaCommandsService } from './commands/grpc.js'
 import { commandRoutes } from './commands/routes.js'
 import { CommandWaiting } from './commands/waiting.js'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
+import { exportRoutes } from './export/routes.js'
 import type { GrpcService } from './grpc/grpc.js'
 import { startGrpcServer } from './grpc/server.js'
 import { createWatchSagas } from './live/grpc.js'
 import { createLiveSagas, type LiveSagas } from './live/live.js'
 import { liveRoutes } from './live/routes.js'
 import type { StreamLimits } from './live/stream-quota.js'
+import { logRoutes } from './log/routes.js'
 import { sagaQueryService } from './read/grpc.js'
-import { sagaRoutes, searchRoutes } from './read/routes.js'
+import { sagaRoutes } from './read/routes.js'
+import { openReadDatabase } from './read-database.js'
 import { sagaRecoveryService } from './recover/grpc.js'
 import { createAnalyzeNewTables } from './report/analyze-new-tables.js'
 import { olderName, reportServices } from './report/grpc.js'
@@ -48,6 +52,8 @@ import { createReportEvents, type ReportEvents } from './report/report.js'
 import { reportRoutes } from './report/routes.js'
 import { createResolveSaga } from './resolve/resolve.js'
 import { resolveRoutes } from './resolve/routes.js'
+import { searchRoutes } from './search/routes.js'
+import { statsRoutes } from './stats/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
 /**
@@ -77,15 +83,13 @@ export async function createService(config: Config, context: ServiceContext) {
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
-  const reading = {
-    database: readDatabase,
-    clock: systemClock,
-    traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
-  }
   const commands = openCommands(config, readDatabase, logger)
   const routes: Route[] = refusingUnknown([
     ...reportRoutes(reportEvents, config.SAGA_AUTH === 'mtls'),
-    ...searchRoutes(reading),
+    ...searchRoutes(readDatabase),
+    ...activityRoutes(readDatabase),
+    ...statsRoutes(readDatabase, systemClock),
+    ...exportRoutes(readDatabase),
     ...liveRoutes(stream),
     ...webhookRoutes({
       database: readDatabase,
@@ -94,7 +98,9 @@ export async function createService(config: Config, context: ServiceContext) {
     }),
     ...bulkRoutes({ database: readDatabase, runner }),
     ...commandRoutes(commands),
-    ...sagaRoutes(reading),
+    // `/sagas/:id` would take the names of the routes above for ids.
+    ...sagaRoutes(readDatabase),
+    ...logRoutes(readDatabase, config.SWITCHYARD_TRACE_URL),
     ...resolveRoutes(readDatabase, createResolveSaga({ store, readDatabase, clock: systemClock })),
   ])
 
@@ -211,20 +217,6 @@ const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds)
     transactionsMax: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
-
-/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
-function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
-  const readDatabase = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
-    applicationName: 'saga-reporter-read',
-    statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
-    // PostgreSQL cancels the statement first, with an error that says so.
-    answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
-  })
-  lifecycle.onClose('postgres for reading', () => readDatabase.close())
-  return readDatabase
-}
 
 function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>) {
   const redisUrl = config.REDIS_URL?.reveal()

@@ -2,10 +2,8 @@ import {
   type AuditExport,
   type Database,
   findOldestWaiting,
-  inPoolTransaction,
   listAuditExports,
-  sqlStateOf,
-  sqlStates,
+  readRowsWithin,
 } from '@switchyard/db'
 
 export interface DatabaseMetrics {
@@ -51,23 +49,12 @@ interface Row extends Omit<DatabaseMetrics, 'sizeBytes'> {
 }
 
 /** The size and use of the database; null when it takes longer than two seconds to find out. */
-export async function readDatabaseMetrics({ pool }: Database): Promise<DatabaseMetrics | null> {
-  try {
-    return await inPoolTransaction(
-      pool,
-      async (client) => {
-        const { rows } = await client.query<Row>({ text: statement, query_timeout: 2 * timeoutMs } as never)
-        const [row] = rows
-        if (!row) return null
-        const { size, ...metrics } = row
-        return { ...metrics, sizeBytes: Number(size) }
-      },
-      `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`,
-    )
-  } catch (error) {
-    if (sqlStateOf(error) === sqlStates.queryCanceled) return null
-    throw error
-  }
+export async function readDatabaseMetrics(database: Database): Promise<DatabaseMetrics | null> {
+  const query = { text: statement, query_timeout: 2 * timeoutMs }
+  const [row] = (await readRowsWithin<Row>(database, timeoutMs, query)) ?? []
+  if (!row) return null
+  const { size, ...metrics } = row
+  return { ...metrics, sizeBytes: Number(size) }
 }
 
 /** A destination of the audit log, and when the oldest entry was written that it lacks; null: it has all. */

@@ -1,13 +1,25 @@
 import type { Pooled } from '@switchyard/db'
-import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
+import { activityStatuses } from '@switchyard/domain/saga'
+import { type Call, endpoint, oneOf, type Route, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import * as read from '../read/read.js'
-import { tenantParameter } from '../shapes/parameters.js'
+import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/paging.js'
+import { cursorParameters, tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
-import type { StoredPayload } from './store.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { getPayload, listParked } from './activities.js'
+import type { ParkedActivity, StoredPayload } from './store.js'
 
-/** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
-export const downloadPayload = (database: Pooled) =>
+export const activityRoutes = (database: Pooled): Route[] => [
+  tenantRoute('GET', '/sagas/parked_activities', sagaReader, listParkedActivities(database)),
+  tenantRoute(
+    'GET',
+    '/sagas/:id/activities/:activity_id/payloads/:kind',
+    sagaReader,
+    downloadPayload(database),
+  ),
+]
+
+const downloadPayload = (database: Pooled) =>
   endpoint({
     summary: 'The bytes of a payload as they were reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },
@@ -18,7 +30,7 @@ export const downloadPayload = (database: Pooled) =>
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
-      const payload = await read.getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
+      const payload = await getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
       return streamed
     },
@@ -30,7 +42,7 @@ function sendBytes({ raw: { response } }: Call, { bytes, headers }: PresentedByt
   response.status(200).send(bytes)
 }
 
-export interface PresentedBytes {
+interface PresentedBytes {
   bytes: Buffer
   headers: Record<string, string>
 }
@@ -47,7 +59,7 @@ const types = {
  *
  * @param name of the file, without its ending
  */
-export function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): PresentedBytes {
+function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): PresentedBytes {
   const truncated = bytes.length < size
   const { type, ending } = types[encodingOf(bytes, truncated)]
   const file = `${name.replace(/[^\w.-]/g, '_')}.${ending}`
@@ -67,3 +79,40 @@ export function presentBytes({ size, sha256, bytes }: StoredPayload, name: strin
     },
   }
 }
+
+const newestFirst = { by: 'created_at', direction: 'desc' } as const
+
+/** The newest first. */
+const listParkedActivities = (database: Pooled) =>
+  endpoint({
+    summary: 'Activities whose saga no event has named',
+    replies: { 200: z.array(parkedActivityShape) },
+    headers: cursorHeaders,
+    input: z.object({ ...tenantParameter, ...cursorParameters }),
+    handle: async ({ tenant, cursor, per_page }, _caller, call) => {
+      const after = cursor === undefined ? null : readCursor(newestFirst, cursor)
+      const { activities, next } = await listParked(database, tenant, { after, take: per_page })
+      const link = next && { parameter: 'cursor', value: writeCursor(newestFirst, next) }
+      return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
+    },
+  })
+
+const parkedActivityShape = z
+  .object({
+    activity_id: z.string(),
+    status: oneOf(activityStatuses),
+    first_seen_at: z.date(),
+    last_event_at: z.date(),
+    execute_errors: z.string().nullable(),
+    compensate_errors: z.string().nullable(),
+  })
+  .meta({ id: 'ParkedActivity', description: 'An activity whose saga no event has named' })
+
+const presentParkedActivity = (activity: ParkedActivity): z.output<typeof parkedActivityShape> => ({
+  activity_id: activity.id,
+  status: activity.status,
+  first_seen_at: activity.firstSeenAt,
+  last_event_at: activity.lastEventAt,
+  execute_errors: activity.executeErrors,
+  compensate_errors: activity.compensateErrors,
+})

@@ -2,6 +2,8 @@ import type { Pooled } from '@switchyard/db'
 import type { Activity } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
 import { readRows } from '../read-database.js'
+import { SqlParameters } from '../search/store.js'
+import type { SagaPosition } from '../shapes/search.js'
 
 /** A payload without all of its bytes. */
 export interface PayloadHead {
@@ -168,4 +170,32 @@ export async function findActivityPayload(
   const values = [tenant, sagaId, activityId]
   const [payload] = await readRows<StoredPayload>(database, { ...payloads[kind], values })
   return payload ?? null
+}
+
+const shownOfParked = [
+  'id',
+  'status',
+  'firstSeenAt',
+  'lastEventAt',
+  'executeErrors',
+  'compensateErrors',
+] as const
+
+export type ParkedActivity = Pick<Activity, (typeof shownOfParked)[number]>
+
+/** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
+export function listParkedActivities(
+  database: Pooled,
+  tenant: string,
+  { after, take }: { after: SagaPosition | null; take: number },
+): Promise<ParkedActivity[]> {
+  const parameters = new SqlParameters()
+  const where = [`a.tenant = ${parameters.add(tenant)}`, 'a.saga_id IS NULL']
+  if (after) {
+    const at = parameters.add(after.at)
+    where.push(`a.first_seen_at <= ${at}`, `(a.first_seen_at < ${at} OR a.id < ${parameters.add(after.id)})`)
+  }
+  const text = `SELECT ${activityTable.listOf('a', shownOfParked)} FROM saga_activities a WHERE ${where.join(' AND ')}
+    ORDER BY a.first_seen_at DESC, a.id DESC LIMIT ${parameters.add(take)}`
+  return readRows<ParkedActivity>(database, { text, values: parameters.values })
 }

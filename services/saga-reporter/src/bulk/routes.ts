@@ -2,7 +2,6 @@ import type { Caller } from '@switchyard/domain/access'
 import {
   accepted,
   administrator,
-  administratorOrScope,
   auditAuthor,
   type Call,
   created,
@@ -18,7 +17,7 @@ import {
 import { z } from 'zod'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { filterParameter, noteText, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import * as bulk from './bulk.js'
 import { bulkActions, bulkItemStates } from './job.js'
 import {
@@ -35,15 +34,14 @@ const base = '/sagas/bulk'
 
 /** The routes of jobs that change every saga of a filter. */
 export function bulkRoutes(dependencies: bulk.BulkDependencies): Route[] {
-  const reader = administratorOrScope('read_sagas')
   return [
-    tenantRoute('GET', base, reader, listBulk(dependencies)),
+    tenantRoute('GET', base, sagaReader, listBulk(dependencies)),
     tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
     tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
       refusesUnknown: true,
     }),
-    tenantRoute('GET', `${base}/:id`, reader, getBulk(dependencies)),
-    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    tenantRoute('GET', `${base}/:id`, sagaReader, getBulk(dependencies)),
+    tenantRoute('GET', `${base}/:id/results`, sagaReader, listBulkResults(dependencies)),
     tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
     tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
   ]

@@ -12,8 +12,8 @@ import {
 import { integer, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, SqlParameters, tooLong } from '../read-database.js'
-import { sagaSource } from '../search/source.js'
+import { readRows, tooLong } from '../read-database.js'
+import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
 

@@ -17,8 +17,8 @@ import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/ac
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { isUuid, readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import type { Peer } from '../shapes/peer.js'
-import { acknowledgeCommand, type CommandDependencies, leaseCommands } from './commands.js'
-import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './lease-store.js'
+import { acknowledgeCommand, type CommandDependencies, exceptIdsMax, leaseCommands } from './commands.js'
+import type { CommandAnswer, CommandLease, WantedCommands } from './lease-store.js'
 
 export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter

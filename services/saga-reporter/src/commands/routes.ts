@@ -2,7 +2,6 @@ import type { Caller } from '@switchyard/domain/access'
 import { commandKinds, commandStates, isAboutStep } from '@switchyard/domain/saga'
 import {
   administrator,
-  administratorOrScope,
   auditAuthor,
   type Call,
   created,
@@ -18,7 +17,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import {
   type BatchDecision,
   type CommandDependencies,
@@ -46,9 +45,8 @@ const base = '/sagas/commands'
 
 /** The routes of commands for the orchestrators of sagas. */
 export function commandRoutes(dependencies: CommandDependencies): Route[] {
-  const reader = administratorOrScope('read_sagas')
   return [
-    tenantRoute('GET', base, reader, listAllCommands(dependencies)),
+    tenantRoute('GET', base, sagaReader, listAllCommands(dependencies)),
     tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
     tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
       refusesUnknown: true,
@@ -61,12 +59,12 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
         decideAboutBatch(dependencies, decision),
       ),
     ),
-    tenantRoute('GET', `${base}/:id`, reader, getOneCommand(dependencies)),
+    tenantRoute('GET', `${base}/:id`, sagaReader, getOneCommand(dependencies)),
     tenantRoute('POST', `${base}/:id/approve`, administrator, decideAboutCommand(dependencies, 'approve')),
     tenantRoute('POST', `${base}/:id/deny`, administrator, decideAboutCommand(dependencies, 'deny')),
     tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideAboutCommand(dependencies, 'withdraw')),
     tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
-    tenantRoute('GET', '/sagas/:id/commands', reader, listCommandsOfSaga(dependencies)),
+    tenantRoute('GET', '/sagas/:id/commands', sagaReader, listCommandsOfSaga(dependencies)),
     tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
       refusesUnknown: true,
     }),

@@ -5,8 +5,8 @@ import {
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import { readRows, SqlParameters } from '../read-database.js'
-import { sagaSource } from '../search/source.js'
+import { readRows } from '../read-database.js'
+import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csvLine } from './routes.js'
+import { csvLine } from './export.js'
 
 describe('a line of CSV', () => {
   it('quotes what would end a cell or a line', () => {

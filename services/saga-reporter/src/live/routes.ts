@@ -2,7 +2,6 @@ import { DomainError, type ErrorKind } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
 import { operationNames, sagaStatuses } from '@switchyard/domain/saga'
 import {
-  administratorOrScope,
   answerHead,
   type Call,
   EventStream,
@@ -17,7 +16,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import type { Batch } from './follow.js'
 import type { LiveSagas } from './live.js'
 import type { LogEntry } from './store.js'
@@ -39,7 +38,7 @@ const position = () => integer().refine((value) => value >= 0, { error: 'does no
 
 /** The log as it grows. */
 export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
-  tenantRoute('GET', '/sagas/stream', administratorOrScope('read_sagas'), streamSagas(dependencies), {
+  tenantRoute('GET', '/sagas/stream', sagaReader, streamSagas(dependencies), {
     longLived: true,
   }),
 ]

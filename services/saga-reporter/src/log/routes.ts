@@ -1,15 +1,21 @@
 import type { Pooled } from '@switchyard/db'
-import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
+import { endpoint, integer, pageParameters, type Route, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { listEvents } from '../read/read.js'
-import type { SagaEventView } from '../read/store.js'
 import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import { traceUrl } from '../shapes/trace-url.js'
+import { listEvents } from './log.js'
+import type { SagaEventView } from './store.js'
 
-/** `GET /sagas/:id/events`: the log, in its order. */
-export const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>
+/** @param traceUrlTemplate where traces are shown, with `{trace_id}` for the id */
+export const logRoutes = (database: Pooled, traceUrlTemplate: string | undefined): Route[] => [
+  tenantRoute('GET', '/sagas/:id/events', sagaReader, listSagaEvents(database, traceUrlTemplate)),
+]
+
+/** The log, in its order. */
+const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>
   endpoint({
     summary: 'The log of a saga',
     replies: { 200: z.array(sagaEventShape) },

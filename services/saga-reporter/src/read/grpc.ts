@@ -13,6 +13,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
 import type { AdmitReader, Reader } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
+import { listSagas } from '../search/search.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { readActivityCursor, readCursor, writeActivityCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -25,7 +26,7 @@ import {
 } from '../shapes/parameters.js'
 import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
 import { withTenant } from '../shapes/tenants.js'
-import { getSaga, listSagas } from './read.js'
+import { getSaga } from './read.js'
 
 export interface SagaQueryOptions {
   database: Pooled

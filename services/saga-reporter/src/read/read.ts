@@ -1,37 +1,18 @@
 import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import {
-  type ActivityPosition,
-  type ActivityView,
-  findActivityPayload,
-  listActivityViews,
-  type PayloadKind,
-  type StoredPayload,
-} from '../activities/store.js'
+import { type ActivityPosition, type ActivityView, listActivityViews } from '../activities/store.js'
 import { listSagaNotes, type SagaNote } from '../resolve/store.js'
-import {
-  countSagas,
-  listParkedActivities,
-  listSagaChildren,
-  type ParkedActivity,
-  type SagaChildren,
-  type SagaView,
-  searchSagas,
-  walkSagas,
-} from '../search/store.js'
-import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
+import type { SagaView } from '../search/store.js'
 import {
   findResolutionNote,
   findSagaView,
-  hasSaga,
+  listSagaChildren,
   listSagaDeployments,
-  listSagaEvents,
+  type SagaChildren,
   type SagaDeployment,
-  type SagaEventView,
 } from './store.js'
 
-export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from '../activities/store.js'
-export type { SagaChild, SagaChildren, SagaView } from '../search/store.js'
+export type { SagaChild, SagaChildren } from './store.js'
 
 export interface SagaKey {
   tenant: string
@@ -119,114 +100,4 @@ export async function getSagaDetail(
   const { resolvedAt } = found.saga
   const resolutionNote = resolvedAt && (await findResolutionNote(database, key, resolvedAt))
   return { ...found, notes, deployments, children, resolutionNote }
-}
-
-export interface SagaListRequest {
-  search: SagaSearch
-  order: SagaOrder
-  /** Where the page before ended; null: the first page. */
-  after: SagaPosition | null
-  take: number
-  withCounts: boolean
-}
-
-export interface SagaList {
-  sagas: SagaView[]
-  /** Where the next page begins; null on the last page. */
-  next: SagaPosition | null
-  /** Null when counting takes too long, undefined when it was not asked for. */
-  counts: StatusCounts | null | undefined
-}
-
-/** Sagas of each status; `more`: there are more than `count`. */
-export type StatusCounts = { status: string; count: number; more: boolean }[]
-
-export async function listSagas(database: Pooled, request: SagaListRequest): Promise<SagaList> {
-  const { search, order, after, take, withCounts } = request
-  const [{ sagas, next }, counts] = await Promise.all([
-    searchSagas(database, { search, order, after }, take),
-    withCounts ? countStatuses(database, search) : undefined,
-  ])
-  return { sagas, next, counts }
-}
-
-/**
- * Every saga of a search in batches, the newest first. The first batch is read before the promise resolves,
- * so that an answer can still be a refusal when the database is unavailable.
- */
-export async function readAllSagas(
-  database: Pooled,
-  search: SagaSearch,
-): Promise<AsyncGenerator<SagaView[], void>> {
-  const batches = walkSagas(database, search)
-  const first = await batches.next()
-  return (async function* () {
-    if (first.done) return
-    yield first.value
-    yield* batches
-  })()
-}
-
-async function countStatuses(database: Pooled, search: SagaSearch): Promise<StatusCounts | null> {
-  const counts = await countSagas(database, search)
-  if (counts === null) return null
-  return Object.entries(counts).map(([status, count]) => ({
-    status,
-    count: Math.min(count, countedMax),
-    more: count > countedMax,
-  }))
-}
-
-/**
- * A page of the log of a saga, in its order.
- *
- * @param after the `seq` of the last event of the page before; 0: the first page
- * @throws DomainError not-found
- */
-export async function listEvents(
-  database: Pooled,
-  key: SagaKey,
-  { after, take }: { after: number; take: number },
-): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
-  const [isKnown, events] = await Promise.all([
-    hasSaga(database, key.tenant, key.sagaId),
-    listSagaEvents(database, key, { after, take: take + 1 }),
-  ])
-  if (!isKnown) throw notFound('Saga')
-  return { events: events.slice(0, take), hasMore: events.length > take }
-}
-
-/**
- * A page of the activities whose saga no event has named, the newest first.
- *
- * @param after where the page before ended; null: the first page
- */
-export async function listParked(
-  database: Pooled,
-  tenant: string,
-  { after, take }: { after: SagaPosition | null; take: number },
-): Promise<{ activities: ParkedActivity[]; next: SagaPosition | null }> {
-  const found = await listParkedActivities(database, tenant, { after, take: take + 1 })
-  const activities = found.slice(0, take)
-  const last = activities.at(-1)
-  const next = found.length > take && last ? { at: last.firstSeenAt, id: last.id } : null
-  return { activities, next }
-}
-
-/**
- * A payload of an activity as it is stored.
- *
- * @throws DomainError not-found, with size and digest when the payload was too large to be stored
- */
-export async function getPayload(
-  database: Pooled,
-  key: SagaKey & { activityId: string },
-  kind: PayloadKind,
-): Promise<StoredPayload> {
-  const payload = await findActivityPayload(database, key, kind)
-  if (!payload) throw notFound('Payload')
-  const { size, sha256, bytes } = payload
-  if (bytes.length === 0 && size > 0)
-    throw notFound('Payload', { extra: { reason: 'not stored: too large', size, sha256 } })
-  return payload
 }

@@ -1,6 +1,15 @@
 import type { Pooled } from '@switchyard/db'
+import type { Saga, SagaStatus } from '@switchyard/domain/saga'
+import { sagaTable } from '@switchyard/saga-store'
 import { readRows } from '../read-database.js'
-import { readSagaDetails, type SagaRow, type SagaView, sagaRowColumns, toSagaView } from '../search/store.js'
+import {
+  countSagas,
+  readSagaDetails,
+  type SagaRow,
+  type SagaView,
+  sagaRowColumns,
+  toSagaView,
+} from '../search/store.js'
 
 const oneSaga = {
   name: 'saga-read-one',
@@ -35,13 +44,13 @@ export interface SagaDeployment {
   status: string
 }
 
-const shownMax = 100
+const deploymentsMax = 100
 
 const deploymentsOfSaga = {
   name: 'saga-read-deployments',
   text: `SELECT d.id, d.project_id AS "projectId", e.name AS environment, d.status FROM deployments d
     JOIN environments e ON e.project_id = d.project_id AND e.id = d.environment_id
-    WHERE d.saga_tenant = $1 AND d.saga_id = $2 ORDER BY d.id DESC LIMIT ${shownMax}`,
+    WHERE d.saga_tenant = $1 AND d.saga_id = $2 ORDER BY d.id DESC LIMIT ${deploymentsMax}`,
 }
 
 /** The newest 100 deployments that name a saga, the newest first. */
@@ -51,69 +60,6 @@ export const listSagaDeployments = (
   sagaId: string,
 ): Promise<SagaDeployment[]> =>
   readRows<SagaDeployment>(database, { ...deploymentsOfSaga, values: [tenant, sagaId] })
-
-/** A row of the log. */
-export interface SagaEventView {
-  /** Position in the log, over all sagas and tenants. */
-  seq: number
-  operation: string
-  result: string
-  activityId: string | null
-  eventId: string | null
-  receivedAt: Date
-  eventTime: Date | null
-  eventSeq: number | null
-  attempt: number | null
-  traceParent: string | null
-  parentSagaId: string | null
-  /**
-   * Size of the payload or errors when the stored request holds only their head; null when it holds them
-   * whole.
-   */
-  payloadSize: number | null
-  /** Bytes of the request. */
-  requestSize: number
-  /** The request as it came over the wire; null when it is too large to be shown. */
-  request: Buffer | null
-}
-
-/** Larger requests are not read, because a page of them would be too large. */
-const shownBytesMax = 512 * 1024
-
-/**
- * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity
- * whose saga is not known yet has no saga in the log; it belongs to the saga that a later event gives its
- * activity.
- */
-const eventRowsOfSaga = `
-    (SELECT named.* FROM saga_events named
-      WHERE named.tenant = $1 AND named.saga_id = $2 AND named.id > $3 ORDER BY named.id LIMIT $4)
-    UNION ALL
-    (SELECT parked.* FROM saga_activities a
-      JOIN saga_events parked
-        ON parked.tenant = a.tenant AND parked.activity_id = a.id AND parked.saga_id IS NULL
-      WHERE a.tenant = $1 AND a.saga_id = $2 AND parked.id > $3 ORDER BY parked.id LIMIT $4)`
-
-const eventsOfSaga = {
-  name: 'saga-read-events',
-  // A position is a bigint. At a million events a second it stays below 2^53 for 285 years.
-  text: `SELECT e.id::double precision AS seq, e.operation, e.result, e.activity_id AS "activityId",
-      e.event_id AS "eventId", e.received_at AS "receivedAt", e.event_time AS "eventTime",
-      e.event_seq::double precision AS "eventSeq", e.attempt, e.trace_parent AS "traceParent",
-      e.parent_saga_id AS "parentSagaId",
-      e.payload_size AS "payloadSize",
-      octet_length(e.request) AS "requestSize",
-      CASE WHEN octet_length(e.request) <= ${shownBytesMax} THEN e.request END AS request
-    FROM (${eventRowsOfSaga}) e ORDER BY e.id LIMIT $4`,
-}
-
-/** The log of a saga in its order, after a position. */
-export const listSagaEvents = (
-  database: Pooled,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
-  rows: { after: number; take: number },
-): Promise<SagaEventView[]> =>
-  readRows<SagaEventView>(database, { ...eventsOfSaga, values: [tenant, sagaId, rows.after, rows.take] })
 
 const lastResolution = {
   name: 'saga-read-resolution',
@@ -137,4 +83,37 @@ export async function findResolutionNote(
   })
   const note: unknown = event && JSON.parse(event.request.toString()).note
   return typeof note === 'string' ? note : null
+}
+
+const shownOfChild = ['id', 'serviceName', 'status', 'outcome', 'firstSeenAt', 'endedAt'] as const
+
+export type SagaChild = Pick<Saga, (typeof shownOfChild)[number]>
+
+export interface SagaChildren {
+  /** The newest 100, the newest first. */
+  newest: SagaChild[]
+  /** How many of all children have each status, as {@link countSagas} counts them. */
+  counts: Partial<Record<SagaStatus, number>> | null
+}
+
+const childrenMax = 100
+
+const childrenOfSaga = {
+  name: 'saga-read-children',
+  text: `SELECT ${sagaTable.listOf('s', shownOfChild)} FROM sagas s WHERE s.tenant = $1 AND s.parent_saga_id = $2
+    ORDER BY s.first_seen_at DESC, s.id LIMIT ${childrenMax + 1}`,
+}
+
+export async function listSagaChildren(
+  database: Pooled,
+  tenant: string,
+  parentSagaId: string,
+): Promise<SagaChildren> {
+  const rows = await readRows<SagaChild>(database, { ...childrenOfSaga, values: [tenant, parentSagaId] })
+  const newest = rows.slice(0, childrenMax)
+  if (rows.length > childrenMax)
+    return { newest, counts: await countSagas(database, { tenant, parentSagaId }) }
+  const counts: Partial<Record<SagaStatus, number>> = {}
+  for (const { status } of newest) counts[status] = (counts[status] ?? 0) + 1
+  return { newest, counts }
 }

@@ -2,7 +2,7 @@ import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockRows } from '@switchyard/saga-store'
 import { readRows } from '../read-database.js'
-import { lastEvent } from '../search/source.js'
+import { lastEvent } from '../search/store.js'
 
 export interface SagaNote {
   id: number

@@ -1,7 +1,17 @@
 import { likeText } from '@switchyard/db/sql'
 import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
-import type { SqlParameters } from '../read-database.js'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
+
+/** The parameters of a statement that is put together: text gets `$1`, `$2`, …, values go beside it. */
+export class SqlParameters {
+  readonly values: unknown[] = []
+
+  /** @returns the placeholder that stands for the value */
+  add(value: unknown): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
 
 /** The part of a search that another table answers, in the order of its rows. */
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null

@@ -1,23 +1,24 @@
-import type { Pooled } from '@switchyard/db'
+import { type Pooled, readRowsWithin } from '@switchyard/db'
 import {
-  type Activity,
   type Saga,
   type SagaFlag,
   type SagaFlagKind,
   type SagaStatus,
   sagaStatuses,
 } from '@switchyard/domain/saga'
-import { activityTable, sagaTable } from '@switchyard/saga-store'
-import { readRows, readRowsWithin, SqlParameters } from '../read-database.js'
+import { sagaTable } from '@switchyard/saga-store'
+import { readRows } from '../read-database.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
-import {
+import { mayWalkErrors, orderColumn, type SagaQuestion, SqlParameters, sagaSource } from './source.js'
+
+export {
   afterPosition,
   driverOf,
   drivingTable,
-  mayWalkErrors,
+  lastActivityEvent,
+  lastEvent,
   orderBy,
-  orderColumn,
-  type SagaQuestion,
+  SqlParameters,
   sagaSource,
   upToPosition,
 } from './source.js'
@@ -190,137 +191,4 @@ export async function countSagas(
     rows &&
     (Object.fromEntries(rows.map(({ status, count }) => [status, count])) as Record<SagaStatus, number>)
   )
-}
-
-/** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
-const stepRows = 2000
-
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
-
-/**
- * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor
- * a snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are
- * not read.
- */
-export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGenerator<SagaView[]> {
-  let after: SagaPosition | null = null
-  for (;;) {
-    const until: SagaPosition | null = await findStepEnd(database, search, after)
-    const sagas = await readStep(database, search, after, until)
-    if (sagas.length > 0) yield sagas
-    if (until === null) return
-    after = until
-  }
-}
-
-/** The position at which the next step ends; null when fewer rows are left than one step has. */
-async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosition | null) {
-  const parameters = new SqlParameters()
-  const { table, id, where } = walked(search, parameters)
-  const names = { time: 'd.first_seen_at', id: `d.${id}` }
-  const { createdAfter, createdBefore } = search
-  where.push(`d.tenant = ${parameters.add(search.tenant)}`)
-  if (createdAfter) where.push(`d.first_seen_at >= ${parameters.add(createdAfter)}`)
-  if (createdBefore) where.push(`d.first_seen_at <= ${parameters.add(createdBefore)}`)
-  if (after) where.push(afterPosition(newestFirst, after, names, parameters))
-  const text = `SELECT d.first_seen_at AS at, d.${id} AS id FROM ${table} d WHERE ${where.join(' AND ')}
-    ORDER BY ${orderBy(newestFirst, names.time, names.id)} OFFSET ${stepRows - 1} LIMIT 1`
-  const [end] = await readRows<{ at: Date; id: string }>(database, { text, values: parameters.values })
-  return end ?? null
-}
-
-/** The rows that are counted for a step: the rows of one index, all or some of which match the search. */
-function walked(
-  search: SagaSearch,
-  parameters: SqlParameters,
-): { table: string; id: string; where: string[] } {
-  const driver = driverOf(search)
-  if (driver !== null) {
-    const { table, where } = drivingTable(driver, search, parameters)
-    return { table, id: 'saga_id', where }
-  }
-  const { serviceName, status, outcome } = search
-  const equal = [
-    { column: 'service_name', value: serviceName },
-    { column: 'status', value: status },
-    { column: 'outcome', value: outcome },
-  ].find(({ value }) => value !== undefined)
-  const where = equal ? [`d.${equal.column} = ${parameters.add(equal.value)}`] : []
-  return { table: 'sagas', id: 'id', where }
-}
-
-async function readStep(
-  database: Pooled,
-  search: SagaSearch,
-  after: SagaPosition | null,
-  until: SagaPosition | null,
-): Promise<SagaView[]> {
-  const parameters = new SqlParameters()
-  const { from, where, order } = sagaSource({ search, order: newestFirst, after }, parameters)
-  if (until) {
-    where.push(upToPosition(newestFirst, until, { time: 's.first_seen_at', id: 's.id' }, parameters))
-  }
-  const text = `SELECT ${sagaRowColumns} FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}`
-  const rows = await readRows<SagaRow>(database, { text, values: parameters.values })
-  return readSagaViews(database, rows)
-}
-
-const shownOfChild = ['id', 'serviceName', 'status', 'outcome', 'firstSeenAt', 'endedAt'] as const
-
-export type SagaChild = Pick<Saga, (typeof shownOfChild)[number]>
-
-export interface SagaChildren {
-  /** The newest 100, the newest first. */
-  newest: SagaChild[]
-  /** How many of all children have each status, as {@link countSagas} counts them. */
-  counts: Partial<Record<SagaStatus, number>> | null
-}
-
-const shownMax = 100
-
-const childrenOfSaga = {
-  name: 'saga-read-children',
-  text: `SELECT ${sagaTable.listOf('s', shownOfChild)} FROM sagas s WHERE s.tenant = $1 AND s.parent_saga_id = $2
-    ORDER BY s.first_seen_at DESC, s.id LIMIT ${shownMax + 1}`,
-}
-
-export async function listSagaChildren(
-  database: Pooled,
-  tenant: string,
-  parentSagaId: string,
-): Promise<SagaChildren> {
-  const rows = await readRows<SagaChild>(database, { ...childrenOfSaga, values: [tenant, parentSagaId] })
-  const newest = rows.slice(0, shownMax)
-  if (rows.length > shownMax) return { newest, counts: await countSagas(database, { tenant, parentSagaId }) }
-  const counts: Partial<Record<SagaStatus, number>> = {}
-  for (const { status } of newest) counts[status] = (counts[status] ?? 0) + 1
-  return { newest, counts }
-}
-
-const shownOfParked = [
-  'id',
-  'status',
-  'firstSeenAt',
-  'lastEventAt',
-  'executeErrors',
-  'compensateErrors',
-] as const
-
-export type ParkedActivity = Pick<Activity, (typeof shownOfParked)[number]>
-
-/** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
-export function listParkedActivities(
-  database: Pooled,
-  tenant: string,
-  { after, take }: { after: SagaPosition | null; take: number },
-): Promise<ParkedActivity[]> {
-  const parameters = new SqlParameters()
-  const where = [`a.tenant = ${parameters.add(tenant)}`, 'a.saga_id IS NULL']
-  if (after) {
-    const at = parameters.add(after.at)
-    where.push(`a.first_seen_at <= ${at}`, `(a.first_seen_at < ${at} OR a.id < ${parameters.add(after.id)})`)
-  }
-  const text = `SELECT ${activityTable.listOf('a', shownOfParked)} FROM saga_activities a WHERE ${where.join(' AND ')}
-    ORDER BY a.first_seen_at DESC, a.id DESC LIMIT ${parameters.add(take)}`
-  return readRows<ParkedActivity>(database, { text, values: parameters.values })
 }

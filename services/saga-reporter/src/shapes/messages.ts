@@ -1,6 +1,7 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
+import type { ActivityView, PayloadHead } from '../activities/activities.js'
 import type { LogEntry } from '../live/store.js'
-import type { ActivityView, PayloadHead, SagaView } from '../read/read.js'
+import type { SagaView } from '../search/search.js'
 import { durationOfSaga, phasesOf } from './activity.js'
 
 type WithoutNulls<Row> = {

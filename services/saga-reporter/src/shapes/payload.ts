@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PayloadHead } from '../read/read.js'
+import type { PayloadHead } from '../activities/activities.js'
 
 const encodings = ['json', 'text', 'base64'] as const
 

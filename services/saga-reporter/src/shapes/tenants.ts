@@ -1,6 +1,7 @@
 import { invalidParameters } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import {
+  administratorOrScope,
   type Endpoint,
   type Guard,
   type Method,
@@ -9,6 +10,8 @@ import {
   route,
 } from '@switchyard/service-kit/http'
 import type { z } from 'zod'
+
+export const sagaReader = administratorOrScope('read_sagas')
 
 /**
  * A row of the route list for requests about sagas of the tenant that the parameter `tenant` names. The token

@@ -1,13 +1,19 @@
 import type { Pooled } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
-import { endpoint, integer, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
+import { endpoint, integer, ok, parameterProblem, type Route, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
+import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
 import type { SagaKindCount, StatsRange } from './store.js'
 
-/** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
-export const getStats = (database: Pooled, clock: Clock) =>
+export const statsRoutes = (database: Pooled, clock: Clock): Route[] => [
+  tenantRoute('GET', '/sagas/stats', sagaReader, getStats(database, clock)),
+  tenantRoute('GET', '/sagas/failure_history', sagaReader, getFailureHistory(database, clock)),
+]
+
+/** By default of the last 24 hours. */
+const getStats = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'Metrics of the sagas that were created in a time',
     replies: { 200: statsShape },
@@ -103,8 +109,8 @@ function totals(
 const bucketSecondsDefault = 900
 const bucketsMax = 300
 
-/** `GET /sagas/failure_history`: by default of the last 24 hours. */
-export const getFailureHistory = (database: Pooled, clock: Clock) =>
+/** By default of the last 24 hours. */
+const getFailureHistory = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'How many activities failed in each part of a time, by cause',
     replies: { 200: failureHistoryShape },

@@ -1,7 +1,8 @@
 import type { Pooled } from '@switchyard/db'
-import { countFailures, type FailureCount } from '../read/failure-history-store.js'
 import {
+  countFailures,
   countSagasByKind,
+  type FailureCount,
   type FailureGroup,
   groupFailures,
   measureSagaDurations,

@@ -89,3 +89,53 @@ export const groupFailures = (database: Pooled, range: StatsRange, take: number)
       FROM groups ORDER BY count DESC, fingerprint`,
     values: [...valuesOf(range), take],
   })
+
+export interface FailureHistoryQuestion {
+  tenant: string
+  /** The beginning of the first bucket. */
+  from: Date
+  /** Failures until then count, itself included. */
+  to: Date
+  bucketSeconds: number
+  /** So many causes are told apart: the most frequent ones. */
+  causesMax: number
+}
+
+/** Failures of one cause in one bucket. */
+export interface FailureCount {
+  /** Null: of all causes that are not told apart. */
+  fingerprint: string | null
+  /** The last text of the cause. */
+  sample: string | null
+  /** Number of the bucket, from 0. */
+  bucket: number
+  count: number
+}
+
+/**
+ * When activities failed, by the cause and by buckets of time. A failure counts when its saga was first seen
+ * within a day of the time that is asked for: the index of errors is ordered by sagas.
+ */
+export const countFailures = (
+  database: Pooled,
+  { tenant, from, to, bucketSeconds, causesMax }: FailureHistoryQuestion,
+): Promise<FailureCount[]> =>
+  readRows<FailureCount>(database, {
+    text: `WITH counted AS MATERIALIZED (
+        SELECT e.fingerprint, floor(extract(epoch FROM e.failed_at - $2::timestamptz) / $4)::int AS bucket,
+          count(*) AS count
+        FROM saga_errors e
+        WHERE e.tenant = $1 AND e.first_seen_at >= $2::timestamptz - interval '1 day'
+          AND e.first_seen_at <= $3::timestamptz + interval '1 day' AND e.failed_at >= $2 AND e.failed_at <= $3
+        GROUP BY 1, 2),
+      causes AS MATERIALIZED (
+        SELECT fingerprint FROM counted GROUP BY fingerprint ORDER BY sum(count) DESC, fingerprint LIMIT $5),
+      sampled AS MATERIALIZED (
+        SELECT fingerprint, (SELECT left(e.text, 1000) FROM saga_errors e
+          WHERE e.tenant = $1 AND e.fingerprint = causes.fingerprint ORDER BY e.first_seen_at DESC LIMIT 1) AS sample
+        FROM causes)
+      SELECT s.fingerprint, s.sample, c.bucket, sum(c.count)::double precision AS count
+      FROM counted c LEFT JOIN sampled s ON s.fingerprint = c.fingerprint
+      GROUP BY 1, 2, 3 ORDER BY 1, 3`,
+    values: [tenant, from, to, bucketSeconds, causesMax],
+  })

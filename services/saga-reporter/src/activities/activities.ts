@@ -1,0 +1,48 @@
+import type { Pooled } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { SagaKey } from '../read/read.js'
+import type { SagaPosition } from '../shapes/search.js'
+import {
+  findActivityPayload,
+  listParkedActivities,
+  type ParkedActivity,
+  type PayloadKind,
+  type StoredPayload,
+} from './store.js'
+
+export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './store.js'
+
+/**
+ * A page of the activities whose saga no event has named, the newest first.
+ *
+ * @param after where the page before ended; null: the first page
+ */
+export async function listParked(
+  database: Pooled,
+  tenant: string,
+  { after, take }: { after: SagaPosition | null; take: number },
+): Promise<{ activities: ParkedActivity[]; next: SagaPosition | null }> {
+  const found = await listParkedActivities(database, tenant, { after, take: take + 1 })
+  const activities = found.slice(0, take)
+  const last = activities.at(-1)
+  const next = found.length > take && last ? { at: last.firstSeenAt, id: last.id } : null
+  return { activities, next }
+}
+
+/**
+ * A payload of an activity as it is stored.
+ *
+ * @throws DomainError not-found, with size and digest when the payload was too large to be stored
+ */
+export async function getPayload(
+  database: Pooled,
+  key: SagaKey & { activityId: string },
+  kind: PayloadKind,
+): Promise<StoredPayload> {
+  const payload = await findActivityPayload(database, key, kind)
+  if (!payload) throw notFound('Payload')
+  const { size, sha256, bytes } = payload
+  if (bytes.length === 0 && size > 0)
+    throw notFound('Payload', { extra: { reason: 'not stored: too large', size, sha256 } })
+  return payload
+}
