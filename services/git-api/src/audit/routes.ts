@@ -19,7 +19,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { optional, optionalText } from '../shapes/parameters.js'
-import * as auditEvents from './audit.js'
+import * as audit from './audit.js'
 
 const auditEventShape = z
   .object({
@@ -77,13 +77,13 @@ const listAuditEvents = (database: Database) =>
       if (given.pagination === 'keyset') {
         // One entry more than a page shows whether there is a next page.
         const rows = { before: given.page_token, take: given.per_page + 1 }
-        const found = await auditEvents.listAuditEventsBefore(database, filter, rows)
+        const found = await audit.listAuditEventsBefore(database, filter, rows)
         const items = found.slice(0, given.per_page)
         const next = found.length > items.length ? String(items.at(-1)?.id) : null
-        return keysetReply(items.map(auditEvents.auditEntryOf), next, call)
+        return keysetReply(items.map(audit.auditEntryOf), next, call)
       }
-      const { events, total } = await auditEvents.listAuditEvents(database, filter, rowsOf(given))
-      return pageReply(events.map(auditEvents.auditEntryOf), given, total, call)
+      const { events, total } = await audit.listAuditEvents(database, filter, rowsOf(given))
+      return pageReply(events.map(audit.auditEntryOf), given, total, call)
     },
   })
 
@@ -93,7 +93,7 @@ const getAuditEvent = (database: Database) =>
     replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, administrator: Caller) {
-      const event = await auditEvents.getAuditEvent(database, id, boundTenantsOf(administrator))
-      return ok(auditEvents.auditEntryOf(event))
+      const event = await audit.getAuditEvent(database, id, boundTenantsOf(administrator))
+      return ok(audit.auditEntryOf(event))
     },
   })

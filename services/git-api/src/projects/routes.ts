@@ -20,13 +20,13 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { getUser } from '../access/users/users.js'
+import * as users from '../access/users/users.js'
 import type { ProjectCall } from '../guards.js'
 import { optional, optionalText, serviceNames, topicList } from '../shapes/parameters.js'
 import { presentProject, projectShape } from '../shapes/project.js'
 import { readSettings, refusedProjectParameters, settingParameters } from '../shapes/project-settings.js'
 import { projectListRoutes } from './list-routes.js'
-import * as creation from './project-creation.js'
+import * as projectCreation from './project-creation.js'
 import type { ProjectDependencies } from './projects.js'
 import * as projects from './projects.js'
 
@@ -101,7 +101,7 @@ const createProjectOf = (deps: ProjectDependencies) =>
     refusals: [409],
     input: createInput.omit({ namespace_id: true }).extend({ user_id: rowId() }),
     async handle({ user_id, ...given }, caller: Caller, call) {
-      const owner = await getUser(deps.database, user_id)
+      const owner = await users.getUser(deps.database, user_id)
       return created(await makeProject(deps, owner.id, given, caller, call))
     },
   })
@@ -130,7 +130,7 @@ async function makeProject(
     withReadme: given.initialize_with_readme,
     settings: readSettings(given, {}) ?? {},
   }
-  return presentProject(await creation.createProject(deps, caller, command, call), call.baseUrl)
+  return presentProject(await projectCreation.createProject(deps, caller, command, call), call.baseUrl)
 }
 
 const missing = (names: string) =>

@@ -16,7 +16,7 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import * as views from './saved-views.js'
+import * as savedViews from './saved-views.js'
 
 const savedViewShape = z
   .object({
@@ -65,7 +65,7 @@ const listSavedViews = (database: Database) =>
     replies: { 200: z.array(savedViewShape) },
     input: z.object({ page: pageName().optional() }),
     handle: async ({ page }, { user }: Caller) =>
-      ok((await views.listSavedViews(database, user.id, page)).map(presentSavedView)),
+      ok((await savedViews.listSavedViews(database, user.id, page)).map(presentSavedView)),
   })
 
 const createSavedView = (database: Database) =>
@@ -75,7 +75,7 @@ const createSavedView = (database: Database) =>
     refusals: [409],
     input: z.object(fields),
     handle: async (given, { user }: Caller) =>
-      created(presentSavedView(await views.saveView(database, user.id, given))),
+      created(presentSavedView(await savedViews.saveView(database, user.id, given))),
   })
 
 const getSavedView = (database: Database) =>
@@ -84,7 +84,7 @@ const getSavedView = (database: Database) =>
     replies: { 200: savedViewShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, { user }: Caller) {
-      const view = await views.getSavedView(database, user.id, id)
+      const view = await savedViews.getSavedView(database, user.id, id)
       return versioned(presentSavedView(view), view)
     },
   })
@@ -101,7 +101,7 @@ const updateSavedView = (database: Database) =>
       query: fields.query.optional(),
     }),
     async handle({ id, ...given }, { user }: Caller, call) {
-      const view = await views.changeSavedView(database, user.id, id, given, preconditionOf(call))
+      const view = await savedViews.changeSavedView(database, user.id, id, given, preconditionOf(call))
       return versioned(presentSavedView(view), view)
     },
   })
@@ -113,7 +113,7 @@ const deleteSavedView = (database: Database) =>
     refusals: [412],
     input: z.object({ id: rowId() }),
     async handle({ id }, { user }: Caller, call) {
-      await views.removeSavedView(database, user.id, id, preconditionOf(call))
+      await savedViews.removeSavedView(database, user.id, id, preconditionOf(call))
       return noContent()
     },
   })

@@ -15,14 +15,14 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { listMembers } from '../access/members/members.js'
+import * as members from '../access/members/members.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
-import { listBasicProjects } from '../projects/projects.js'
+import * as projects from '../projects/projects.js'
 import { commitShape, presentCommit } from '../shapes/commit.js'
 import { optionalText } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject } from '../shapes/project.js'
 import { presentUser, userShape } from '../shapes/user.js'
-import { requireOneLine, searchBlobs, searchCommits } from './search.js'
+import * as search from './search.js'
 
 export const searchRoutes = ({ database, guards }: ProjectResourceDependencies): Route[] => [
   route('GET', '/search', signedIn, searchAll(database)),
@@ -69,7 +69,7 @@ const searchAll = (database: Database) =>
       if (scope !== 'projects') return pageReply([], page, 0, call)
       const filter = { membership: false, owned: false, search, searchNamespaces: true }
       const order = { column: 'similarity', direction: 'desc' } as const
-      const found = await listBasicProjects(database, caller, filter, order, rowsOf(page))
+      const found = await projects.listBasicProjects(database, caller, filter, order, rowsOf(page))
       const items = found.projects.map((project) => presentBasicProject(project, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
@@ -115,23 +115,23 @@ const searchProject = (database: Database) =>
         description: 'Branch, tag or commit; without it, the default branch',
       }),
     }),
-    async handle({ scope, search, ref, ...page }, access: ProjectCall<Caller>, call) {
-      requireOneLine(search)
+    async handle({ scope, search: wanted, ref, ...page }, access: ProjectCall<Caller>, call) {
+      search.requireOneLine(wanted)
       const { project } = access
-      const query = { text: search, ref, ...rowsOf(page) }
+      const query = { text: wanted, ref, ...rowsOf(page) }
       if (scope === 'commits') {
-        const { items, total } = await searchCommits(access, query)
+        const { items, total } = await search.searchCommits(access, query)
         const shown = items.map((commit) => presentCommit(commit, project, call.baseUrl))
         return pageReply(shown, page, total, call)
       }
       if (scope === 'users') {
-        const filter = { projectId: project.id, search, only: undefined, skipped: undefined }
-        const found = await listMembers(database, filter, rowsOf(page))
+        const filter = { projectId: project.id, search: wanted, only: undefined, skipped: undefined }
+        const found = await members.listMembers(database, filter, rowsOf(page))
         const shown = found.members.map(({ user }) => presentUser(user, call.baseUrl))
         return pageReply(shown, page, found.total, call)
       }
       if (scope !== 'blobs') return pageReply([], page, 0, call)
-      const { items, total } = await searchBlobs(access, query)
+      const { items, total } = await search.searchBlobs(access, query)
       const shown = items.map((found) => presentBlob(found, ref ?? project.defaultBranch, project.id))
       return pageReply(shown, page, total, call)
     },

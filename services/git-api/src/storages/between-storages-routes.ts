@@ -12,14 +12,8 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { requestBody } from '../shapes/bodies.js'
-import {
-  advertiseAll,
-  listAllLfsObjects,
-  listEmptyRepositories,
-  openLfsObject,
-  type StorageDependencies,
-  serveAll,
-} from './between-storages.js'
+import type { StorageDependencies } from './between-storages.js'
+import * as betweenStorages from './between-storages.js'
 import { secretHeader } from './storages.js'
 
 /**
@@ -52,7 +46,7 @@ const project = { id: rowId() }
 const findEmpty = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ids: list(rowId(), 100) }),
-    handle: async ({ ids }) => ok({ empty: await listEmptyRepositories(deps, ids) }),
+    handle: async ({ ids }) => ok({ empty: await betweenStorages.listEmptyRepositories(deps, ids) }),
   })
 
 const infoRefs = (deps: StorageDependencies) =>
@@ -61,7 +55,7 @@ const infoRefs = (deps: StorageDependencies) =>
     async handle({ id, service }, _access, { raw: { request, response }, signal }) {
       const type = `application/x-${service}-advertisement`
       response.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' })
-      await advertiseAll(deps, id, {
+      await betweenStorages.advertiseAll(deps, id, {
         protocol: request.get('Git-Protocol'),
         signal,
         output: response,
@@ -77,7 +71,7 @@ const uploadPack = (deps: StorageDependencies) =>
       const { request, response } = raw
       const input = requestBody(raw, 'git-upload-pack')
       response.set({ 'Content-Type': 'application/x-git-upload-pack-result', 'Cache-Control': 'no-cache' })
-      await serveAll(deps, id, {
+      await betweenStorages.serveAll(deps, id, {
         protocol: request.get('Git-Protocol'),
         signal,
         input,
@@ -91,14 +85,14 @@ const uploadPack = (deps: StorageDependencies) =>
 const listObjects = (deps: StorageDependencies) =>
   endpoint({
     input: z.object(project),
-    handle: async ({ id }) => ok(await listAllLfsObjects(deps, id)),
+    handle: async ({ id }) => ok(await betweenStorages.listAllLfsObjects(deps, id)),
   })
 
 const sendObject = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ...project, oid: text() }),
     async handle({ id, oid }, _access, { raw: { response }, signal }) {
-      const { size, write } = await openLfsObject(deps, id, oid, signal)
+      const { size, write } = await betweenStorages.openLfsObject(deps, id, oid, signal)
       response.type('application/octet-stream').set('Content-Length', String(size))
       await write(response)
       response.end()

@@ -36,9 +36,9 @@ import { z } from 'zod'
 import type { ProjectCall } from '../guards.js'
 import { optional } from '../shapes/parameters.js'
 import { hookShape, presentHook } from './present.js'
-import * as testing from './test-deliveries.js'
-import type { WebhookDependencies } from './webhooks.js'
-import * as hooks from './webhooks.js'
+import * as testDeliveries from './test-deliveries.js'
+import type { EventChoices, WebhookDependencies } from './webhooks.js'
+import * as webhooks from './webhooks.js'
 
 export function hookRoutes(deps: WebhookDependencies): Route[] {
   const { maintain } = deps.guards
@@ -115,7 +115,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 
 const eventOf = (flag: string) => flag.replace(/_events$/, '') as ProjectWebhookEvent
 
-const choicesOf = (given: Record<string, unknown>): hooks.EventChoices =>
+const choicesOf = (given: Record<string, unknown>): EventChoices =>
   Object.fromEntries(
     Object.keys({ ...eventFlags, ...silentEventFlags }).map((flag) => [eventOf(flag), given[flag]]),
   )
@@ -141,8 +141,8 @@ const listHooks = (database: Database) =>
     replies: { 200: z.array(hookShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const { webhooks, total } = await hooks.listHooks(database, access, rowsOf(page))
-      return pageReply(webhooks.map(presentHook), page, total, call)
+      const found = await webhooks.listHooks(database, access, rowsOf(page))
+      return pageReply(found.webhooks.map(presentHook), page, found.total, call)
     },
   })
 
@@ -155,7 +155,7 @@ const createHook = (deps: WebhookDependencies) =>
       const { url, token, enabled = true } = given
       const fields = { ...hookFields(given), url, secret: textOrNull(token) ?? null, enabled }
       const author = auditAuthor(access.caller, call)
-      return created(presentHook(await hooks.addHook(deps, access, fields, author)))
+      return created(presentHook(await webhooks.addHook(deps, access, fields, author)))
     },
   })
 
@@ -165,7 +165,7 @@ const getHook = (database: Database) =>
     replies: { 200: hookShape },
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall) {
-      const hook = await hooks.getHook(database, access, hook_id)
+      const hook = await webhooks.getHook(database, access, hook_id)
       return versioned(presentHook(hook), hook)
     },
   })
@@ -180,7 +180,7 @@ const updateHook = (deps: WebhookDependencies) =>
       const { url, token, enabled } = given
       const changes = { ...hookFields(given), url, secret: textOrNull(token), enabled }
       const author = auditAuthor(access.caller, call)
-      const hook = await hooks.changeHook(
+      const hook = await webhooks.changeHook(
         deps,
         access,
         { id: hook_id, changes },
@@ -199,7 +199,7 @@ const deleteHook = (database: Database) =>
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      await hooks.removeHook(database, access, hook_id, author, preconditionOf(call))
+      await webhooks.removeHook(database, access, hook_id, author, preconditionOf(call))
       return noContent()
     },
   })
@@ -214,7 +214,7 @@ const setHookHeader = (deps: WebhookDependencies) =>
     input: z.object({ ...headerKey, value: text() }),
     async handle({ hook_id: id, key, value }, access: ProjectCall<Caller>, call) {
       const change = { id, key, value, precondition: preconditionOf(call) }
-      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      await webhooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
       return noContent()
     },
   })
@@ -227,7 +227,7 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
     input: z.object(headerKey),
     async handle({ hook_id: id, key }, access: ProjectCall<Caller>, call) {
       const change = { id, key, value: null, precondition: preconditionOf(call) }
-      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      await webhooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
       return noContent()
     },
   })
@@ -240,7 +240,12 @@ const testHook = (database: Database) =>
     refusals: [409],
     input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),
     async handle({ hook_id: hookId, trigger }, access: ProjectCall<Caller>, call) {
-      const delivery = await testing.testHook(database, access, { hookId, event: eventOf(trigger) }, call)
+      const delivery = await testDeliveries.testHook(
+        database,
+        access,
+        { hookId, event: eventOf(trigger) },
+        call,
+      )
       return created({ message: '201 Created', ...presentDelivery(delivery) })
     },
   })
@@ -259,7 +264,7 @@ const previewHook = (deps: WebhookDependencies) =>
         bodyTemplate: textOrNull(given.custom_webhook_template) ?? null,
         messageFormat: textOrNull(given.message_format) ?? null,
       }
-      return ok(await testing.previewHook(deps, access, choice, call))
+      return ok(await testDeliveries.previewHook(deps, access, choice, call))
     },
   })
 
@@ -275,7 +280,7 @@ const listDeliveries = (database: Database) =>
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
     async handle({ hook_id: webhookId, state, ...page }, access: ProjectCall, call) {
-      const found = await hooks.listHookDeliveries(database, access, { webhookId, state }, rowsOf(page))
+      const found = await webhooks.listHookDeliveries(database, access, { webhookId, state }, rowsOf(page))
       return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
     },
   })
@@ -286,7 +291,7 @@ const getDelivery = (database: Database) =>
     replies: { 200: deliveryShape },
     input: deliveryIds,
     handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      ok(presentDelivery(await hooks.getHookDelivery(database, access, hook_id, delivery_id))),
+      ok(presentDelivery(await webhooks.getHookDelivery(database, access, hook_id, delivery_id))),
   })
 
 const redeliver = (database: Database) =>
@@ -296,5 +301,5 @@ const redeliver = (database: Database) =>
     refusals: [409],
     input: deliveryIds,
     handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      accepted(presentDelivery(await hooks.redeliverHook(database, access, hook_id, delivery_id))),
+      accepted(presentDelivery(await webhooks.redeliverHook(database, access, hook_id, delivery_id))),
   })

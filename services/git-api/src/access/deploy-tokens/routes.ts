@@ -22,7 +22,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText, scopeList } from '../../shapes/parameters.js'
 import type { TokenDependencies } from '../tokens/tokens.js'
-import * as tokens from './deploy-tokens.js'
+import * as deployTokens from './deploy-tokens.js'
 
 const deployTokenScopes = ['read_repository'] as const
 
@@ -89,7 +89,7 @@ const listAllDeployTokens = (database: Database) =>
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, _caller: Caller, call) {
-      const found = await tokens.listDeployTokens(database, undefined, active, rowsOf(page))
+      const found = await deployTokens.listDeployTokens(database, undefined, active, rowsOf(page))
       return pageReply(found.tokens.map(presentDeployToken), page, found.total, call)
     },
   })
@@ -100,7 +100,7 @@ const listDeployTokens = (database: Database) =>
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, { project }: ProjectCall, call) {
-      const found = await tokens.listDeployTokens(database, project, active, rowsOf(page))
+      const found = await deployTokens.listDeployTokens(database, project, active, rowsOf(page))
       return pageReply(found.tokens.map(presentDeployToken), page, found.total, call)
     },
   })
@@ -122,7 +122,12 @@ const createDeployToken = (database: Database) =>
     }),
     async handle({ name, username, expires_at: expiresAt }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const issued = await tokens.issueDeployToken(database, access, { name, username, expiresAt }, author)
+      const issued = await deployTokens.issueDeployToken(
+        database,
+        access,
+        { name, username, expiresAt },
+        author,
+      )
       return created(presentIssuedDeployToken(issued))
     },
   })
@@ -133,7 +138,7 @@ const getDeployToken = (database: Database) =>
     replies: { 200: deployTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>
-      ok(presentDeployToken(await tokens.getDeployToken(database, access, token_id))),
+      ok(presentDeployToken(await deployTokens.getDeployToken(database, access, token_id))),
   })
 
 const deleteDeployToken = (deps: TokenDependencies) =>
@@ -142,7 +147,7 @@ const deleteDeployToken = (deps: TokenDependencies) =>
     replies: { 204: null },
     input: z.object({ token_id: rowId() }),
     async handle({ token_id }, access: ProjectCall<Caller>, call) {
-      await tokens.revokeDeployToken(deps, access, token_id, auditAuthor(access.caller, call))
+      await deployTokens.revokeDeployToken(deps, access, token_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })

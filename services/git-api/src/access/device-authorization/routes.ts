@@ -16,16 +16,8 @@ import {
 import { z } from 'zod'
 import { oauthAnswers, oauthRefusal, oauthReply } from '../../shapes/oauth.js'
 import { optionalText } from '../../shapes/parameters.js'
-import {
-  beginAuthorization,
-  type DeviceDependencies,
-  decideAuthorization,
-  getUndecided,
-  intervalSeconds,
-  type NoToken,
-  redeemDeviceCode,
-  requestSeconds,
-} from './device-authorization.js'
+import type { DeviceDependencies, NoToken } from './device-authorization.js'
+import * as deviceAuthorization from './device-authorization.js'
 
 /**
  * The device authorization grant of RFC 8628, at GitLab's addresses, and what the console asks for its page
@@ -77,15 +69,15 @@ const authorizeDevice = (deps: DeviceDependencies) =>
       const unknown = scopes.some((each) => !(allScopes as readonly string[]).includes(each))
       if (unknown) return oauthRefusal('invalid_scope', `The scopes are ${allScopes.join(', ')}`)
       const given = { clientId: client_id, scopes: scopes as Scope[] }
-      const { deviceCode, userCode } = await beginAuthorization(deps, given, call)
+      const { deviceCode, userCode } = await deviceAuthorization.beginAuthorization(deps, given, call)
       const page = `${call.baseUrl}/console/device`
       return oauthReply({
         device_code: deviceCode,
         user_code: userCode,
         verification_uri: page,
         verification_uri_complete: `${page}?user_code=${userCode}`,
-        expires_in: requestSeconds,
-        interval: intervalSeconds,
+        expires_in: deviceAuthorization.requestSeconds,
+        interval: deviceAuthorization.intervalSeconds,
       })
     },
   })
@@ -111,7 +103,7 @@ const giveToken = (deps: DeviceDependencies) =>
       if (client_id === undefined || device_code === undefined)
         return oauthRefusal('invalid_request', 'client_id or device_code is missing')
       const given = { clientId: client_id, deviceCode: device_code }
-      const result = await redeemDeviceCode(deps, given, call)
+      const result = await deviceAuthorization.redeemDeviceCode(deps, given, call)
       if (typeof result === 'string') return oauthRefusal(result, reasons[result])
       const { secret, scopes, lastDay } = result
       const lifeMs = lastDay && endOfDay(lastDay).getTime() - Date.now()
@@ -143,7 +135,7 @@ const showRequest = (deps: DeviceDependencies) =>
     replies: { 200: requestShape },
     input: z.object({ user_code: userCode() }),
     async handle({ user_code }, caller: Caller, call) {
-      const { request, lastDay } = await getUndecided(deps, caller, user_code, call)
+      const { request, lastDay } = await deviceAuthorization.getUndecided(deps, caller, user_code, call)
       return ok({
         client_name: request.clientId,
         scopes: request.scopes as Scope[],
@@ -163,7 +155,7 @@ const decideRequest = (deps: DeviceDependencies, isAllowed: boolean) =>
     replies: { 204: null },
     input: z.object({ user_code: userCode() }),
     async handle({ user_code: typed }, caller: Caller, call) {
-      await decideAuthorization(deps, caller, { typed, isAllowed }, call)
+      await deviceAuthorization.decideAuthorization(deps, caller, { typed, isAllowed }, call)
       return noContent()
     },
   })

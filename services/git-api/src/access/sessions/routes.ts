@@ -16,7 +16,8 @@ import {
   setSessionCookie,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { type SessionDependencies, signIn, signOut } from './sessions.js'
+import type { SessionDependencies } from './sessions.js'
+import * as sessions from './sessions.js'
 
 const sessionShape = z
   .object({
@@ -67,7 +68,7 @@ const beginSession = (deps: SessionDependencies) =>
     headers: { 'Set-Cookie': 'The cookie of the session, which no script can read' },
     input: z.object({ token: filledText().meta({ description: 'The secret of a token with any scopes' }) }),
     async handle({ token }, _caller, call) {
-      const { holder, session, secret } = await signIn(deps, token, call)
+      const { holder, session, secret } = await sessions.signIn(deps, token, call)
       setSessionCookie(call, secret, session.expiresAt)
       return created(presentSession(holder, session), headers)
     },
@@ -90,7 +91,7 @@ const endSession = (database: Database) =>
     replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller | null, call) {
-      await signOut(database, caller, (signedIn) => auditAuthor(signedIn, call))
+      await sessions.signOut(database, caller, (signedIn) => auditAuthor(signedIn, call))
       clearSessionCookie(call)
       return noContent(headers)
     },

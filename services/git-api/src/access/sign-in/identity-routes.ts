@@ -17,8 +17,9 @@ import {
 import { z } from 'zod'
 import { optionalText } from '../../shapes/parameters.js'
 import { consoleAddress, keepFlow, newFlow } from './flow.js'
-import { linkIdentity, linkingSession, linkingUrl, listIdentities, unlinkIdentity } from './identities.js'
-import { getProvider, type SignInDependencies } from './sign-in.js'
+import * as identities from './identities.js'
+import type { SignInDependencies } from './sign-in.js'
+import * as signIn from './sign-in.js'
 
 const identityShape = z
   .object({
@@ -56,7 +57,7 @@ const listOwn = (database: Database) =>
     replies: { 200: z.array(identityShape) },
     input: z.object({}),
     handle: async (_input, { user }: Caller) =>
-      ok((await listIdentities(database, user.id)).map(presentIdentity)),
+      ok((await identities.listIdentities(database, user.id)).map(presentIdentity)),
   })
 
 const beginLink = (deps: SignInDependencies) =>
@@ -70,9 +71,12 @@ const beginLink = (deps: SignInDependencies) =>
       next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
     }),
     async handle({ provider: name, next }, caller: Caller, call) {
-      const provider = getProvider(deps, name)
-      const flow = newFlow({ next: consoleAddress(next, call.baseUrl), link: linkingSession(caller) })
-      const authorization_url = await linkingUrl(provider, flow)
+      const provider = signIn.getProvider(deps, name)
+      const flow = newFlow({
+        next: consoleAddress(next, call.baseUrl),
+        link: identities.linkingSession(caller),
+      })
+      const authorization_url = await identities.linkingUrl(provider, flow)
       await keepFlow(call, provider.settings, flow)
       return created({ authorization_url })
     },
@@ -86,7 +90,7 @@ const unlinkOwn = (deps: SignInDependencies) =>
     input: z.object({ identity_id: rowId() }),
     async handle({ identity_id: id }, caller: Caller, call) {
       const unlinked = { userId: caller.user.id, id, keepsWayIn: true }
-      await unlinkIdentity(deps, unlinked, auditAuthor(caller, call))
+      await identities.unlinkIdentity(deps, unlinked, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -96,7 +100,7 @@ const list = (database: Database) =>
     summary: 'The accounts of a user at providers of single sign-on',
     replies: { 200: z.array(identityShape) },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }) => ok((await listIdentities(database, id)).map(presentIdentity)),
+    handle: async ({ id }) => ok((await identities.listIdentities(database, id)).map(presentIdentity)),
   })
 
 const link = (deps: SignInDependencies) =>
@@ -113,7 +117,9 @@ const link = (deps: SignInDependencies) =>
       const given = { userId, subject }
       const author = auditAuthor(administrator, call)
       return created(
-        presentIdentity(await linkIdentity(deps.database, getProvider(deps, provider), given, author)),
+        presentIdentity(
+          await identities.linkIdentity(deps.database, signIn.getProvider(deps, provider), given, author),
+        ),
       )
     },
   })
@@ -124,7 +130,11 @@ const unlink = (deps: SignInDependencies) =>
     replies: { 204: null },
     input: z.object({ id: rowId(), identity_id: rowId() }),
     async handle({ id: userId, identity_id: id }, administrator: Caller, call) {
-      await unlinkIdentity(deps, { userId, id, keepsWayIn: false }, auditAuthor(administrator, call))
+      await identities.unlinkIdentity(
+        deps,
+        { userId, id, keepsWayIn: false },
+        auditAuthor(administrator, call),
+      )
       return noContent()
     },
   })

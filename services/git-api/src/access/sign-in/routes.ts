@@ -17,10 +17,11 @@ import {
 import { z } from 'zod'
 import { optional, optionalText } from '../../shapes/parameters.js'
 import { consoleAddress, keepFlow, newFlow, takeFlow } from './flow.js'
-import { linkFromBrowser } from './identities.js'
+import * as identities from './identities.js'
 import type { Provider } from './provider.js'
 import { loggedCause, refused, SignInRefused } from './refusals.js'
-import { endSessionsOf, finishSignIn, getProvider, type SignInDependencies } from './sign-in.js'
+import type { SignInDependencies } from './sign-in.js'
+import * as signIn from './sign-in.js'
 
 const noStore = { 'Cache-Control': 'no-store' }
 
@@ -54,7 +55,7 @@ export const signInRoutes = (deps: SignInDependencies): Route[] => {
 const providerGuard = (deps: SignInDependencies): Guard<Provider> =>
   documented(
     { anonymous: true, parameters: { provider: 'Name of a provider of single sign-on' } },
-    ({ params }) => getProvider(deps, params.provider ?? ''),
+    ({ params }) => signIn.getProvider(deps, params.provider ?? ''),
   )
 
 const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDependencies) =>
@@ -122,9 +123,9 @@ const finish = (deps: SignInDependencies) =>
       return answering(provider, call, async () => {
         if (!flow) throw refused('other_browser')
         const answer = await provider.finish(flow, query)
-        if (flow.link) await linkFromBrowser(deps, provider, answer, flow.link, call)
+        if (flow.link) await identities.linkFromBrowser(deps, provider, answer, flow.link, call)
         else {
-          const { secret, expiresAt } = await finishSignIn(deps, provider, answer, call)
+          const { secret, expiresAt } = await signIn.finishSignIn(deps, provider, answer, call)
           setSessionCookie(call, secret, expiresAt)
         }
         return lead(flow.next)
@@ -155,7 +156,7 @@ const endSessions = ({ database }: SignInDependencies) =>
         )
         throw invalidParameters(['logout_token is invalid'])
       })
-      await endSessionsOf(database, logout, call)
+      await signIn.endSessionsOf(database, logout, call)
       return ok(undefined, noStore)
     },
   })

@@ -31,8 +31,9 @@ import {
   tokenShape,
 } from './routes.js'
 import type { ProjectTokenWithLevel } from './store.js'
-import { rotateProjectToken as rotate, rotateOwnToken } from './token-rotation.js'
-import { revokeProjectToken, type TokenDependencies } from './tokens.js'
+import * as tokenRotation from './token-rotation.js'
+import type { TokenDependencies } from './tokens.js'
+import * as tokens from './tokens.js'
 
 const projectTokenShape = z
   .object({ ...tokenShape.shape, access_level: accessLevelShape.nullable() })
@@ -144,7 +145,7 @@ const deleteProjectToken = (deps: TokenDependencies) =>
     replies: { 204: null },
     input: z.object({ token_id: rowId() }),
     async handle({ token_id }, access: ProjectCall<Caller>, call) {
-      await revokeProjectToken(deps, access.project.id, token_id, auditAuthor(access.caller, call))
+      await tokens.revokeProjectToken(deps, access.project.id, token_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })
@@ -174,7 +175,7 @@ const rotateOwnProjectToken = (deps: TokenDependencies) =>
     replies: { 200: issuedProjectTokenShape },
     input: z.object({ expires_at: optionalDay() }),
     async handle({ expires_at }, { caller, level }: ProjectCall<Caller>, call) {
-      const issued = await rotateOwnToken(deps, expires_at, auditAuthor(caller, call))
+      const issued = await tokenRotation.rotateOwnToken(deps, expires_at, auditAuthor(caller, call))
       return ok(presentIssuedProjectToken(issued, level))
     },
   })
@@ -185,7 +186,12 @@ const rotateProjectToken = (deps: TokenDependencies) =>
     replies: { 200: issuedProjectTokenShape },
     input: z.object({ token_id: rowId(), expires_at: optionalDay() }),
     async handle({ token_id: id, expires_at: expiresAt }, access: ProjectCall<Caller>, call) {
-      const rotated = await rotate(deps, access, { id, expiresAt }, auditAuthor(access.caller, call))
+      const rotated = await tokenRotation.rotateProjectToken(
+        deps,
+        access,
+        { id, expiresAt },
+        auditAuthor(access.caller, call),
+      )
       return ok(presentIssuedProjectToken(rotated.issued, rotated.accessLevel))
     },
   })

@@ -39,7 +39,7 @@ import {
   tokenDescription,
 } from '../../shapes/parameters.js'
 import type { TokenOrder } from './store.js'
-import * as rotation from './token-rotation.js'
+import * as tokenRotation from './token-rotation.js'
 import type { TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
 
@@ -213,7 +213,7 @@ const rotateOwnToken = (deps: TokenDependencies) =>
     replies: { 200: issuedTokenShape },
     input: z.object({ expires_at: optionalDay() }),
     handle: async ({ expires_at }, caller: Caller, call) =>
-      ok(presentIssuedToken(await rotation.rotateOwnToken(deps, expires_at, auditAuthor(caller, call)))),
+      ok(presentIssuedToken(await tokenRotation.rotateOwnToken(deps, expires_at, auditAuthor(caller, call)))),
   })
 
 const rotateToken = (deps: TokenDependencies) =>
@@ -224,7 +224,9 @@ const rotateToken = (deps: TokenDependencies) =>
     input: z.object({ id: rowId(), expires_at: optionalDay() }),
     async handle({ id, expires_at: expiresAt }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
-      return ok(presentIssuedToken(await rotation.rotateTokenFor(deps, caller, { id, expiresAt }, author)))
+      return ok(
+        presentIssuedToken(await tokenRotation.rotateTokenFor(deps, caller, { id, expiresAt }, author)),
+      )
     },
   })
 

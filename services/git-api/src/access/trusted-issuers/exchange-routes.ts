@@ -2,7 +2,8 @@ import { anyone, type Call, endpoint, type Route, route, text } from '@switchyar
 import { z } from 'zod'
 import { oauthAnswers, oauthReply } from '../../shapes/oauth.js'
 import { optionalText } from '../../shapes/parameters.js'
-import { type ExchangeDependencies, exchangedSeconds, exchangeIdentity } from './exchange.js'
+import type { ExchangeDependencies } from './exchange.js'
+import * as exchange from './exchange.js'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const subjectTypes = [
@@ -25,11 +26,11 @@ const exchangedShape = z
   })
 
 export const exchangeRoutes = (deps: ExchangeDependencies): Route[] => [
-  route('POST', '/oidc/exchange', anyone, exchange(deps), { answerForm: oauthAnswers }),
+  route('POST', '/oidc/exchange', anyone, exchangeToken(deps), { answerForm: oauthAnswers }),
 ]
 
 /** The token exchange of RFC 8693. */
-const exchange = (deps: ExchangeDependencies) =>
+const exchangeToken = (deps: ExchangeDependencies) =>
   endpoint({
     summary: 'Exchange the identity token of a CI job for a token of an hour',
     replies: { 200: exchangedShape },
@@ -45,12 +46,12 @@ const exchange = (deps: ExchangeDependencies) =>
     }),
     async handle({ subject_token, resource }, _caller, call) {
       const given = { token: subject_token, project: resource && projectOf(resource, call) }
-      const { secret, scopes } = await exchangeIdentity(deps, given, call)
+      const { secret, scopes } = await exchange.exchangeIdentity(deps, given, call)
       const answer = {
         access_token: secret,
         issued_token_type: accessType,
         token_type: 'Bearer',
-        expires_in: exchangedSeconds,
+        expires_in: exchange.exchangedSeconds,
         scope: scopes.join(' '),
       }
       return oauthReply(answer)

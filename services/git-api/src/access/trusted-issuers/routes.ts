@@ -34,7 +34,8 @@ import {
 } from '../../shapes/parameters.js'
 import { accessLevelShape } from '../../shapes/user.js'
 import type { TrustedIssuerWithLevel } from './store.js'
-import * as trusted from './trusted-issuers.js'
+import type { TrustedIssuerDependencies } from './trusted-issuers.js'
+import * as trustedIssuers from './trusted-issuers.js'
 
 const projectScopes = ['api', 'read_api', 'read_repository', 'write_repository'] as const
 const installationScopes = [
@@ -86,7 +87,7 @@ const presentTrustedIssuer = (rule: TrustedIssuerWithLevel): z.output<typeof tru
   created_at: rule.createdAt,
 })
 
-export function trustedIssuerRoutes(deps: trusted.TrustedIssuerDependencies): Route[] {
+export function trustedIssuerRoutes(deps: TrustedIssuerDependencies): Route[] {
   const { maintain } = deps.guards
   const path = '/projects/:id/trusted_issuers'
   const outside = '/trusted_issuers'
@@ -122,7 +123,7 @@ const commonFields = {
 
 const oneRule = z.object({ trusted_issuer_id: rowId() })
 
-const listOfProject = ({ database }: trusted.TrustedIssuerDependencies) =>
+const listOfProject = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'CI jobs that a project trusts',
     replies: { 200: z.array(trustedIssuerShape) },
@@ -130,7 +131,7 @@ const listOfProject = ({ database }: trusted.TrustedIssuerDependencies) =>
     handle: (page, { project }: ProjectCall, call) => listRules(database, project, page, call),
   })
 
-const listOutside = ({ database }: trusted.TrustedIssuerDependencies) =>
+const listOutside = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'CI jobs that are trusted outside of projects',
     replies: { 200: z.array(trustedIssuerShape) },
@@ -139,16 +140,16 @@ const listOutside = ({ database }: trusted.TrustedIssuerDependencies) =>
   })
 
 async function listRules(
-  database: trusted.TrustedIssuerDependencies['database'],
+  database: TrustedIssuerDependencies['database'],
   project: { id: number } | null,
   page: Parameters<typeof rowsOf>[0],
   call: Call,
 ) {
-  const { rules, total } = await trusted.listTrustedIssuers(database, project, rowsOf(page))
+  const { rules, total } = await trustedIssuers.listTrustedIssuers(database, project, rowsOf(page))
   return pageReply(rules.map(presentTrustedIssuer), page, total, call)
 }
 
-const createInProject = (deps: trusted.TrustedIssuerDependencies) =>
+const createInProject = (deps: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'Let the CI jobs of an issuer act in a project without a stored secret',
     replies: { 201: trustedIssuerShape },
@@ -165,11 +166,11 @@ const createInProject = (deps: trusted.TrustedIssuerDependencies) =>
         expiresAt: expires_at,
       }
       const author = auditAuthor(access.caller, call)
-      return created(presentTrustedIssuer(await trusted.trustIssuer(deps, access, rule, author)))
+      return created(presentTrustedIssuer(await trustedIssuers.trustIssuer(deps, access, rule, author)))
     },
   })
 
-const createOutside = (deps: trusted.TrustedIssuerDependencies) =>
+const createOutside = (deps: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'Let the CI jobs of an issuer act outside of projects, for sagas and operations',
     replies: { 201: trustedIssuerShape },
@@ -182,47 +183,47 @@ const createOutside = (deps: trusted.TrustedIssuerDependencies) =>
       const rule = { ...given, tenants, audience: audience ?? call.baseUrl, expiresAt: expires_at }
       const author = auditAuthor(caller, call)
       return created(
-        presentTrustedIssuer(await trusted.trustIssuerOutsideProjects(deps, caller, rule, author)),
+        presentTrustedIssuer(await trustedIssuers.trustIssuerOutsideProjects(deps, caller, rule, author)),
       )
     },
   })
 
-const getOfProject = ({ database }: trusted.TrustedIssuerDependencies) =>
+const getOfProject = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'One rule of a project about CI jobs',
     replies: { 200: trustedIssuerShape },
     input: oneRule,
     handle: async ({ trusted_issuer_id }, { project }: ProjectCall) =>
-      ok(presentTrustedIssuer(await trusted.getTrustedIssuer(database, project, trusted_issuer_id))),
+      ok(presentTrustedIssuer(await trustedIssuers.getTrustedIssuer(database, project, trusted_issuer_id))),
   })
 
-const getOutside = ({ database }: trusted.TrustedIssuerDependencies) =>
+const getOutside = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'One rule about CI jobs outside of projects',
     replies: { 200: trustedIssuerShape },
     input: oneRule,
     handle: async ({ trusted_issuer_id }, _caller: Caller) =>
-      ok(presentTrustedIssuer(await trusted.getTrustedIssuer(database, null, trusted_issuer_id))),
+      ok(presentTrustedIssuer(await trustedIssuers.getTrustedIssuer(database, null, trusted_issuer_id))),
   })
 
-const deleteOfProject = (deps: trusted.TrustedIssuerDependencies) =>
+const deleteOfProject = (deps: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'Refuse the CI jobs of a rule from now on',
     replies: { 204: null },
     input: oneRule,
     async handle({ trusted_issuer_id }, { project, caller }: ProjectCall<Caller>, call) {
-      await trusted.distrustIssuer(deps, project, trusted_issuer_id, auditAuthor(caller, call))
+      await trustedIssuers.distrustIssuer(deps, project, trusted_issuer_id, auditAuthor(caller, call))
       return noContent()
     },
   })
 
-const deleteOutside = (deps: trusted.TrustedIssuerDependencies) =>
+const deleteOutside = (deps: TrustedIssuerDependencies) =>
   endpoint({
     summary: 'Refuse the CI jobs of a rule outside of projects from now on',
     replies: { 204: null },
     input: oneRule,
     async handle({ trusted_issuer_id }, caller: Caller, call) {
-      await trusted.distrustIssuer(deps, null, trusted_issuer_id, auditAuthor(caller, call))
+      await trustedIssuers.distrustIssuer(deps, null, trusted_issuer_id, auditAuthor(caller, call))
       return noContent()
     },
   })

@@ -41,7 +41,8 @@ import {
   wholeUserShape,
 } from '../../shapes/user.js'
 import type { UserOrder, UserState } from './store.js'
-import { type RemoveUserDependencies, removeUser } from './user-removal.js'
+import type { RemoveUserDependencies } from './user-removal.js'
+import * as userRemoval from './user-removal.js'
 import type { UserDependencies } from './users.js'
 import * as users from './users.js'
 
@@ -262,7 +263,7 @@ const deleteUser = (deps: RemoveUserDependencies) =>
     }),
     async handle({ id, hard_delete: withProjects, erase }, administrator: Caller, call) {
       const options = { withProjects, erase, precondition: preconditionOf(call) }
-      await removeUser(deps, id, options, auditAuthor(administrator, call))
+      await userRemoval.removeUser(deps, id, options, auditAuthor(administrator, call))
       return noContent()
     },
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { type Badge, badgeParameters, colorOfUnknown, sendBadge } from '../../shapes/badge.js'
 import { optionalText, pathRest } from '../../shapes/parameters.js'
-import { findBadgeCoverage, findBadgeStatus } from './badges.js'
+import * as badges from './badges.js'
 
 const statusColors = new Map([
   ['success', '#4c1'],
@@ -60,7 +60,7 @@ const pipelineBadge = (database: Database) =>
       access: ProjectCall,
       call,
     ) {
-      const status = await findBadgeStatus(database, access, ref, ignore_skipped)
+      const status = await badges.findBadgeStatus(database, access, ref, ignore_skipped)
       return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...presentBadgeStatus(status) })
     },
   })
@@ -81,7 +81,7 @@ const coverageBadge = (database: Database) =>
     }),
     async handle({ ref, job, key_text = 'coverage', key_width, style, ...given }, access: ProjectCall, call) {
       const limits = { good: given.min_good, acceptable: given.min_acceptable, medium: given.min_medium }
-      const coverage = await findBadgeCoverage(database, access, ref, job)
+      const coverage = await badges.findBadgeCoverage(database, access, ref, job)
       const said = presentBadgeCoverage(coverage, limits)
       return sendBadge(call, { key: key_text, keyWidth: key_width, style, ...said })
     },

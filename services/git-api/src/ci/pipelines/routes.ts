@@ -26,6 +26,7 @@ import {
   presentPipeline,
 } from '../../shapes/pipeline.js'
 import { jobRoutes } from './job-routes.js'
+import type { PipelineQuery } from './pipelines.js'
 import * as pipelines from './pipelines.js'
 
 export function pipelineRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
@@ -88,7 +89,7 @@ const listPipelines = (database: Database) =>
     },
   })
 
-function queryOf(given: z.output<typeof listInput>): pipelines.PipelineQuery {
+function queryOf(given: z.output<typeof listInput>): PipelineQuery {
   return {
     states: statesOf(given),
     ref: given.ref,

@@ -16,7 +16,7 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
-import { reportComparer } from './changes.js'
+import * as changes from './changes.js'
 import type { ParsedReport } from './entries.js'
 import {
   presentChanges,
@@ -28,7 +28,7 @@ import {
 } from './present.js'
 import type { ReportDependencies } from './reports.js'
 import * as reports from './reports.js'
-import { getTestReport, getTestReportSummary } from './test-report-routes.js'
+import { testReportRoutes } from './test-report-routes.js'
 
 const bodyBytesMax = 10 * 1024 * 1024
 const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'application/json']
@@ -36,9 +36,8 @@ const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'ap
 /** What CI found out about a commit: results of tests, and findings of analyses. */
 export function reportRoutes(deps: ReportDependencies): Route[] {
   const { database, guards, reportThreads } = deps
-  const { readStatuses, writeStatuses, readPipelines } = guards
+  const { readStatuses, writeStatuses } = guards
   const path = '/projects/:id/statuses/:sha'
-  const pipeline = '/projects/:id/pipelines/:pipeline_id'
   const ownBody = {
     mediaTypes,
     parse: (body: Parameters<typeof reportThreads.parse>[0]) => reportThreads.parse(body),
@@ -48,8 +47,7 @@ export function reportRoutes(deps: ReportDependencies): Route[] {
     route('GET', `${path}/report`, readStatuses, getReport(deps)),
     route('GET', `${path}/reports`, readStatuses, listReports(database), { refusesUnknown: true }),
     route('GET', `${path}/report_changes`, readStatuses, listReportChanges(deps)),
-    route('GET', `${pipeline}/test_report`, readPipelines, getTestReport(deps)),
-    route('GET', `${pipeline}/test_report_summary`, readPipelines, getTestReportSummary(database)),
+    ...testReportRoutes(deps),
   ]
 }
 
@@ -103,14 +101,14 @@ const listReports = (database: Database) =>
   })
 
 const listReportChanges = (deps: ReportDependencies) => {
-  const compare = reportComparer(deps)
+  const compare = changes.reportComparer(deps)
   return endpoint({
     summary: 'The newest 20 reports of a commit beside those of its first parent',
     replies: { 200: z.array(reportChangesShape) },
     input: z.object({ sha: text() }),
     async handle({ sha }, access: ProjectCall, call) {
-      const changes = await compare(access, sha, call)
-      return ok(changes.map((each) => presentChanges(each, call.baseUrl)))
+      const compared = await compare(access, sha, call)
+      return ok(compared.map((each) => presentChanges(each, call.baseUrl)))
     },
   })
 }

@@ -1,10 +1,20 @@
 import type { Database } from '@switchyard/db'
-import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { endpoint, ok, type Route, route, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { entriesMax, type TestCase, type TestCounts } from './entries.js'
 import type { ReportDependencies } from './reports.js'
-import { listTestReports, listTestSuites, sumTests, type TestSuite } from './test-report.js'
+import type { TestSuite } from './test-report.js'
+import * as testReport from './test-report.js'
+
+export function testReportRoutes(deps: ReportDependencies): Route[] {
+  const { database, guards } = deps
+  const pipeline = '/projects/:id/pipelines/:pipeline_id'
+  return [
+    route('GET', `${pipeline}/test_report`, guards.readPipelines, getTestReport(deps)),
+    route('GET', `${pipeline}/test_report_summary`, guards.readPipelines, getTestReportSummary(database)),
+  ]
+}
 
 const suiteCounts = {
   name: z.string().meta({ description: 'The name of the status' }),
@@ -80,26 +90,26 @@ const presentSuite = ({ report, testCases }: TestSuite): z.output<typeof suiteSh
   test_cases: testCases.map(presentCase),
 })
 
-export const getTestReport = (deps: ReportDependencies) =>
+const getTestReport = (deps: ReportDependencies) =>
   endpoint({
     summary: `The tests of a pipeline; when there are more than ${entriesMax}, the suites beyond them show their numbers alone`,
     replies: { 200: testReportShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall, call) {
-      const suites = await listTestSuites(deps, access, id, call)
-      const sum = sumTests(suites.map(({ report }) => report))
+      const suites = await testReport.listTestSuites(deps, access, id, call)
+      const sum = testReport.sumTests(suites.map(({ report }) => report))
       return ok({ ...countsOf(sum), test_suites: suites.map(presentSuite) })
     },
   })
 
-export const getTestReportSummary = (database: Database) =>
+const getTestReportSummary = (database: Database) =>
   endpoint({
     summary: 'How many tests of a pipeline there are of each outcome',
     replies: { 200: summaryShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall) {
-      const reports = await listTestReports(database, access, id)
-      const { total: count, ...outcomes } = sumTests(reports)
+      const reports = await testReport.listTestReports(database, access, id)
+      const { total: count, ...outcomes } = testReport.sumTests(reports)
       const suites = reports.map(({ name, tests, statusId }) => ({
         name,
         ...countsOf(tests),

@@ -20,8 +20,8 @@ import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { badgeParameters, colorOfUnknown, sendBadge } from '../../shapes/badge.js'
 import { optional, optionalDay, optionalText } from '../../shapes/parameters.js'
 import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
+import type { Metric } from './delivery-metrics.js'
 import * as deliveryMetrics from './delivery-metrics.js'
-import { intervals, type Metric, metrics } from './delivery-metrics.js'
 
 export function deliveryMetricRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   return [
@@ -77,9 +77,12 @@ const readMetric = (database: Database) =>
     summary: 'One of the four keys of delivery, by day, week or month',
     replies: { 200: z.array(pointShape) },
     input: z.object({
-      metric: z.enum(metrics),
+      metric: z.enum(deliveryMetrics.metrics),
       ...scopeParameters,
-      interval: z.enum(intervals).default('daily').meta({ description: 'Only Switchyard has `weekly`' }),
+      interval: z
+        .enum(deliveryMetrics.intervals)
+        .default('daily')
+        .meta({ description: 'Only Switchyard has `weekly`' }),
       ...environmentParameter,
     }),
     async handle(given, access: ProjectCall<Caller>) {
@@ -113,7 +116,7 @@ const getBadge = (database: Database) =>
     summary: 'One of the four keys of delivery over the last four weeks, as an image',
     replies: { 200: ['image/svg+xml'] },
     input: z.object({
-      metric: z.enum(metrics),
+      metric: z.enum(deliveryMetrics.metrics),
       environment_tiers: scopeParameters.environment_tiers,
       ...environmentParameter,
       ...badgeParameters,

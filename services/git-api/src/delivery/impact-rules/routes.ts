@@ -27,7 +27,7 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { optional, serviceNames } from '../../shapes/parameters.js'
 import { presentRun, ruleRunShape } from '../../shapes/rule-run.js'
-import * as rules from './impact-rules.js'
+import * as impactRules from './impact-rules.js'
 import { impactRuleShape, presentRule } from './present.js'
 import type { RuleFields, RuleView } from './store.js'
 
@@ -129,7 +129,7 @@ const listRules = (database: Database) =>
     replies: { 200: z.array(impactRuleShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const found = await rules.listRules(database, access, rowsOf(page))
+      const found = await impactRules.listRules(database, access, rowsOf(page))
       return pageReply(found.rules.map(presentRule), page, found.total, call)
     },
   })
@@ -141,7 +141,9 @@ const createRule = (database: Database) =>
     input: z.object({ ...optionalParameters, name: filledText() }),
     async handle(given, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      return created(presentRule(await rules.addRule(database, access, changed(nothing, given), author)))
+      return created(
+        presentRule(await impactRules.addRule(database, access, changed(nothing, given), author)),
+      )
     },
   })
 
@@ -151,7 +153,7 @@ const getRule = (database: Database) =>
     replies: { 200: impactRuleShape },
     input: z.object(ruleId),
     async handle({ rule_id }, access: ProjectCall) {
-      const rule = await rules.getRule(database, access, rule_id)
+      const rule = await impactRules.getRule(database, access, rule_id)
       return versioned(presentRule(rule), rule)
     },
   })
@@ -165,7 +167,7 @@ const updateRule = (database: Database) =>
     async handle({ rule_id: id, ...given }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
       const change = { id, apply: (stored: RuleView) => changed(stored, given) }
-      const rule = await rules.changeRule(database, access, change, author, preconditionOf(call))
+      const rule = await impactRules.changeRule(database, access, change, author, preconditionOf(call))
       return versioned(presentRule(rule), rule)
     },
   })
@@ -178,7 +180,7 @@ const deleteRule = (database: Database) =>
     input: z.object(ruleId),
     async handle({ rule_id }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      await rules.removeRule(database, access, rule_id, author, preconditionOf(call))
+      await impactRules.removeRule(database, access, rule_id, author, preconditionOf(call))
       return noContent()
     },
   })
@@ -189,7 +191,7 @@ const listRuns = (database: Database) =>
     replies: { 200: z.array(ruleRunShape) },
     input: z.object({ ...ruleId, ...pageParameters }),
     async handle({ rule_id, ...page }, access: ProjectCall<Caller>, call) {
-      const found = await rules.listRuns(database, access, rule_id, rowsOf(page))
+      const found = await impactRules.listRuns(database, access, rule_id, rowsOf(page))
       const items = found.runs.map((run) => presentRun(run, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
@@ -203,7 +205,7 @@ const revertRun = (database: Database) =>
     input: z.object({ ...ruleId, run_id: rowId() }),
     async handle({ rule_id: ruleId, run_id: id }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const run = await rules.revertRun(database, access, { ruleId, id }, author)
+      const run = await impactRules.revertRun(database, access, { ruleId, id }, author)
       return ok(presentRun(run, call.baseUrl))
     },
   })

@@ -27,9 +27,9 @@ import type { ProjectCall } from '../../guards.js'
 import { approvalShape, presentApproval } from '../../shapes/deployment.js'
 import { accessLevel, optional, optionalText } from '../../shapes/parameters.js'
 import type { DeploymentDependencies } from '../deployments/deployments.js'
-import { approveDeployment } from './deployment-approvals.js'
+import * as deploymentApprovals from './deployment-approvals.js'
 import { presentProtectedEnvironment, protectedEnvironmentShape } from './present.js'
-import * as environments from './protected-environments.js'
+import * as protectedEnvironments from './protected-environments.js'
 
 /** `:name` is the whole name of the environment. */
 export function protectedEnvironmentRoutes(deps: DeploymentDependencies): Route[] {
@@ -100,7 +100,7 @@ const listProtectedEnvironments = (database: Database) =>
     replies: { 200: z.array(protectedEnvironmentShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const found = await environments.listProtectedEnvironments(database, access, rowsOf(page))
+      const found = await protectedEnvironments.listProtectedEnvironments(database, access, rowsOf(page))
       return pageReply(found.protections.map(presentProtectedEnvironment), page, found.total, call)
     },
   })
@@ -120,7 +120,7 @@ const createProtectedEnvironment = (database: Database) =>
     async handle({ name, ...given }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
       const asked = { name, ...changesOf(given) }
-      const protection = await environments.protectEnvironment(database, access, asked, author)
+      const protection = await protectedEnvironments.protectEnvironment(database, access, asked, author)
       return created(presentProtectedEnvironment(protection))
     },
   })
@@ -131,7 +131,7 @@ const getProtectedEnvironment = (database: Database) =>
     replies: { 200: protectedEnvironmentShape },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall) {
-      const protection = await environments.getProtectedEnvironment(database, access, name)
+      const protection = await protectedEnvironments.getProtectedEnvironment(database, access, name)
       return versioned(presentProtectedEnvironment(protection), protection)
     },
   })
@@ -146,7 +146,12 @@ const updateProtectedEnvironment = (database: Database) =>
     async handle({ name, ...given }, access: ProjectCall<Caller>, call) {
       const asked = { name, precondition: preconditionOf(call), ...changesOf(given) }
       const author = auditAuthor(access.caller, call)
-      const protection = await environments.changeProtectedEnvironment(database, access, asked, author)
+      const protection = await protectedEnvironments.changeProtectedEnvironment(
+        database,
+        access,
+        asked,
+        author,
+      )
       return versioned(presentProtectedEnvironment(protection), protection)
     },
   })
@@ -159,7 +164,12 @@ const deleteProtectedEnvironment = (database: Database) =>
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
       const named = { name, precondition: preconditionOf(call) }
-      await environments.unprotectEnvironment(database, access, named, auditAuthor(access.caller, call))
+      await protectedEnvironments.unprotectEnvironment(
+        database,
+        access,
+        named,
+        auditAuthor(access.caller, call),
+      )
       return noContent()
     },
   })
@@ -176,6 +186,11 @@ const approve = (deps: DeploymentDependencies) =>
     }),
     async handle({ deployment_id: deploymentId, status, comment = null }, access: ProjectCall<Caller>, call) {
       const command = { deploymentId, status, comment }
-      return created(presentApproval(await approveDeployment(deps, access, command, call), call.baseUrl))
+      return created(
+        presentApproval(
+          await deploymentApprovals.approveDeployment(deps, access, command, call),
+          call.baseUrl,
+        ),
+      )
     },
   })

@@ -20,7 +20,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
-import type { PackageDependencies } from './packages.js'
+import type { PackageDependencies, PathInProject } from './packages.js'
 import * as packages from './packages.js'
 import {
   packageFileShape,
@@ -117,7 +117,7 @@ const toPath = ({
   package_name,
   package_version,
   file_name,
-}: z.output<z.ZodObject<typeof pathFields>>): packages.PathInProject => ({
+}: z.output<z.ZodObject<typeof pathFields>>): PathInProject => ({
   name: package_name,
   version: package_version,
   fileName: file_name,

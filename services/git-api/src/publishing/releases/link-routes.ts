@@ -1,5 +1,4 @@
 import type { Database, ReleaseLink } from '@switchyard/db'
-import { isRefusal, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   type Call,
@@ -11,19 +10,21 @@ import {
   pageReply,
   parameterProblem,
   preconditionOf,
+  type Route,
   redirect,
+  route,
   rowId,
   rowsOf,
   text,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ProjectCall } from '../../guards.js'
+import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { LfsTransferDependencies } from '../../repository/lfs/lfs.js'
 import { optional, pathRest } from '../../shapes/parameters.js'
-import { redirectToConsole } from '../../web/web.js'
+import { pageOptions, projectPage, redirectToConsole, webGuard } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
-import { findOwnFile, findOwnObjects } from './own-files.js'
+import { findOwnObjects } from './own-files.js'
 import {
   presentReleaseLink,
   releaseLinkParameters,
@@ -31,8 +32,31 @@ import {
   toLinkChanges,
   toLinkFields,
 } from './present.js'
-import * as links from './release-links.js'
-import { getLatestTag } from './releases.js'
+import type { Download } from './release-links.js'
+import * as releaseLinks from './release-links.js'
+
+export type ReleaseLinkDependencies = ProjectResourceDependencies & LfsTransferDependencies
+
+export function releaseLinkRoutes(deps: ReleaseLinkDependencies): Route[] {
+  const { readProject, pushCode } = deps.guards
+  const release = '/projects/:id/releases/:tag_name'
+  const links = `${release}/assets/links`
+  return [
+    route('GET', `${release}/downloads/*file_path`, readProject, downloadFile(deps), { longLived: true }),
+    route('GET', links, readProject, listLinks(deps.database)),
+    route('POST', links, pushCode, createLink(deps.database)),
+    route('GET', `${links}/:link_id`, readProject, getLink(deps.database)),
+    route('PUT', `${links}/:link_id`, pushCode, updateLink(deps.database)),
+    route('DELETE', `${links}/:link_id`, pushCode, deleteLink(deps.database)),
+    route(
+      'GET',
+      `${projectPage}/-/releases/*tag/downloads/*path`,
+      webGuard(deps.guards, 'read_project'),
+      getReleaseDownload(deps),
+      { ...pageOptions, longLived: true },
+    ),
+  ]
+}
 
 const ofRelease = { tag_name: text() }
 const oneLink = { ...ofRelease, link_id: rowId() }
@@ -59,65 +83,59 @@ async function presentOne(
   return presented as z.output<typeof releaseLinkShape>
 }
 
-export const listLinks = (database: Database) =>
+const listLinks = (database: Database) =>
   endpoint({
     summary: 'Links of a release, the newest first',
     replies: { 200: z.array(releaseLinkShape) },
     input: z.object({ ...pageParameters, ...ofRelease }),
     async handle({ tag_name, ...page }, access: ProjectCall, call) {
-      const found = await links.listLinks(database, access, tag_name, rowsOf(page))
+      const found = await releaseLinks.listLinks(database, access, tag_name, rowsOf(page))
       const items = await present(database, access, { tag: tag_name, links: found.links }, call)
       return pageReply(items, page, found.total, call)
     },
   })
 
-export const getLink = (database: Database) =>
+const getLink = (database: Database) =>
   endpoint({
     summary: 'One link of a release',
     replies: { 200: releaseLinkShape },
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall, call) {
-      const link = await links.getLink(database, access, tag_name, link_id)
+      const link = await releaseLinks.getLink(database, access, tag_name, link_id)
       return versioned(await presentOne(database, access, { tag: tag_name, link }, call), link)
     },
   })
 
-export interface DownloadDependencies extends LfsTransferDependencies {
-  database: Database
-}
-
 /** Sends a file of the project itself, and redirects to every other address. */
-async function sendDownload(deps: DownloadDependencies, access: ProjectCall, url: string, call: Call) {
-  const file = await findOwnFile(deps.database, access, url, call)
-  if (file) return sendFile(deps, access, file, call)
-  return redirect(new URL(url).href)
-}
+const sendDownload = (deps: LfsTransferDependencies, access: ProjectCall, download: Download, call: Call) =>
+  'file' in download ? sendFile(deps, access, download.file, call) : redirect(new URL(download.url).href)
 
-export const downloadFile = (deps: DownloadDependencies) =>
+const downloadFile = (deps: ReleaseLinkDependencies) =>
   endpoint({
     summary: 'The file of the link with this path: its bytes, or a redirect to another server',
     replies: { 200: fileTypes, 206: fileTypes, 302: null, 416: null },
     headers: { ...fileHeaders, Location: 'The address of the link, when it leads elsewhere' },
     input: z.object({ ...ofRelease, file_path: pathRest() }),
     async handle({ tag_name, file_path }, access: ProjectCall, call) {
-      const url = await links.getDownloadUrl(deps.database, access, tag_name, `/${file_path}`)
-      return sendDownload(deps, access, url, call)
+      const wanted = { tag: tag_name, filePath: `/${file_path}` }
+      const download = await releaseLinks.getDownload(deps.database, access, wanted, call)
+      return sendDownload(deps, access, download, call)
     },
   })
 
-export const createLink = (database: Database) =>
+const createLink = (database: Database) =>
   endpoint({
     summary: 'Add a link to a release, or get the link when it exists already',
     replies: { 201: releaseLinkShape, 200: releaseLinkShape },
     input: z.object({ ...ofRelease, ...releaseLinkParameters }),
     async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {
-      const { link, isNew } = await links.addLink(database, access, tag_name, toLinkFields(given))
+      const { link, isNew } = await releaseLinks.addLink(database, access, tag_name, toLinkFields(given))
       const body = await presentOne(database, access, { tag: tag_name, link }, call)
       return isNew ? created(body) : ok(body)
     },
   })
 
-export const updateLink = (database: Database) =>
+const updateLink = (database: Database) =>
   endpoint({
     summary: 'Change a link of a release',
     replies: { 200: releaseLinkShape },
@@ -134,12 +152,12 @@ export const updateLink = (database: Database) =>
         throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
       }
       const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
-      const link = await links.changeLink(database, access, wanted, changes)
+      const link = await releaseLinks.changeLink(database, access, wanted, changes)
       return versioned(await presentOne(database, access, { tag: tag_name, link }, call), link)
     },
   })
 
-export const deleteLink = (database: Database) =>
+const deleteLink = (database: Database) =>
   endpoint({
     summary: 'Delete a link of a release',
     replies: { 200: releaseLinkShape },
@@ -147,7 +165,7 @@ export const deleteLink = (database: Database) =>
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
       const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
-      const link = await links.removeLink(database, access, wanted)
+      const link = await releaseLinks.removeLink(database, access, wanted)
       return ok(await presentOne(database, access, { tag: tag_name, link }, call))
     },
   })
@@ -155,29 +173,13 @@ export const deleteLink = (database: Database) =>
 /**
  * `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`.
  */
-export const getReleaseDownload = (deps: DownloadDependencies) =>
+const getReleaseDownload = (deps: ReleaseLinkDependencies) =>
   endpoint({
     input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),
     async handle({ tag, path }, access: ProjectCall | null, call) {
       if (!access) return redirectToConsole(call, 'releases', tag)
-      const url = await findDownload(deps.database, access, [...tag, 'downloads', ...path])
-      return sendDownload(deps, access, url, call)
+      const parts = [...tag, 'downloads', ...path]
+      const download = await releaseLinks.getDownloadOfAddress(deps.database, access, parts, call)
+      return sendDownload(deps, access, download, call)
     },
   })
-
-/** Tags and paths may hold the word themselves. */
-const splitsMax = 5
-
-async function findDownload(database: Database, access: ProjectCall, parts: string[]): Promise<string> {
-  const splits = parts.flatMap((part, index) => (part === 'downloads' && index > 0 ? [index] : []))
-  for (const at of splits.slice(0, splitsMax)) {
-    const named = parts.slice(0, at).join('/')
-    const tag = named === 'permalink/latest' ? await getLatestTag(database, access) : named
-    try {
-      return await links.getDownloadUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
-    } catch (error) {
-      if (!isRefusal(error, 'not-found')) throw error
-    }
-  }
-  throw notFound()
-}

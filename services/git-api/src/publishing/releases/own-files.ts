@@ -11,6 +11,12 @@ type OwnPath =
   | { kind: 'package'; name: string; version: string; fileName: string }
   | { kind: 'upload'; secret: string; fileName: string }
 
+/** A file of the project itself that a link leads to. */
+export interface OwnFile {
+  oid: string
+  fileName: string
+}
+
 /**
  * Finds the file of the same project that an address of this installation names.
  *
@@ -23,7 +29,7 @@ export async function findOwnFile(
   access: ProjectCall,
   url: string,
   call: Pick<Call, 'baseUrl' | 'raw'>,
-): Promise<{ oid: string; fileName: string } | null> {
+): Promise<OwnFile | null> {
   const path = pathOf(url, access.project, call)
   if (!path) return null
   if (path.kind === 'upload')

@@ -5,10 +5,12 @@ import {
   type ReleaseLink,
   type Rows,
 } from '@switchyard/db'
-import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import { invalid, isRefusal, notFound, type Precondition } from '@switchyard/domain'
 import { type ReleaseLinkFields, releaseLinksMax, validateLink } from '@switchyard/domain/release'
+import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
-import { getStoredRelease, requireTagRight } from './releases.js'
+import { findOwnFile, type OwnFile } from './own-files.js'
+import { getLatestTag, getStoredRelease, requireTagRight } from './releases.js'
 import {
   createReleaseLink,
   deleteReleaseLink,
@@ -38,17 +40,66 @@ export async function getLink(
   return oneOf((await getStoredRelease(database, access, tag)).links, id)
 }
 
-/** The address behind a path of a release. @throws DomainError not-found */
-export async function getDownloadUrl(
+/** What a path of a release leads to: a file of the project itself, or the address of a link. */
+export type Download = { file: OwnFile } | { url: string }
+
+/** @throws DomainError not-found */
+export const getDownload = async (
   database: Database,
   access: ProjectCall,
-  tag: string,
-  filePath: string,
-): Promise<string> {
+  { tag, filePath }: { tag: string; filePath: string },
+  call: Call,
+): Promise<Download> => downloadOf(database, access, await getUrl(database, access, tag, filePath), call)
+
+/**
+ * The download of a web address: the tag of a release, or `permalink/latest`, then `downloads` and a path.
+ *
+ * @throws DomainError not-found
+ */
+export const getDownloadOfAddress = async (
+  database: Database,
+  access: ProjectCall,
+  parts: readonly string[],
+  call: Call,
+): Promise<Download> => downloadOf(database, access, await getUrlOfAddress(database, access, parts), call)
+
+async function downloadOf(
+  database: Database,
+  access: ProjectCall,
+  url: string,
+  call: Call,
+): Promise<Download> {
+  const file = await findOwnFile(database, access, url, call)
+  return file ? { file } : { url }
+}
+
+/** The address behind a path of a release. @throws DomainError not-found */
+async function getUrl(database: Database, access: ProjectCall, tag: string, filePath: string) {
   const { links } = await getStoredRelease(database, access, tag)
   const link = links.find((each) => each.filePath === filePath)
   if (!link) throw notFound()
   return link.url
+}
+
+/** Tags and paths may hold the word `downloads` themselves. */
+const splitsMax = 5
+
+async function getUrlOfAddress(
+  database: Database,
+  access: ProjectCall,
+  parts: readonly string[],
+): Promise<string> {
+  const splits = parts.flatMap((part, index) => (part === 'downloads' && index > 0 ? [index] : []))
+  for (const at of splits.slice(0, splitsMax)) {
+    const named = parts.slice(0, at).join('/')
+    const tag = named === 'permalink/latest' ? await getLatestTag(database, access) : named
+    try {
+      return await getUrl(database, access, tag, `/${parts.slice(at + 1).join('/')}`)
+    } catch (error) {
+      if (!isRefusal(error, 'not-found')) throw error
+    }
+  }
+  throw notFound()
 }
 
 /**

@@ -25,24 +25,20 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
+import type { ProjectCall } from '../../guards.js'
 import type { ReferenceDependencies } from '../../repository/references/references.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
-import { pageOptions, projectPage, webGuard } from '../../web/web.js'
-import * as links from './link-routes.js'
+import { type ReleaseLinkDependencies, releaseLinkRoutes } from './link-routes.js'
 import { findOwnObjects } from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
-import * as creation from './release-creation.js'
+import * as releaseCreation from './release-creation.js'
 import type { ReleaseDependencies, ReleaseView } from './releases.js'
 import * as releases from './releases.js'
 
-export function releaseRoutes(
-  deps: ProjectResourceDependencies & ReferenceDependencies & links.DownloadDependencies,
-): Route[] {
+export function releaseRoutes(deps: ReferenceDependencies & ReleaseLinkDependencies): Route[] {
   const { readProject, pushCode } = deps.guards
   const path = '/projects/:id/releases'
   const one = `${path}/:tag_name`
-  const ofRelease = `${one}/assets/links`
   const latest = redirectToLatest(deps.database)
   return [
     route('GET', path, readProject, listReleases(deps.database)),
@@ -52,19 +48,7 @@ export function releaseRoutes(
     route('GET', one, readProject, getRelease(deps.database)),
     route('PUT', one, pushCode, updateRelease(deps)),
     route('DELETE', one, pushCode, deleteRelease(deps)),
-    route('GET', `${one}/downloads/*file_path`, readProject, links.downloadFile(deps), { longLived: true }),
-    route('GET', ofRelease, readProject, links.listLinks(deps.database)),
-    route('POST', ofRelease, pushCode, links.createLink(deps.database)),
-    route('GET', `${ofRelease}/:link_id`, readProject, links.getLink(deps.database)),
-    route('PUT', `${ofRelease}/:link_id`, pushCode, links.updateLink(deps.database)),
-    route('DELETE', `${ofRelease}/:link_id`, pushCode, links.deleteLink(deps.database)),
-    route(
-      'GET',
-      `${projectPage}/-/releases/*tag/downloads/*path`,
-      webGuard(deps.guards, 'read_project'),
-      links.getReleaseDownload(deps),
-      { ...pageOptions, longLived: true },
-    ),
+    ...releaseLinkRoutes(deps),
   ]
 }
 
@@ -182,7 +166,7 @@ const createRelease = (deps: ReferenceDependencies) =>
         releasedAt: given.released_at,
         links: (given.assets?.links ?? []).map(toLinkFields),
       }
-      const release = await creation.createRelease(deps, access, command, call)
+      const release = await releaseCreation.createRelease(deps, access, command, call)
       return created(await presentOne(deps.database, access, release, call))
     },
   })

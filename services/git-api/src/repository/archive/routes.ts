@@ -22,7 +22,8 @@ import {
   splitRevision,
   webGuard,
 } from '../../web/web.js'
-import { type Archive, openArchive } from './archive.js'
+import type { Archive } from './archive.js'
+import * as archive from './archive.js'
 
 /** `GET /projects/:id/repository/archive`; the format may also be the suffix of the path. */
 export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
@@ -72,7 +73,7 @@ const getArchive = endpoint({
   async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
     const format = formats[name]
     const query = { revision: sha ?? ref, path, format }
-    return sendArchive(await openArchive(access, query), format, call)
+    return sendArchive(await archive.openArchive(access, query), format, call)
   },
 })
 
@@ -114,7 +115,7 @@ const getArchivePage = endpoint({
     const { revision, rest } = await splitRevision(access, named, kindOf(ref_type))
     if (rest.length > 1) throw notFound()
     const stem = rest[0]
-    const archive = await openArchive(access, { revision, path, format: last.format, stem })
-    return sendArchive(archive, last.format, call)
+    const opened = await archive.openArchive(access, { revision, path, format: last.format, stem })
+    return sendArchive(opened, last.format, call)
   },
 })

@@ -1,4 +1,4 @@
-import type { Database, ProtectedBranch } from '@switchyard/db'
+import type { AuditAuthor, Database, ProtectedBranch } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
@@ -25,6 +25,11 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { matchingNames } from '../../shapes/name-regex.js'
 import { takeWindow, type Window } from '../../shapes/window.js'
+import {
+  type ForDevelopers,
+  protectOneBranch,
+  unprotectOneBranch,
+} from '../protected-branches/protected-branches.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies } from '../references/references.js'
 
@@ -153,6 +158,39 @@ export async function createBranch(
     throw invalid('Branch already exists')
   const changed = await publish([{ ref, before: zeroId, after: commit.id }])
   return getBranch(database, { ...access, project: changed }, name)
+}
+
+/**
+ * Protects exactly this branch, or changes its protection.
+ *
+ * @throws DomainError not-found; otherwise as {@link protectOneBranch}
+ */
+export async function protectBranch(
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  rights: ForDevelopers,
+  author: AuditAuthor,
+): Promise<BranchView> {
+  await getBranch(database, access, name)
+  await protectOneBranch(database, access, name, rights, author)
+  return getBranch(database, access, name)
+}
+
+/**
+ * Lifts the protection of exactly this branch, where it has one.
+ *
+ * @throws DomainError not-found; forbidden when only administrators may
+ */
+export async function unprotectBranch(
+  database: Database,
+  access: ProjectCall<Caller>,
+  name: string,
+  author: AuditAuthor,
+): Promise<BranchView> {
+  await getBranch(database, access, name)
+  await unprotectOneBranch(database, access, name, author)
+  return getBranch(database, access, name)
 }
 
 /**

@@ -23,10 +23,9 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { commitShape, presentCommit } from '../../shapes/commit.js'
 import { nameRegex, nameSearch, optional, windowOf } from '../../shapes/parameters.js'
-import { protectOneBranch, unprotectOneBranch } from '../protected-branches/protected-branches.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import type { BranchView } from './branches.js'
-import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
+import * as branches from './branches.js'
 
 const branchShape = z
   .object({
@@ -67,13 +66,13 @@ export function branchRoutes(deps: ProjectResourceDependencies & ReferenceDepend
   const { readCode, pushCode, maintain } = deps.guards
   const branches = '/projects/:id/repository/branches'
   return [
-    route('GET', branches, readCode, listBranchesEndpoint(deps.database)),
-    route('POST', branches, pushCode, createBranchEndpoint(deps)),
-    route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps.database)),
-    route('DELETE', `${branches}/:branch`, pushCode, deleteBranchEndpoint(deps)),
-    route('PUT', `${branches}/:branch/protect`, maintain, protectBranchEndpoint(deps.database)),
-    route('PUT', `${branches}/:branch/unprotect`, maintain, unprotectBranchEndpoint(deps.database)),
-    route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranchesEndpoint(deps)),
+    route('GET', branches, readCode, listBranches(deps.database)),
+    route('POST', branches, pushCode, createBranch(deps)),
+    route('GET', `${branches}/:branch`, readCode, getBranch(deps.database)),
+    route('DELETE', `${branches}/:branch`, pushCode, deleteBranch(deps)),
+    route('PUT', `${branches}/:branch/protect`, maintain, protectBranch(deps.database)),
+    route('PUT', `${branches}/:branch/unprotect`, maintain, unprotectBranch(deps.database)),
+    route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranches(deps)),
   ]
 }
 
@@ -87,7 +86,7 @@ const input = z.object({
   sort: z.enum(sorts).default('name_asc'),
 })
 
-const listBranchesEndpoint = (database: Database) =>
+const listBranches = (database: Database) =>
   endpoint({
     summary: 'Branches',
     replies: { 200: z.array(branchShape) },
@@ -102,47 +101,51 @@ const listBranchesEndpoint = (database: Database) =>
         descending: direction === 'desc',
         window: windowOf(pagination, page_token, page),
       }
-      const { branches, total, next } = await listBranches(database, access, query)
-      const items = branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
-      return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
+      const found = await branches.listBranches(database, access, query)
+      const items = found.branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
+      return pagination === 'keyset'
+        ? keysetReply(items, found.next, call)
+        : pageReply(items, page, found.total, call)
     },
   })
 
-const createBranchEndpoint = (deps: ReferenceDependencies) =>
+const createBranch = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a branch',
     replies: { 201: branchShape },
     input: z.object({ branch: filledText(), ref: filledText() }),
     async handle({ branch, ref }, access: ProjectCall<Caller>, call) {
-      const made = await createBranch(deps, access, { name: branch, start: ref }, call)
+      const made = await branches.createBranch(deps, access, { name: branch, start: ref }, call)
       return created(presentBranch(made, access.project, call.baseUrl))
     },
   })
 
-const getBranchEndpoint = (database: Database) =>
+const getBranch = (database: Database) =>
   endpoint({
     summary: 'One branch',
     replies: { 200: branchShape },
     refusals: [400],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall, call) {
-      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+      return ok(
+        presentBranch(await branches.getBranch(database, access, branch), access.project, call.baseUrl),
+      )
     },
   })
 
-const deleteBranchEndpoint = (deps: ReferenceDependencies) =>
+const deleteBranch = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a branch',
     replies: { 204: null },
     refusals: [400, 409, 412],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall<Caller>, call) {
-      await deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
+      await branches.deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
       return noContent()
     },
   })
 
-const protectBranchEndpoint = (database: Database) =>
+const protectBranch = (database: Database) =>
   endpoint({
     summary: 'Protect one branch that exists',
     replies: { 200: branchShape },
@@ -153,35 +156,34 @@ const protectBranchEndpoint = (database: Database) =>
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       const { branch, developers_can_push: push, developers_can_merge: merge } = given
-      await getBranch(database, access, branch)
       const author = auditAuthor(access.caller, call)
-      await protectOneBranch(database, access, branch, { push, merge }, author)
-      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+      const changed = await branches.protectBranch(database, access, branch, { push, merge }, author)
+      return ok(presentBranch(changed, access.project, call.baseUrl))
     },
   })
 
-const unprotectBranchEndpoint = (database: Database) =>
+const unprotectBranch = (database: Database) =>
   endpoint({
     summary: 'Lift the protection of one branch, where it has one of its own',
     replies: { 200: branchShape },
     refusals: [400],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall<Caller>, call) {
-      await getBranch(database, access, branch)
-      await unprotectOneBranch(database, access, branch, auditAuthor(access.caller, call))
-      return ok(presentBranch(await getBranch(database, access, branch), access.project, call.baseUrl))
+      const author = auditAuthor(access.caller, call)
+      const changed = await branches.unprotectBranch(database, access, branch, author)
+      return ok(presentBranch(changed, access.project, call.baseUrl))
     },
   })
 
 /** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
-const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
+const deleteMergedBranches = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete the branches that are merged into the default branch and not protected',
     replies: { 202: z.object({ message: z.literal('202 Accepted') }) },
     refusals: [413],
     input: z.object({}),
     async handle(_input, access: ProjectCall<Caller>, call) {
-      await deleteMergedBranches(deps, access, call)
+      await branches.deleteMergedBranches(deps, access, call)
       return accepted({ message: '202 Accepted' })
     },
   })

@@ -14,7 +14,8 @@ import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../shapes/commit.js'
 import { optionalDay, optionalText } from '../../shapes/parameters.js'
 import type { FileDependencies } from '../files/files.js'
-import { commitNotes, type NotesQuery, writeNotes } from './changelog.js'
+import type { NotesQuery } from './changelog.js'
+import * as changelog from './changelog.js'
 import { isVersion } from './notes.js'
 
 export function changelogRoutes(deps: FileDependencies): Route[] {
@@ -65,7 +66,7 @@ const getChangelog = endpoint({
   refusals: [422],
   input: notesInput,
   async handle(fields, access: ProjectCall, call) {
-    return ok({ notes: await writeNotes(access, queryOf(fields), call) })
+    return ok({ notes: await changelog.writeNotes(access, queryOf(fields), call) })
   },
 })
 
@@ -87,7 +88,7 @@ const commitChangelog = (deps: FileDependencies) =>
         file: file ?? 'CHANGELOG.md',
         message: message ?? `Add changelog for version ${fields.version}`,
       }
-      const made = await commitNotes(deps, access, command, call)
+      const made = await changelog.commitNotes(deps, access, command, call)
       return ok(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

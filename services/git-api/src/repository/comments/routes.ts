@@ -16,10 +16,11 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
+import type { CommentDependencies, Position } from './comments.js'
 import * as comments from './comments.js'
 import { commentShape, presentComment } from './present.js'
 
-export function commentRoutes(deps: comments.CommentDependencies): Route[] {
+export function commentRoutes(deps: CommentDependencies): Route[] {
   const path = '/projects/:id/repository/commits/:sha/comments'
   return [
     route('GET', path, deps.guards.readCode, listComments(deps.database)),
@@ -39,7 +40,7 @@ const listComments = (database: Database) =>
     },
   })
 
-const createComment = (deps: comments.CommentDependencies) =>
+const createComment = (deps: CommentDependencies) =>
   endpoint({
     summary: 'Comment on a commit, or on a line of its diff',
     replies: { 201: commentShape },
@@ -65,15 +66,11 @@ const createComment = (deps: comments.CommentDependencies) =>
 interface PositionFields {
   path?: string | undefined
   line?: number | undefined
-  line_type?: comments.Position['lineType'] | undefined
+  line_type?: Position['lineType'] | undefined
 }
 
 /** A path needs a line; a line without a path is ignored. */
-function positionOf({
-  path,
-  line,
-  line_type: lineType = 'new',
-}: PositionFields): comments.Position | undefined {
+function positionOf({ path, line, line_type: lineType = 'new' }: PositionFields): Position | undefined {
   if (path === undefined) return undefined
   if (line === undefined) throw parameterProblem('line', 'is missing')
   return { path: path.replace(/^\/+/, ''), line, lineType }

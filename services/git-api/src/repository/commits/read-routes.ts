@@ -28,9 +28,8 @@ import {
   signatureShape,
 } from '../../shapes/commit.js'
 import { diffParameters, optional, optionalText } from '../../shapes/parameters.js'
-import type { CommitStateLookup } from './commits.js'
+import type { CachedAnswer, CommitPage, CommitStateLookup } from './commits.js'
 import * as commits from './commits.js'
-import { countCommits, getCommitId, listAuthors, readCommitSignature } from './commits.js'
 
 export const listCommits = endpoint({
   summary: 'Commits, the newest first',
@@ -64,7 +63,7 @@ export const listCommits = endpoint({
       withStats: given.with_stats,
       ...rowsOf(given),
     }
-    const reply = ({ commits, total, stats }: commits.CommitPage) => {
+    const reply = ({ commits, total, stats }: CommitPage) => {
       const items = commits.map((commit) => ({
         ...presentCommit(commit, access.project, call.baseUrl),
         ...(stats && presentStats(stats.get(commit.id) ?? null)),
@@ -126,7 +125,7 @@ const cachedReply = <Result>(
   { project }: ProjectCall,
   call: Call,
   reply: (result: Result) => Reply,
-): commits.CachedAnswer<Result, Reply> => ({
+): CachedAnswer<Result, Reply> => ({
   key: `${project.pathWithNamespace} ${call.baseUrl} ${call.raw.request.originalUrl} ${JSON.stringify(query)}`,
   async make(result) {
     const made = reply(result)
@@ -140,7 +139,7 @@ export const getSequence = endpoint({
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
   input: z.object({ sha: text(), first_parent: flag().default(false) }),
   async handle({ sha, first_parent }, access: ProjectCall) {
-    const count = await countCommits(access, { revision: sha, firstParent: first_parent })
+    const count = await commits.countCommits(access, { revision: sha, firstParent: first_parent })
     return ok({ count })
   },
 })
@@ -150,7 +149,7 @@ export const getSignature = endpoint({
   replies: { 200: signatureShape },
   input: z.object({ sha: text() }),
   async handle({ sha }, access: ProjectCall) {
-    return ok(presentSignature(await readCommitSignature(access, sha)))
+    return ok(presentSignature(await commits.readCommitSignature(access, sha)))
   },
 })
 
@@ -179,7 +178,7 @@ export const listMergeRequests = endpoint({
   replies: { 200: z.array(z.never()) },
   input: z.object({ ...pageParameters, sha: text() }),
   async handle({ sha, ...page }, { repository }: ProjectCall, call) {
-    await getCommitId(repository, sha)
+    await commits.getCommitId(repository, sha)
     return pageReply([], page, 0, call)
   },
 })
@@ -206,7 +205,7 @@ export const listContributors = endpoint({
   replies: { 200: z.array(contributorShape) },
   input,
   async handle({ ref, order_by: order, sort, ...page }, access: ProjectCall, call) {
-    const found = await listAuthors(access, { revision: ref, order, descending: sort === 'desc' })
+    const found = await commits.listAuthors(access, { revision: ref, order, descending: sort === 'desc' })
     const { skip, take } = rowsOf(page)
     const items = found
       .slice(skip, skip + take)

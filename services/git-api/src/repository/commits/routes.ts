@@ -20,7 +20,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, dryRunShape, presentCommitDetail, presentDryRun } from '../../shapes/commit.js'
 import { commitBytesMax, content, optional, optionalText } from '../../shapes/parameters.js'
-import * as applied from './applied-commits.js'
+import * as appliedCommits from './applied-commits.js'
 import type { CommitDependencies } from './commits.js'
 import * as commits from './commits.js'
 import {
@@ -134,7 +134,7 @@ const createCommit = (deps: CommitDependencies) =>
 const replies = { 200: dryRunShape, 201: commitDetailShape }
 const applyCommitInput = z.object({ sha: text(), branch: filledText(), dry_run: flag().default(false) })
 
-type AppliedCommit = Awaited<ReturnType<typeof applied.revertCommit>>
+type AppliedCommit = Awaited<ReturnType<typeof appliedCommits.revertCommit>>
 
 const answer = (applied: AppliedCommit, { project }: ProjectCall, { baseUrl }: Call) =>
   'diffs' in applied
@@ -149,7 +149,7 @@ const cherryPick = (deps: CommitDependencies) =>
     input: applyCommitInput.extend({ message: optionalText(text(proseCharsMax)) }),
     async handle({ sha: revision, branch, message, dry_run: dryRun }, access: ProjectCall<Caller>, call) {
       const command = { revision, branch, message, dryRun }
-      return answer(await applied.cherryPick(deps, access, command, call), access, call)
+      return answer(await appliedCommits.cherryPick(deps, access, command, call), access, call)
     },
   })
 
@@ -161,6 +161,6 @@ const revertCommit = (deps: CommitDependencies) =>
     input: applyCommitInput,
     async handle({ sha: revision, branch, dry_run: dryRun }, access: ProjectCall<Caller>, call) {
       const command = { revision, branch, dryRun }
-      return answer(await applied.revertCommit(deps, access, command, call), access, call)
+      return answer(await appliedCommits.revertCommit(deps, access, command, call), access, call)
     },
   })

@@ -17,10 +17,10 @@ import type { ProjectCall, ProjectGuards } from '../../guards.js'
 import { commitShape, diffEntryShape, presentCommit, presentDiffEntry } from '../../shapes/commit.js'
 import { diffParameters, optional } from '../../shapes/parameters.js'
 import type { Comparison } from './compare.js'
-import { compareRevisions, resolveMergeBase } from './compare.js'
+import * as compare from './compare.js'
 
 export const compareRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => [
-  route('GET', '/projects/:id/repository/compare', guards.readCode, compare),
+  route('GET', '/projects/:id/repository/compare', guards.readCode, getComparison),
   route('GET', '/projects/:id/repository/merge_base', guards.readCode, getMergeBase),
 ]
 
@@ -83,14 +83,14 @@ const compareInput = z.object({
   ...diffParameters,
 })
 
-const compare = endpoint({
+const getComparison = endpoint({
   summary: 'The commits and changes of one revision that another one does not have',
   replies: { 200: comparisonShape },
   input: compareInput,
   async handle({ from, to, straight, unidiff, path, stat, from_project_id }, access: ProjectCall, call) {
     if (from_project_id !== undefined && from_project_id !== access.project.id)
       throw parameterProblem('from_project_id', 'must be the project itself: there are no forks')
-    const comparison = await compareRevisions(access, {
+    const comparison = await compare.compareRevisions(access, {
       from,
       to,
       path,
@@ -116,6 +116,6 @@ const getMergeBase = endpoint({
   replies: { 200: commitShape },
   input: getMergeBaseInput,
   async handle({ refs }, access: ProjectCall, call) {
-    return ok(presentCommit(await resolveMergeBase(access, refs), access.project, call.baseUrl))
+    return ok(presentCommit(await compare.resolveMergeBase(access, refs), access.project, call.baseUrl))
   },
 })

@@ -11,7 +11,8 @@ import {
   splitRevision,
   webGuard,
 } from '../../web/web.js'
-import { type FileDependencies, openRawFile, type RawContent } from './files.js'
+import type { FileDependencies, RawContent } from './files.js'
+import * as files from './files.js'
 import { baseName } from './present.js'
 
 export function rawPageRoutes(deps: FileDependencies): Route[] {
@@ -50,7 +51,7 @@ const getRawPage = (deps: FileDependencies) =>
       if (!access) return redirectToConsole(call, 'raw', parts)
       const { revision, rest } = await splitRevision(access, parts, kindOf(ref_type))
       const query = { path: rest.join('/'), revision, lfs: true }
-      const { file, content } = await openRawFile(deps, access, query, call)
+      const { file, content } = await files.openRawFile(deps, access, query, call)
       return sendRaw(content, { fileName: baseName(file.path) }, call)
     },
   })

@@ -20,16 +20,8 @@ import {
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { commitBytesMax, content, optional, optionalText, windowOf } from '../../shapes/parameters.js'
+import type { FileDependencies } from './files.js'
 import * as files from './files.js'
-import {
-  describeFile,
-  type FileDependencies,
-  openRawBlob,
-  openRawFile,
-  readBlame,
-  readBlobById,
-  readFile,
-} from './files.js'
 import {
   baseName,
   blameShape,
@@ -125,10 +117,10 @@ const getFile = endpoint({
   async handle({ file_path, ref }, access: ProjectCall, call) {
     const query = { path: file_path, revision: ref }
     if (call.raw.request.method === 'HEAD') {
-      const file = await describeFile(access, query)
+      const file = await files.describeFile(access, query)
       return ok({}, presentFileHeaders(file))
     }
-    const { file, content } = await readFile(access, query)
+    const { file, content } = await files.readFile(access, query)
     return ok(presentFile(file, content), presentFileHeaders(file))
   },
 })
@@ -145,7 +137,7 @@ const getRawFile = (deps: FileDependencies) =>
     }),
     async handle({ file_path, ref, lfs }, access: ProjectCall, call) {
       const query = { path: file_path, revision: ref ?? 'HEAD', lfs }
-      const { file, content } = await openRawFile(deps, access, query, call)
+      const { file, content } = await files.openRawFile(deps, access, query, call)
       const headers = presentFileHeaders(file)
       return sendRaw(content, { fileName: baseName(file.path), headers }, call)
     },
@@ -173,10 +165,10 @@ const getBlame = endpoint({
   async handle({ file_path, ref, range }, access: ProjectCall, call) {
     const query = { path: file_path, revision: ref }
     if (call.raw.request.method === 'HEAD') {
-      const file = await describeFile(access, query)
+      const file = await files.describeFile(access, query)
       return ok([], presentFileHeaders(file))
     }
-    const { file, groups } = await readBlame(access, query, range)
+    const { file, groups } = await files.readBlame(access, query, range)
     return ok(groups.map(presentBlame), presentFileHeaders(file))
   },
 })
@@ -198,7 +190,7 @@ const getBlob = endpoint({
   refusals: [413],
   input: blobInput,
   async handle({ sha }, access: ProjectCall) {
-    const { blob, content } = await readBlobById(access, sha)
+    const { blob, content } = await files.readBlobById(access, sha)
     return ok({ size: blob.size, encoding: 'base64', content: content.toString('base64'), sha: blob.id })
   },
 })
@@ -209,7 +201,7 @@ const getRawBlob = endpoint({
   refusals: [429],
   input: blobInput,
   async handle({ sha }, access: ProjectCall, call) {
-    const content = await openRawBlob(access, sha)
+    const content = await files.openRawBlob(access, sha)
     return sendRaw(content, { fileName: content.blob.id }, call)
   },
 })

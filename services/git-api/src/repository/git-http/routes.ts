@@ -3,14 +3,8 @@ import { endpoint, type Route, route, streamed } from '@switchyard/service-kit/h
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
 import { requestBody } from '../../shapes/bodies.js'
-import {
-  advertiseReferences,
-  type GitHttpDependencies,
-  inStream,
-  type ServeExchange,
-  serveFetch,
-  takePush,
-} from './git-http.js'
+import type { GitHttpDependencies, ServeExchange } from './git-http.js'
+import * as gitHttp from './git-http.js'
 
 /** git's smart HTTP protocol: clone, fetch, push. The path of the project may end in `.git`. */
 export function gitHttpRoutes(deps: GitHttpDependencies): Route[] {
@@ -19,8 +13,20 @@ export function gitHttpRoutes(deps: GitHttpDependencies): Route[] {
   const options = { outsideApi: true, basicAuthentication: true, streamsBody: true, longLived: true }
   return [
     route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps.transferIdleMs), options),
-    route('POST', `${repository}/git-upload-pack`, fetch, rpc(deps, 'git-upload-pack', serveFetch), options),
-    route('POST', `${repository}/git-receive-pack`, push, rpc(deps, 'git-receive-pack', takePush), options),
+    route(
+      'POST',
+      `${repository}/git-upload-pack`,
+      fetch,
+      rpc(deps, 'git-upload-pack', gitHttp.serveFetch),
+      options,
+    ),
+    route(
+      'POST',
+      `${repository}/git-receive-pack`,
+      push,
+      rpc(deps, 'git-receive-pack', gitHttp.takePush),
+      options,
+    ),
   ]
 }
 
@@ -32,12 +38,12 @@ const infoRefs = (transferIdleMs: number) =>
     input: z.object({ service: z.enum(services) }),
     async handle({ service }, access: ProjectCall, call) {
       const { response } = call.raw
-      await inStream(transferIdleMs, access, call, (client) => {
+      await gitHttp.inStream(transferIdleMs, access, call, (client) => {
         response.set({
           'Content-Type': `application/x-${service}-advertisement`,
           'Cache-Control': 'no-cache',
         })
-        return advertiseReferences(access, { client, output: response }, service)
+        return gitHttp.advertiseReferences(access, { client, output: response }, service)
       })
       return streamed
     },
@@ -51,7 +57,7 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
       const { request, response } = call.raw
       const input = requestBody(call.raw, service)
       try {
-        await inStream(deps.transferIdleMs, access, call, (client) => {
+        await gitHttp.inStream(deps.transferIdleMs, access, call, (client) => {
           response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
           return serve(deps, access, { client, input, output: response }, call)
         })

@@ -141,7 +141,8 @@ async function changeIn(
   return changed
 }
 
-interface ForDevelopers {
+/** What a protection lets developers do. */
+export interface ForDevelopers {
   /** Undefined: as it is; maintainers only, where the branch is not protected yet. */
   push: boolean | undefined
   merge: boolean | undefined

@@ -26,7 +26,7 @@ import {
   presentProtectionLevels,
   protectionLevelShape,
 } from '../../shapes/protection-levels.js'
-import * as branches from './protected-branches.js'
+import * as protectedBranches from './protected-branches.js'
 import type { BranchRules } from './store.js'
 
 const protectedBranchShape = z
@@ -108,7 +108,12 @@ const createProtectedBranch = (database: Database) =>
         codeOwnerApprovalRequired: input.code_owner_approval_required ?? false,
       }
       const author = auditAuthor(access.caller, call)
-      const branch = await branches.protectBranch(database, access, { name, levels, ...flags }, author)
+      const branch = await protectedBranches.protectBranch(
+        database,
+        access,
+        { name, levels, ...flags },
+        author,
+      )
       return created(presentProtectedBranch(branch))
     },
   })
@@ -127,7 +132,7 @@ const updateProtectedBranch = (database: Database) =>
         precondition: preconditionOf(call),
       }
       const author = auditAuthor(access.caller, call)
-      const branch = await branches.changeProtectedBranch(database, access, change, author)
+      const branch = await protectedBranches.changeProtectedBranch(database, access, change, author)
       return versioned(presentProtectedBranch(branch), branch)
     },
   })
@@ -162,7 +167,7 @@ const listProtectedBranches = (database: Database) =>
     replies: { 200: z.array(protectedBranchShape) },
     input: z.object({ ...pageParameters, search: text().default('') }),
     async handle({ search, ...page }, access: ProjectCall, call) {
-      const found = await branches.listProtectedBranches(database, access, search, rowsOf(page))
+      const found = await protectedBranches.listProtectedBranches(database, access, search, rowsOf(page))
       return pageReply(found.branches.map(presentProtectedBranch), page, found.total, call)
     },
   })
@@ -173,7 +178,7 @@ const getProtectedBranch = (database: Database) =>
     replies: { 200: protectedBranchShape },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall) {
-      const branch = await branches.getProtectedBranch(database, access, name)
+      const branch = await protectedBranches.getProtectedBranch(database, access, name)
       return versioned(presentProtectedBranch(branch), branch)
     },
   })
@@ -186,7 +191,7 @@ const deleteProtectedBranch = (database: Database) =>
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
       const named = { name, precondition: preconditionOf(call) }
-      await branches.unprotectBranch(database, access, named, auditAuthor(access.caller, call))
+      await protectedBranches.unprotectBranch(database, access, named, auditAuthor(access.caller, call))
       return noContent()
     },
   })

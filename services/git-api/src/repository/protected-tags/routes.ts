@@ -23,7 +23,7 @@ import {
   presentProtectionLevels,
   protectionLevelShape,
 } from '../../shapes/protection-levels.js'
-import * as tags from './protected-tags.js'
+import * as protectedTags from './protected-tags.js'
 
 const protectedTagShape = z
   .object({ name: z.string(), create_access_levels: z.array(protectionLevelShape) })
@@ -64,7 +64,7 @@ const createProtectedTag = (database: Database) =>
     ) {
       const createLevels = newLevels({ allowed_to_create: allowed }, level, accessLevels.maintainer)
       const given = { name, createLevels }
-      const tag = await tags.protectTag(database, access, given, auditAuthor(access.caller, call))
+      const tag = await protectedTags.protectTag(database, access, given, auditAuthor(access.caller, call))
       return created(presentProtectedTag(tag))
     },
   })
@@ -75,7 +75,7 @@ const listProtectedTags = (database: Database) =>
     replies: { 200: z.array(protectedTagShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
-      const found = await tags.listProtectedTags(database, access, rowsOf(page))
+      const found = await protectedTags.listProtectedTags(database, access, rowsOf(page))
       return pageReply(found.tags.map(presentProtectedTag), page, found.total, call)
     },
   })
@@ -86,7 +86,7 @@ const getProtectedTag = (database: Database) =>
     replies: { 200: protectedTagShape },
     input: z.object({ name: text() }),
     handle: async ({ name }, access: ProjectCall) =>
-      ok(presentProtectedTag(await tags.getProtectedTag(database, access, name))),
+      ok(presentProtectedTag(await protectedTags.getProtectedTag(database, access, name))),
   })
 
 const deleteProtectedTag = (database: Database) =>
@@ -95,7 +95,7 @@ const deleteProtectedTag = (database: Database) =>
     replies: { 204: null },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {
-      await tags.unprotectTag(database, access, name, auditAuthor(access.caller, call))
+      await protectedTags.unprotectTag(database, access, name, auditAuthor(access.caller, call))
       return noContent()
     },
   })

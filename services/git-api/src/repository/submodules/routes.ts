@@ -14,7 +14,8 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../shapes/commit.js'
 import { optionalText } from '../../shapes/parameters.js'
-import { commitFile, type FileDependencies } from '../files/files.js'
+import type { FileDependencies } from '../files/files.js'
+import * as files from '../files/files.js'
 
 export const submoduleRoutes = (deps: FileDependencies): Route[] => [
   route('PUT', '/projects/:id/repository/submodules/:submodule', deps.guards.pushCode, moveSubmodule(deps)),
@@ -40,7 +41,7 @@ const moveSubmodule = (deps: FileDependencies) =>
       const message = commit_message ?? `Update submodule ${submodule} with oid ${commit_sha}`
       const action = { action: 'submodule', file_path: submodule, encoding: 'text' } as const
       const change = { branch, message, action: { ...action, commit_id: commit_sha } }
-      const made = await commitFile(deps, access, change, call)
+      const made = await files.commitFile(deps, access, change, call)
       return ok(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

@@ -23,7 +23,7 @@ import { commitShape, presentCommit, presentSignature, signatureShape } from '..
 import { nameRegex, nameSearch, optional, windowOf } from '../../shapes/parameters.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import type { TagView } from './tags.js'
-import { createTag, deleteTag, getTag, listTags, readTagSignature } from './tags.js'
+import * as tags from './tags.js'
 
 const tagShape = z
   .object({
@@ -52,11 +52,11 @@ export function tagRoutes(deps: ProjectResourceDependencies & ReferenceDependenc
   const { readCode, pushCode } = deps.guards
   const tags = '/projects/:id/repository/tags'
   return [
-    route('GET', tags, readCode, listTagsEndpoint(deps.database)),
-    route('POST', tags, pushCode, createTagEndpoint(deps)),
-    route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint(deps.database)),
-    route('GET', `${tags}/:tag_name/signature`, readCode, getTagSignatureEndpoint),
-    route('DELETE', `${tags}/:tag_name`, pushCode, deleteTagEndpoint(deps)),
+    route('GET', tags, readCode, listTags(deps.database)),
+    route('POST', tags, pushCode, createTag(deps)),
+    route('GET', `${tags}/:tag_name`, readCode, getTag(deps.database)),
+    route('GET', `${tags}/:tag_name/signature`, readCode, getTagSignature),
+    route('DELETE', `${tags}/:tag_name`, pushCode, deleteTag(deps)),
   ]
 }
 
@@ -69,7 +69,7 @@ const listTagsInput = z.object({
   sort: z.enum(['desc', 'asc']).default('desc'),
 })
 
-const listTagsEndpoint = (database: Database) =>
+const listTags = (database: Database) =>
   endpoint({
     summary: 'Tags',
     replies: { 200: z.array(tagShape) },
@@ -82,9 +82,11 @@ const listTagsEndpoint = (database: Database) =>
     ) {
       const window = windowOf(pagination, page_token, page)
       const query = { search, regex, order: order_by, descending: sort === 'desc', window }
-      const { tags, total, next } = await listTags(database, access, query)
-      const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
-      return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
+      const found = await tags.listTags(database, access, query)
+      const items = found.tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
+      return pagination === 'keyset'
+        ? keysetReply(items, found.next, call)
+        : pageReply(items, page, found.total, call)
     },
   })
 
@@ -95,45 +97,45 @@ const createTagInput = z.object({
   release_description: unsupported('is not supported: create a release of the tag'),
 })
 
-const createTagEndpoint = (deps: ReferenceDependencies) =>
+const createTag = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Create a tag; a message makes it an annotated one',
     replies: { 201: tagShape },
     input: createTagInput,
     async handle({ tag_name, ref, message = '' }, access: ProjectCall<Caller>, call) {
-      const tag = await createTag(deps, access, { name: tag_name, start: ref, message }, call)
+      const tag = await tags.createTag(deps, access, { name: tag_name, start: ref, message }, call)
       return created(presentTag(tag, access.project, call.baseUrl))
     },
   })
 
-const getTagEndpoint = (database: Database) =>
+const getTag = (database: Database) =>
   endpoint({
     summary: 'One tag',
     replies: { 200: tagShape },
     refusals: [413],
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall, call) {
-      return ok(presentTag(await getTag(database, access, tag_name), access.project, call.baseUrl))
+      return ok(presentTag(await tags.getTag(database, access, tag_name), access.project, call.baseUrl))
     },
   })
 
-const getTagSignatureEndpoint = endpoint({
+const getTagSignature = endpoint({
   summary: 'What kind of signature a tag has; no signature is verified',
   replies: { 200: signatureShape },
   input: z.object({ tag_name: text() }),
   async handle({ tag_name }, access: ProjectCall) {
-    return ok(presentSignature(await readTagSignature(access, tag_name)))
+    return ok(presentSignature(await tags.readTagSignature(access, tag_name)))
   },
 })
 
-const deleteTagEndpoint = (deps: ReferenceDependencies) =>
+const deleteTag = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete a tag',
     replies: { 204: null },
     refusals: [409, 412],
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall<Caller>, call) {
-      await deleteTag(deps, access, tag_name, unmodifiedSinceMs(call), call)
+      await tags.deleteTag(deps, access, tag_name, unmodifiedSinceMs(call), call)
       return noContent()
     },
   })
