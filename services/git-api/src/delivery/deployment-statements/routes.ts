@@ -21,7 +21,7 @@ import { failureReports } from '../change-failures/change-failures.js'
 import { dismissals } from '../impacts/impacts.js'
 import { addStatement, removeStatement, type StatementKind } from './deployment-statements.js'
 
-/** A kind of statement as the API documents it. */
+/** A kind of statement with its texts for the documentation of the API. */
 interface DocumentedKind {
   kind: StatementKind
   summaries: { add: string; remove: string }
@@ -50,7 +50,8 @@ const dismissal: DocumentedKind = {
 }
 
 /**
- * What people say of deployments. What follows from it is read at the paths of change failures and impacts.
+ * Endpoints for statements about deployments. The effects are read at the paths of change failures and
+ * impacts.
  */
 export function deploymentStatementRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const deployment = '/projects/:id/deployments/:deployment_id'

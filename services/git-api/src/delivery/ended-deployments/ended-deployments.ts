@@ -10,8 +10,8 @@ interface EndedTimes {
 }
 
 /**
- * Deployments that have ended and that the caller may read, with what was found about them in the tenants
- * that the caller may name.
+ * Lists deployments that have ended and that the caller may read, with the findings in the tenants that the
+ * caller's token can access.
  */
 export function listEndedDeployments(
   database: Database,

@@ -3,9 +3,9 @@ import type { Caller } from '@switchyard/domain/access'
 import type { DeploymentInProject } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
-/** A deployment of any project that has ended, with what became worse with it. */
+/** An ended deployment of any project, with its findings. */
 export type EndedDeployment = DeploymentInProject & {
-  /** The first ones. */
+  /** The first findings of the deployment. */
   findings: Pick<DeploymentFinding, 'tenant' | 'serviceName' | 'measure'>[]
   isDismissed: boolean
 }
@@ -17,10 +17,10 @@ interface EndedFilter {
   tenants: readonly string[] | null
 }
 
-/** A deployment of many services with many findings shows so many of them. */
+/** Most findings of a deployment that are shown. */
 const findingsMax = 20
 
-/** One page of the deployments that have ended and that the caller may read, the last one first. */
+/** Returns one page of the ended deployments that the caller may read, the latest first. */
 export async function listEndedDeployments(
   { prisma }: Database,
   caller: Caller,

@@ -23,7 +23,7 @@ import {
   updateFreezePeriod,
 } from './store.js'
 
-/** All of them are evaluated for each new deployment. */
+/** The number is limited because all of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
 
 export async function listFreezePeriods(

@@ -40,7 +40,7 @@ const freezePeriodShape = z
   })
   .meta({ id: 'FreezePeriod', description: 'Times in which a project should not be deployed' })
 
-/** A freeze period in GitLab's shape. */
+/** Returns a freeze period in GitLab's shape. */
 const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriodShape> => ({
   id: period.id,
   freeze_start: period.freezeStart,

@@ -37,7 +37,7 @@ import { getLatestTag } from './releases.js'
 const ofRelease = { tag_name: text() }
 const oneLink = { ...ofRelease, link_id: rowId() }
 
-/** Links with the sizes and hashes of their files. */
+/** Returns links with the sizes and hashes of their files. */
 async function present(
   database: Database,
   access: ProjectCall,
@@ -165,7 +165,7 @@ export const getReleaseDownload = (deps: DownloadDependencies) =>
     },
   })
 
-/** Tags and paths may hold the word themselves. */
+/** Tags and paths may contain `downloads` themselves, so several splits are tried. */
 const splitsMax = 5
 
 async function findDownload(database: Database, access: ProjectCall, parts: string[]): Promise<string> {

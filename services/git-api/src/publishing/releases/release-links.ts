@@ -17,7 +17,7 @@ import {
   updateReleaseLink,
 } from './store.js'
 
-/** The links of a release, the newest first. @throws DomainError not-found */
+/** Lists the links of a release, newest first. @throws DomainError not-found */
 export async function listLinks(
   database: Database,
   access: ProjectCall,
@@ -38,7 +38,7 @@ export async function getLink(
   return oneOf((await getStoredRelease(database, access, tag)).links, id)
 }
 
-/** The address behind a path of a release. @throws DomainError not-found */
+/** Returns the address behind a path of a release. @throws DomainError not-found */
 export async function getDownloadUrl(
   database: Database,
   access: ProjectCall,
@@ -52,7 +52,7 @@ export async function getDownloadUrl(
 }
 
 /**
- * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try
+ * Adds a link. A repeated request with the same name and address changes nothing, so that clients may try
  * again.
  *
  * @returns the link, and whether it is new
@@ -114,7 +114,10 @@ export async function removeLink(
   })
 }
 
-/** Changes the links of a release, one change after the other. @throws DomainError forbidden; not-found */
+/**
+ * Changes the links of a release; concurrent changes run one after the other. @throws DomainError forbidden;
+ * not-found
+ */
 async function withLinks<Result>(
   database: Database,
   access: ProjectCall,

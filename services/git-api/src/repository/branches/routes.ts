@@ -46,7 +46,7 @@ const branchShape = z
   })
   .meta({ id: 'Branch', description: 'A branch and its newest commit' })
 
-/** A branch in GitLab's shape. */
+/** Returns a branch in GitLab's shape. */
 const presentBranch = (
   branch: BranchView,
   project: Project,
@@ -173,7 +173,7 @@ const unprotectBranchEndpoint = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
+/** `DELETE /projects/:id/repository/merged_branches` deletes the branches before it answers. */
 const deleteMergedBranchesEndpoint = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete the branches that are merged into the default branch and not protected',

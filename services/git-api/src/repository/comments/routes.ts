@@ -46,7 +46,7 @@ const createComment = (deps: comments.CommentDependencies) =>
     input: z.object({
       sha: text(),
       note: text(proseCharsMax),
-      // A path that no file has makes a comment without a position, however long it is.
+      // A path that no file has makes a comment without a position, so long paths are accepted.
       path: optionalText(text(proseCharsMax)),
       line: optional(integer()),
       line_type: optional(z.enum(['new', 'old'])),
@@ -68,7 +68,7 @@ interface PositionFields {
   line_type?: comments.Position['lineType'] | undefined
 }
 
-/** A path needs a line; a line without a path is ignored. */
+/** Returns the position. A path needs a line; a line without a path is ignored. */
 function positionOf({
   path,
   line,
