@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Work of requests that goes on after their answers. */
+/** Work that requests start and that goes on after their answers. */
 export interface BackgroundWork {
-  /** Registers work that never rejects; `close` waits for it. */
+  /** Starts work that never rejects; `close` waits for it. */
   run(work: Promise<void>): void
   /**
-   * Waits before work is tried again. When the service stops, a wait ends at once, for one last try. Rejects
-   * when the service has stopped already, and when more than a thousand works are under way.
+   * Waits before work is tried again. When the service stops, the wait ends at once so that the work has one
+   * last attempt. Rejects when the service has stopped already, and when more than a thousand works are under
+   * way.
    */
   waitBeforeRetry(): Promise<void>
   close(): Promise<void>

@@ -27,13 +27,13 @@ import { LRUCache } from 'lru-cache'
 import { findProjectForUser, type ProjectForUser } from './projects/store.js'
 import { repositoryMoved } from './storages/storages.js'
 
-/** What the routes below a project take at least, such as those of members and environments. */
+/** The dependencies of most routes below a project, such as those of members and environments. */
 export interface ProjectResourceDependencies {
   database: Database
   guards: ProjectGuards
 }
 
-/** Everybody with a token for the API, or with one that reads users alone. */
+/** Guard for every token for the API, and for tokens that can only read users. */
 export const userReader: Guard<Caller> = documented(
   { who: 'everybody with a token for the API or with the scope `read_user`' },
   ({ caller }) => requireScope(caller, 'read_api', 'read_user'),
@@ -51,7 +51,7 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
   memberLevel: number | null
 }
 
-/** Who has each right, in the words of the API's documentation. */
+/** The holders of each right, as the API's documentation names them. */
 const holdersOf: Record<ProjectRight, string> = {
   read_project: 'everybody who may see the project',
   read_members: 'everybody signed in who may see the project',
@@ -73,8 +73,8 @@ export type ProjectGuards = ReturnType<typeof createGuards>
 
 /**
  * Guards of the project that `:id` names, by the table `projectRights`. Each guard refuses in this order: 403
- * for a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the
- * caller cannot see, 403 for a role too low.
+ * for a token without the scope, 401 for an anonymous caller where sign-in is required, 404 for a project
+ * that the caller cannot see, 403 for a role that is too low.
  */
 export function createGuards(database: Database, git: Git, storage: string) {
   const lookup = createProjectLookup(database)
@@ -82,11 +82,11 @@ export function createGuards(database: Database, git: Git, storage: string) {
     findProjectForUser(database, reference, userId)
 
   /**
-   * The project and its repository, for a sender who has the right in it.
+   * Returns the project and its repository for a caller who has the right in it.
    *
-   * @param reference numeric id or full path, in upper or lower case
-   * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden
-   *   from the sender, alike; forbidden; unavailable when another storage holds the repository
+   * @param reference numeric id or full path; case does not matter
+   * @throws DomainError unauthenticated; not-found, equally for a missing and for a hidden project;
+   *   forbidden; unavailable when another storage holds the repository
    */
   async function authorizeProject(
     call: Call,
@@ -114,7 +114,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
     return { project, repository: git.open(project, client), caller, memberLevel, level }
   }
 
-  /** @param scopes further scopes of tokens that allow to read, besides `api` and `read_api` */
+  /** @param scopes further token scopes that allow reading, besides `api` and `read_api` */
   const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> => {
     const documents = {
       who: holdersOf[right],
@@ -133,18 +133,19 @@ export function createGuards(database: Database, git: Git, storage: string) {
       return found
     })
   }
-  /** For rights that need a signed-in user. */
+  /** Returns a guard for a right that requires a signed-in user. */
   const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 
   return {
     authorizeProject,
-    /** Called after a change of a project or its members: this process forgets the project as it was. */
+    /** Call it after a change of a project or its members: this process then bypasses its cache. */
     noteChange: lookup.noteChange,
     readProject: open('read_project'),
     readMembers: closed('read_members'),
     readCode: open('read_code', 'read_repository'),
     /**
-     * The same right for data outside the repository, for which the scope `read_repository` is not enough.
+     * The right `read_code` for data outside the repository, for which the scope `read_repository` is not
+     * enough.
      */
     readPipelines: open('read_code'),
     comment: closed('comment'),
@@ -158,15 +159,15 @@ export function createGuards(database: Database, git: Git, storage: string) {
   }
 }
 
-/** A user who loses the right to read is refused by every process within this time. */
+/** Time within which every process refuses a user who has lost the right to read. */
 const knownMs = 500
-/** This process asks the database each time for this long, before and after its own change is committed. */
+/** Time before and after its own change is committed during which this process does not use the cache. */
 const changedMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Finds projects for requests that read code: a busy client costs two queries a second instead of one a
- * request. Only projects that the user may read are remembered, so a new project or member is seen at once.
+ * Finds projects for requests that read code. The cache limits a busy client to two queries a second. It
+ * stores only projects that the user may read, so a new project or member is visible at once.
  */
 function createProjectLookup(database: Database) {
   type Question = { reference: string; userId: number | null }
@@ -174,7 +175,7 @@ function createProjectLookup(database: Database) {
   const known = new LRUCache<string, ProjectForUser, Question>({
     max: rememberedMax,
     ttl: knownMs,
-    // A question is still answered when its answer is dropped from the cache meanwhile.
+    // A lookup still returns its result when its entry is dropped from the cache meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context }) => (await ask(context)) ?? undefined,
   })
@@ -190,7 +191,10 @@ function createProjectLookup(database: Database) {
       }
       return changed.has(found.project.id) ? ask(question) : found
     },
-    /** A request of this process is about to change the project or its members, or has just done so. */
+    /**
+     * Call it when a request of this process is about to change the project or its members, or has just done
+     * so.
+     */
     noteChange(projectId: number): void {
       changed.set(projectId, true)
     },
@@ -198,26 +202,26 @@ function createProjectLookup(database: Database) {
 }
 
 /**
- * The path of the project that the address of a repository names: it may end in `.git`, which the path of a
- * project never does.
+ * Returns the project path in the address of a repository. The address may end in `.git`, which a project
+ * path never does.
  */
 export const projectPathOf = ({ namespace, project }: Record<string, string>): string =>
   `${namespace}/${project?.replace(/\.git$/, '')}`
 
-/** The project that a request names in its path, by id or full path; undefined: none. */
+/** Returns the project that a request names in its path, by id or full path; undefined: none. */
 export const projectNamedBy = ({ path }: Route, params: Call['params']): string | undefined => {
   if (path.startsWith('/projects/:id')) return params.id
   return path.startsWith('/:namespace/:project') ? projectPathOf(params) : undefined
 }
 
 /**
- * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an
- * anonymous caller gets 401 wherever a token might help, and never learns whether a project exists.
+ * Guards of clones and pushes. git asks its user for a name and a password only after a 401, so an anonymous
+ * caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
 export function createGitGuards(guards: Pick<ProjectGuards, 'authorizeProject'>) {
   /**
-   * Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in
-   * the project.
+   * Returns a guard that checks the scope of the token, then the right of its holder in the project. A deploy
+   * token has no scope and may fetch.
    */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>

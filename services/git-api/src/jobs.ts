@@ -16,22 +16,22 @@ export interface RedisInfo {
 }
 
 /**
- * What goes to other processes through Redis. Nothing here fails or delays a request, because all of it can
- * be repeated.
+ * Messages to other processes through Redis. They can all be repeated, so nothing here fails or delays a
+ * request.
  */
 export interface Jobs {
-  /** Tidy a repository soon, after something was pushed to it. */
+  /** Requests housekeeping of a repository soon after a push. */
   requestHousekeeping(projectId: number): void
   /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
-  /** Null without a connection to Redis. */
+  /** Reads the state of Redis. Null: there is no connection. */
   readRedisInfo(): Promise<RedisInfo | null>
   close(): Promise<void>
 }
 
 /**
- * Hands jobs to the workers through Redis. Without a connection to Redis, jobs are dropped: the next push to
- * a project requests the same work again.
+ * Sends jobs to the workers through Redis. Without a connection, jobs are dropped, because the next push to a
+ * project requests the same work again.
  *
  * @param storage name of the storage whose repositories the jobs are about
  */

@@ -4,12 +4,12 @@ import { KeyedMutex } from '@switchyard/service-kit/keyed-mutex'
 import { Piscina } from 'piscina'
 
 export interface SentBody {
-  /** Of the whole body, in order. */
+  /** The whole body, in order. */
   chunks: Uint8Array<ArrayBuffer>[]
   contentType: string | undefined
 }
 
-/** Why a body cannot be read: an error would lose its class between threads. */
+/** The reason why a body cannot be read. It is data because an error would lose its class between threads. */
 export interface Refused {
   refusal: Pick<DomainError, 'kind' | 'detail'>
 }
@@ -20,23 +20,23 @@ export const refused = (error: unknown): Refused => {
 }
 
 interface Options {
-  /** The name of the file, without `.worker.ts`, and of the function in it, beside the module `from`. */
+  /** Names the file, without `.worker.ts`, and the function in it. The file is beside the module `from`. */
   worker: { file: string; name: string; from: string }
   threadsMax: number
   heapMegabytesMax: number
 }
 
-/** A thread that had no work for this time ends, which frees its memory. */
+/** Time after which an idle thread ends, which frees its memory. */
 const idleMs = 5_000
 
-/** Tests run from sources. */
+/** Tests run the TypeScript sources. */
 const runsFromSource = import.meta.url.endsWith('.ts')
 
 export type ParserThreads<Parsed> = ReturnType<typeof createParserThreads<Parsed>>
 
 /**
- * Parses bodies in threads of their own, for each sender one at a time: one of many bodies does not keep
- * other senders waiting.
+ * Parses bodies in separate threads, one body of a sender at a time, so that a sender with many bodies does
+ * not delay others.
  */
 export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesMax }: Options) {
   const pool = new Piscina<SentBody, { parsed: Parsed } | Refused>({
@@ -64,9 +64,9 @@ export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesM
 
   return {
     /**
-     * @param within runs the work, such as one after the other with some of other senders
-     * @throws DomainError that the worker refuses the body with; too-large for more than a thread has memory
-     *   for
+     * @param within wraps the work, for example to limit how many senders work at once
+     * @throws DomainError with which the worker refuses the body; too-large for a body that needs more memory
+     *   than a thread has
      */
     parse: (body: LargeBody, within = (work: () => Promise<Parsed>) => work()): Promise<Parsed> =>
       bySender.run(body.sender, () => within(() => parseInThread(body))),
@@ -75,7 +75,7 @@ export function createParserThreads<Parsed>({ worker, threadsMax, heapMegabytesM
 }
 
 /**
- * The chunks of a body, each with memory that can be transferred to a thread: a chunk that shares its memory
+ * Returns the chunks of a body in memory that can be transferred to a thread. A chunk that shares its memory
  * is copied.
  */
 function takeMemory({ chunks, contentType }: LargeBody): SentBody {

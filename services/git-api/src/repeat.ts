@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Repeated {
-  /** Resolves when the work under way has ended. */
+  /** Resolves when the current run has ended. */
   close(): Promise<void>
 }
 
 /**
- * Does `work` again and again, `pauseMs` after its end, until it is closed.
+ * Runs `work` repeatedly, `pauseMs` after the end of each run, until it is closed.
  *
- * @param work gets a signal that is aborted when it is closed
- * @param onFailure gets what the work rejects with, but not once it is closed
+ * @param work receives a signal that is aborted on `close`
+ * @param onFailure receives the errors of the work, but none after `close`
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<void>,

@@ -54,9 +54,9 @@ import { systemRoutes } from './system/routes.js'
 import { consolePageRoutes, goGetRoutes } from './web/routes.js'
 import { hookRoutes } from './webhooks/routes.js'
 
-/** The routes of each subject, as a function of the parts that the subject asks for. */
+/** The functions that make the routes of each subject from its dependencies. */
 const subjects = [
-  // Express tries one route after the other, so the routes that pipelines call most stand first.
+  // Express tries the routes in order, so those that pipelines call most are first.
   commitRoutes,
   statusRoutes,
   reportRoutes,
@@ -114,11 +114,11 @@ const subjects = [
   consolePageRoutes,
 ]
 
-/** The parts that all subjects together ask for. */
+/** The dependencies of all subjects together. */
 type RouteDependencies = typeof subjects extends ((deps: infer Asked) => Route[])[] ? Asked : never
 
 /**
- * The routes of this service, each with its method, path, guard and endpoint. Those between several storages:
- * storages/join-storages.ts.
+ * Returns the routes of this service, each with its method, path, guard and endpoint.
+ * storages/join-storages.ts has those between several storages.
  */
 export const routes = (deps: RouteDependencies): Route[] => subjects.flatMap((routesOf) => routesOf(deps))

@@ -50,8 +50,8 @@ import { createStorageSpace } from './system/storage-space.js'
 import { createSystemState, type StorageSpace } from './system/system.js'
 
 /**
- * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only
- * carries background work, so this service stays ready without it.
+ * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. The service
+ * stays ready without Redis, which only carries background work.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
@@ -88,7 +88,8 @@ export async function createService(config: Config, { logger, metrics, health, l
       ...authentication,
       database,
       guards: createGuards(database, git, storages.own),
-      // Without these tokens nothing is counted, and nothing connects to Redis for it.
+      // When no device tokens are allowed, the limiter of the process suffices, and nothing connects to Redis
+      // for it.
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
       jobs,
@@ -117,8 +118,8 @@ export async function createService(config: Config, { logger, metrics, health, l
 }
 
 /**
- * What goes on after answers: in workers, and in this process, which ends its own work before it leaves
- * Redis.
+ * Opens the work after answers: jobs for the workers, and work in this process, which ends before the
+ * connection to Redis is closed.
  */
 function openJobs(
   config: Config,
@@ -132,7 +133,7 @@ function openJobs(
   return { jobs, backgroundWork }
 }
 
-/** What the settings alone decide. */
+/** Returns the parts that depend only on the settings. */
 const partsBySettings = (config: Config) => ({
   ...signInOf(config),
   webhookTargets: targetPolicy(config),
@@ -142,8 +143,8 @@ const partsBySettings = (config: Config) => ({
 })
 
 /**
- * Work that no request waits for: what processes that were killed did not do (telling of changes, removing
- * what they deleted), measuring what deployments bring, and showing the four keys of delivery.
+ * Starts work that no request waits for: finishing the work of killed processes (notifying webhooks, removing
+ * deleted files), measuring deployments, and exporting the delivery metrics.
  */
 function startRepeatedWork(
   dependencies: Parameters<typeof startNotifying>[0] &
@@ -169,7 +170,7 @@ function watchStorage(
   exposeStorage(metrics, root, freeBytesMin)
 }
 
-/** What parses bodies away from the thread of all requests, and what reads the reports among them. */
+/** Opens the threads that parse large bodies, and the slots for reading reports. */
 function openThreads(lifecycle: ServiceContext['lifecycle']) {
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
@@ -178,7 +179,7 @@ function openThreads(lifecycle: ServiceContext['lifecycle']) {
   return { commitBodies, reportThreads, reportReads: createReportReads() }
 }
 
-/** Makes the first administrator as soon as the database answers. */
+/** Creates the first administrator as soon as the database answers. */
 function provision(
   config: Config,
   database: Database,
@@ -192,7 +193,7 @@ function provision(
   health.addCheck('provisioning', () => provisioning.check())
 }
 
-/** The administrator of an installation without users. */
+/** Returns the settings of the first administrator. */
 const administratorOf = (config: Config) => ({
   token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
   tokenFile: config.SWITCHYARD_ROOT_TOKEN_KEPT_IN,
@@ -227,7 +228,7 @@ interface AuthenticationNeeds {
   lifecycle: ServiceContext['lifecycle']
 }
 
-/** Finds the holders of tokens and of sessions, and records their use. */
+/** Finds the holders of tokens and sessions, and records their use. */
 function openAuthentication(
   config: Config,
   { database, createLimiter, logger, lifecycle }: AuthenticationNeeds,
@@ -255,8 +256,8 @@ function openAuthentication(
 }
 
 /**
- * Single sign-on, and what users do for themselves. Each provider is asked at its first use, so the service
- * starts while one is away.
+ * Returns the settings of single sign-on and of users' own tokens. Each provider is contacted at its first
+ * use, so the service starts while a provider is down.
  */
 function signInOf(config: Config) {
   const baseUrl = config.EXTERNAL_URL ?? ''
@@ -267,9 +268,10 @@ function signInOf(config: Config) {
   }
 }
 
-/** The limits of transfers between clients and the storage. */
+/** Returns the limits of transfers between clients and the storage. */
 function transfersOf(config: Config) {
-  // A transfer of an LFS object or a file occupies no git process, so only those of one sender are limited.
+  // A transfer of an LFS object or a file needs no git process, so only the transfers of each sender are
+  // limited.
   const limits = {
     total: Number.POSITIVE_INFINITY,
     perSender: config.LFS_TRANSFERS_PER_USER_MAX,

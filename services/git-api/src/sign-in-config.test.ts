@@ -31,17 +31,17 @@ function problemsOf(env: Record<string, string>): string[] {
 }
 
 describe('settings of single sign-on', () => {
-  it('are off unless a provider is named', () => {
+  it('are off unless a provider is configured', () => {
     const config = load({})
     expect(providersOf(config)).toEqual([])
     expect(config.TOKEN_SIGN_IN).toBe('everybody')
   })
 
-  it('are off with a secret alone and an empty list, which files may hold', () => {
+  it('are off with only a secret and an empty list, which files may hold', () => {
     expect(providersOf(load({ OIDC_CLIENT_SECRET: 'unused', OIDC_PROVIDERS: '[]' }))).toEqual([])
   })
 
-  it('have one provider by plain variables, which lets nobody in by itself', () => {
+  it('configure one provider with plain variables, which creates no accounts by default', () => {
     const [only] = providersOf(load(provider))
     expect(only).toMatchObject({
       issuer: provider.OIDC_ISSUER,
@@ -78,7 +78,7 @@ describe('settings of single sign-on', () => {
     })
   })
 
-  it('have several providers as JSON, where lists may hold commas', () => {
+  it('configure several providers as JSON, where lists may hold commas', () => {
     const list = [
       {
         name: 'company',

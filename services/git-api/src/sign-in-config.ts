@@ -4,14 +4,14 @@ import { z } from 'zod'
 
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 
-/** TLS, or this machine: the provider's answers decide who comes in. */
+/** Requires TLS, or this machine, because the provider's answers decide who may sign in. */
 const isIssuer = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || `${url.search}${url.hash}` !== '') return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
 }
 
-/** Texts separated by commas. In JSON, a list may stand for them, whose texts may have commas. */
+/** Texts separated by commas. In JSON, a list is possible instead, whose texts may contain commas. */
 const texts = () =>
   z.preprocess(
     (given) => (typeof given === 'string' ? given.split(',') : given),
@@ -55,7 +55,7 @@ const issuer = () =>
 const clientId = () => z.string('must be a text').regex(/^\S{1,255}$/, 'must be 1 to 255 characters')
 const clientSecret = () => secretField(z.string('must be a text').min(1))
 
-/** What a provider may have, with its default and its meaning. */
+/** The optional settings of a provider, with their defaults and meanings. */
 const further = {
   name: z
     .string()
@@ -115,7 +115,7 @@ const providers = z
   .array(provider, 'must be a list')
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ')
 
-/** Providers as JSON; a secret as a whole. The error names every problem and no value. */
+/** Providers as JSON, which is a secret as a whole. The error names every problem but no value. */
 const providerList = () =>
   markSecret(
     z.string().transform((text, context) => {
@@ -138,7 +138,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Variables of single sign-on: one provider by plain variables, or several as JSON. */
+/** Variables of single sign-on: one provider with plain variables, or several as JSON. */
 export const signInFields = {
   OIDC_ISSUER: issuer()
     .optional()
@@ -175,12 +175,12 @@ type SignInConfig = z.output<z.ZodObject<typeof signInFields>> & { EXTERNAL_URL?
 
 type Problem = [variable: string, problem: string]
 
-/** What is wrong with the variables of single sign-on together. */
+/** Returns problems that concern several variables of single sign-on. */
 export function signInProblems(config: SignInConfig): Problem[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config
   const OIDC_PROVIDERS = severalOf(config)
   const single = Object.entries({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET })
-  // A secret alone names no provider: an installation may have an unused one in a file.
+  // A secret alone configures no provider: an installation may have an unused one in a file.
   const given = single.find(([name, value]) => value !== undefined && name !== 'OIDC_CLIENT_SECRET')?.[0]
   if (!given && !OIDC_PROVIDERS) {
     const problem = 'must be everybody while no provider is set (OIDC_ISSUER, OIDC_PROVIDERS)'
@@ -208,10 +208,10 @@ const problemIf = (isWrong: unknown, ...problem: Problem): Problem[] => (isWrong
 const lacksGroupsClaim = ({ allowed_groups, admin_groups, group_roles, groups_claim }: SignInProvider) =>
   !groups_claim && allowed_groups.length + admin_groups.length + group_roles.length > 0
 
-/** The providers of the JSON list; undefined for an empty one, which stands for none. */
+/** Returns the providers of the JSON list; undefined for an empty list. */
 const severalOf = ({ OIDC_PROVIDERS: list }: SignInConfig) => (list && list.length > 0 ? list : undefined)
 
-/** The providers of single sign-on; empty: there is none. */
+/** Returns the providers of single sign-on; empty: there is none. */
 export function providersOf(config: SignInConfig): SignInProvider[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config
   const several = severalOf(config)

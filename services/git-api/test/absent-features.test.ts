@@ -46,7 +46,7 @@ describe.each(kinds)('%s of a project', (name, reason) => {
     expect(await get('owner', `${at('private')}?per_page=0`)).toMatchObject({ status: 400 })
   })
 
-  it('are not made, which is said to who sees the list, and nothing else to others', async () => {
+  it('have an empty list with the headers of pages', async () => {
     expect(await post('owner', at('private'))).toEqual(refused(reason))
     expect(await post('admin', at('public'))).toEqual(refused(reason))
     for (const ask of [get, post]) expect(await ask('user', at('private'))).toEqual(noProject)
@@ -77,7 +77,7 @@ it.each([
   )
 })
 
-it('groups are an empty list for everybody, and are not made', async () => {
+it('cannot be added: callers who see the list learn the reason, others learn nothing else', async () => {
   expect(await get('guest', '/groups')).toEqual({ status: 200, body: [] })
   expect(await post('user', '/groups')).toEqual(
     refused('Switchyard has no groups: every project belongs to a user'),
@@ -98,7 +98,7 @@ it.each(['7', 'owner', 'a%2Fb'])(
   },
 )
 
-it('a user has no events', async () => {
+it('groups have an empty list for everybody, and cannot be added', async () => {
   expect(await get('user', '/events')).toEqual({ status: 200, body: [] })
   expect(await get('guest', '/events')).toEqual(unauthorized)
 })

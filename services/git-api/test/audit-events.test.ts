@@ -41,7 +41,7 @@ describe('GET /audit_events?search=', () => {
     expect(await found(`search=${text}`)).toEqual(expected)
   })
 
-  it('narrows what the other filters find', async () => {
+  it('combines with the other filters', async () => {
     expect(await found('search=engine&event_name=member_added')).toEqual(['engine-1'])
   })
 
@@ -71,7 +71,7 @@ describe('GET /audit_events?pagination=keyset', () => {
     return { status: answer.status, ids: rows.map(({ entity_id }) => entity_id), next }
   }
 
-  it('gives every entry once, the newest first, while new ones come', async () => {
+  it('returns every entry once, newest first, while new entries arrive', async () => {
     for (let number = 1; number <= 5; number += 1) await note(String(number))
     const first = await read('/audit_events?event_name=keyset&pagination=keyset&per_page=2')
     expect(first).toMatchObject({ status: 200, ids: ['5', '4'] })
@@ -82,7 +82,7 @@ describe('GET /audit_events?pagination=keyset', () => {
     expect(third).toMatchObject({ ids: ['1'], next: undefined })
   })
 
-  it('refuses a token that is none', async () => {
+  it('refuses an invalid page token', async () => {
     const path = '/audit_events?pagination=keyset&page_token=yesterday'
     expect(await outcome(harness.send('admin', 'GET', path))).toEqual({
       status: 400,
@@ -91,7 +91,7 @@ describe('GET /audit_events?pagination=keyset', () => {
   })
 })
 
-it('a token that is bound to tenants reads of sagas the entries of these alone', async () => {
+it('a token that is bound to tenants reads only their entries about sagas', async () => {
   const author = { authorId: 1, authorName: 'Hamilton', tokenId: 1, requestId: 'r', ipAddress: null }
   for (const [entityType, entityId, tenant] of [
     ['SagaCommand', 'of-default', 'default'],

@@ -12,7 +12,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** The header that browsers send with a navigation. */
+/** The header that browsers send when they navigate. */
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8'
 const visit = async (url: string, Accept = browser) => {
   const response = await fetch(new URL(url, harness.baseUrl), { headers: { Accept }, redirect: 'manual' })
@@ -62,7 +62,7 @@ it('the web addresses in answers lead to the console', async () => {
   for (const [address, location] of expected) expect(await visit(address)).toEqual(leadsTo(location))
 })
 
-it('first parts of the own addresses belong to no user', async () => {
+it("the first path segments of the service's own addresses belong to no user", async () => {
   for (const address of [
     '/api',
     '/api/v4',
@@ -75,7 +75,7 @@ it('first parts of the own addresses belong to no user', async () => {
     expect(await visit(address)).toMatchObject({ status: 404, location: null })
 })
 
-it('clients that do not prefer HTML are answered as ever', async () => {
+it('clients that do not prefer HTML get the usual answers', async () => {
   for (const Accept of ['*/*', 'application/json', 'application/json, text/html'])
     for (const address of ['/', '/ada', '/ada/engine', '/ada/engine/-/commit/abc'])
       expect(await visit(address, Accept)).toMatchObject({ status: 404, location: null })

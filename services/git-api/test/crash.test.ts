@@ -29,7 +29,7 @@ async function postJson(
   }
 }
 
-test('a service killed while it commits loses nothing it acknowledged, and leaves sound repositories', {
+test('a service that is killed while it commits loses no acknowledged change, and leaves valid repositories', {
   timeout: 90_000,
 }, async () => {
   const { project, work, commits } = await pushSample(harness)

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 
 type DocumentedApi = Awaited<ReturnType<typeof openDocumentedApi>>
 
-/** Lists of what only GitLab has. */
+/** Calls the lists of features that only GitLab has. */
 export async function callAbsentFeatures(api: DocumentedApi, path: { id: number }) {
   for (const list of ['issues', 'merge_requests', 'labels', 'milestones', 'variables', 'deploy_keys']) {
     await api.call(`GET /projects/{id}/${list}`, { path })
@@ -105,7 +105,7 @@ export async function callPipelines(api: DocumentedApi, path: { id: number }) {
   await api.call('DELETE /projects/{id}/hooks/{hook_id}', { path: { ...path, hook_id: hook.id } })
 }
 
-/** Operations of GitLab that are always refused here. */
+/** Operations of GitLab that are always refused. */
 export const refusedAlways = [
   'POST /groups',
   'POST /projects/{id}/merge_requests',

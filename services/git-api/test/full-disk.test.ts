@@ -29,7 +29,7 @@ describe.skipIf(reason)('on a full disk', () => {
   const send = (method: string, path: string, body?: object) =>
     harness.send('developer', method, path, body, service.baseUrl)
 
-  test('pushes, commits, tags and LFS objects are refused with 507 and a line in the log; reading and deleting go on', {
+  test('pushes, commits, tags and LFS objects are refused with 507 and a log line; reading and deleting continue', {
     timeout: 60_000,
   }, async () => {
     const project = await harness.project()
@@ -39,7 +39,7 @@ describe.skipIf(reason)('on a full disk', () => {
     await work.commit({ files: { a: 'one\n' } })
     await work.git('push', '--quiet', remote.href, 'HEAD:main', 'HEAD:gone')
 
-    // The twentieth part of the disk, which is kept free, is 3.2 MiB.
+    // A twentieth of the disk, which is kept free, is 3.2 MiB.
     await disk.fill(2 * mebibyte)
     const answer =
       '507 Insufficient Storage - the disk of the repositories has 2 MiB left, and 3.2 MiB are kept free'
@@ -83,7 +83,7 @@ describe.skipIf(reason)('on a full disk', () => {
     await work.close()
   })
 
-  test('what runs full while git writes is refused with 507, or by git in a push, and leaves nothing', {
+  test('a disk that fills up while git writes leads to 507, or to a refused push, and leaves no files', {
     timeout: 60_000,
   }, async () => {
     const project = await harness.project()

@@ -18,7 +18,7 @@ import { execa } from 'execa'
 import { type Config, configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
-/** The service on a database and a storage of its own, with one caller of each role. */
+/** Starts the service on its own database and storage, with one caller of each role. */
 export async function startGitHarness({
   redisUrl = 'redis://127.0.0.1:1',
   env = {},
@@ -45,7 +45,7 @@ export async function startGitHarness({
 
   return {
     baseUrl,
-    /** Starts one more instance of the service on the same database and storage. */
+    /** Starts another instance of the service on the same database and storage. */
     start: instances.start,
     database,
     databaseUrl: testDatabase.url,
@@ -60,7 +60,7 @@ export async function startGitHarness({
       return project
     },
     pathOf: (project: Project) => join(storageRoot, project.diskPath),
-    /** Address for git, with the caller's token in it. */
+    /** Returns the address for git, with the caller's token in it. */
     remote: (who: keyof typeof tokens | 'anonymous', { pathWithNamespace }: Project) => {
       const url = new URL(`${baseUrl}/${pathWithNamespace}.git`)
       if (who !== 'anonymous') Object.assign(url, { username: 'any', password: tokens[who] })
@@ -110,7 +110,7 @@ function instancesOf(config: Config) {
   }
 }
 
-/** One caller of each role. */
+/** Creates one caller of each role. */
 async function createCallers(database: Database) {
   const owner = await createUser(database, { username: 'olga', name: 'Olga Owner' })
   const guest = await createUser(database, { username: 'gus' })
@@ -132,7 +132,7 @@ async function createCallers(database: Database) {
 
 export type GitHarness = Awaited<ReturnType<typeof startGitHarness>>
 
-/** A small history with what makes diffs hard, pushed to a new project with real git. */
+/** Pushes a small history with difficult diffs to a new project, with real git. */
 export async function pushSample(harness: GitHarness, given: GivenProject = {}) {
   const project = await harness.project(given)
   const work = await createGitRepository()
@@ -164,7 +164,7 @@ export async function pushSample(harness: GitHarness, given: GivenProject = {}) 
   return { project, work, commits: { first, second, third, side } }
 }
 
-/** Processes of git that serve a client of this repository. */
+/** Lists the git processes that serve a client of this repository. */
 export async function sessionsOf(
   harness: GitHarness,
   project: Parameters<GitHarness['pathOf']>[0],

@@ -5,7 +5,7 @@ import type { GitHarness } from './git-harness.js'
 const port = 20_000 + (process.pid % 10_000)
 const baseUrl = `http://127.0.0.1:${port}`
 
-/** One more instance on the database and the storage of a harness, as a process that can be killed. */
+/** Starts another instance on the harness's database and storage, as a process that can be killed. */
 export async function startGitProcess(
   { databaseUrl, storageRoot }: Pick<GitHarness, 'databaseUrl' | 'storageRoot'>,
   env: Record<string, string> = {},
@@ -32,7 +32,7 @@ export async function startGitProcess(
   await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 60_000 })
   return {
     baseUrl,
-    /** What the process has printed until now. */
+    /** Returns the output of the process so far. */
     output: () => output,
     /** Resolves when the process has ended. */
     async kill() {

@@ -53,7 +53,7 @@ test('comments: on the commit, on a line, read back in order and over all pages'
   expect(await ci().allComments(project.id, commits.first)).toEqual([])
 })
 
-test('comments: a client hears why it is refused', async () => {
+test('comments: a client receives the reason of a refusal', async () => {
   const refused = (who: keyof GitHarness['tokens'], sha: string, note = 'n') =>
     clientOf(who).Commits.createComment(project.id, sha, note)
   await expect(refused('guest', commits.first)).rejects.toThrow('403 Forbidden')
@@ -65,7 +65,7 @@ test('comments: a client hears why it is refused', async () => {
   )
 })
 
-test('Jenkins: pending, running and success are one status, and repeated posts are no mistake', async () => {
+test('Jenkins: pending, running and success are one status, and repeated posts are accepted', async () => {
   const sha = await freshCommit()
   const post = (state: 'pending' | 'running' | 'success', more = {}) =>
     ci().editStatus(project.id, sha, state, {
@@ -87,7 +87,7 @@ test('Jenkins: pending, running and success are one status, and repeated posts a
   expect(await stateOf(sha)).toBe('success')
 })
 
-test('TeamCity: a build that goes back to the queue, fails and is run again', async () => {
+test('TeamCity: a build goes back to the queue, fails and runs again', async () => {
   const sha = await freshCommit()
   const post = (state: 'pending' | 'running' | 'success' | 'failed') =>
     ci().editStatus(project.id, sha, state, { name: 'Project / Build', description: `Build is ${state}` })
@@ -105,7 +105,7 @@ test('TeamCity: a build that goes back to the queue, fails and is run again', as
   expect(idsOf(await ci().allStatuses(project.id, sha, { all: true }))).toEqual([first.id, retried.id])
 })
 
-test('Woodpecker: twelve jobs of a matrix at the same time are twelve statuses', async () => {
+test('Woodpecker: twelve parallel jobs of a matrix are twelve statuses', async () => {
   const sha = await freshCommit()
   const names = Array.from({ length: 12 }, (_, index) => `ci/woodpecker/push/job-${index}`)
   const live = async (context: string, index: number) => {
@@ -122,7 +122,7 @@ test('Woodpecker: twelve jobs of a matrix at the same time are twelve statuses',
   expect(await stateOf(sha)).toBe('failed')
 })
 
-test('several contexts and branches of one commit stand side by side', async () => {
+test('several contexts and branches of one commit are separate statuses', async () => {
   const sha = await freshCommit()
   const post = (name: string, ref: string, state: 'running' | 'success' | 'canceled') =>
     ci().editStatus(project.id, sha, state, { name, ref })
@@ -139,7 +139,7 @@ test('several contexts and branches of one commit stand side by side', async () 
   expect(await namesOf({ name: 'unit' })).toEqual(['unit@plugins', 'unit@release'])
 })
 
-test('statuses: a client hears why it is refused', async () => {
+test('statuses: a client receives the reason of a refusal', async () => {
   const post = (who: keyof GitHarness['tokens'], sha: string, options = {}) =>
     clientOf(who).Commits.editStatus(project.id, sha, 'success', options)
   await expect(post('reporter', commits.first)).rejects.toThrow(
@@ -150,7 +150,7 @@ test('statuses: a client hears why it is refused', async () => {
   await expect(post('developer', commits.first, { targetUrl: 'ftp://x' })).rejects.toThrow('is blocked')
 })
 
-test('webhooks are made, changed, listed and deleted', async () => {
+test('webhooks are created, changed, listed and deleted', async () => {
   const { ProjectHooks } = clientOf('owner')
   const hook = await ProjectHooks.add(project.id, 'https://ci.example.com/hook', {
     token: 'short',
@@ -165,7 +165,7 @@ test('webhooks are made, changed, listed and deleted', async () => {
   expect(await ProjectHooks.all(project.id)).toEqual([])
 })
 
-test('merge requests and issues: none are listed, and a client hears why none is made', async () => {
+test('merge requests and issues have empty lists, and a client receives the reason why it cannot create them', async () => {
   const { MergeRequests, Issues } = clientOf('developer')
   expect(await MergeRequests.all({ projectId: project.id })).toEqual([])
   expect(await Issues.all({ projectId: project.id })).toEqual([])

@@ -32,7 +32,7 @@ const listed = async (who: string, path: string, key: string) => {
 
 const isBot = (name: unknown) => String(name).startsWith('project_')
 
-it('users are filtered by right, kind, projects and time', async () => {
+it('users are filtered by rights, kind, projects and time', async () => {
   const names = (query: string) => listed('admin', `/users?${query}`, 'username')
   const all = await names('per_page=100')
   expect(all.filter(isBot)).toHaveLength(1)
@@ -48,7 +48,7 @@ it('users are filtered by right, kind, projects and time', async () => {
   expect(await names('created_before=2999-01-01')).toEqual(all)
 })
 
-it('members are chosen and left out by id', async () => {
+it('members are selected and excluded by id', async () => {
   const { user, admin, owner } = harness.users
   const ids = (query: string) => listed('owner', `/projects/${project.id}/members?${query}`, 'id')
   const sorted = (...users: { id: number }[]) => users.map(({ id }) => id).toSorted()
@@ -63,7 +63,7 @@ it('members are chosen and left out by id', async () => {
   })
 })
 
-it('projects are found as active, and none has what no project has', async () => {
+it('projects are filtered as active, and by features that no project has', async () => {
   const ids = (query: string) => listed('owner', `/projects?owned=true&${query}`, 'id')
   expect(await ids('active=true')).toEqual([project.id])
   expect(await ids('active=false')).toEqual([])
@@ -92,7 +92,7 @@ it.each(['issues', 'merge_requests'])('projects are found by whether they have %
   expect(await ids(`with_${feature}_enabled=true`)).toEqual([project.id])
 })
 
-it('a comparison with another project is refused, and one with the project itself is not', async () => {
+it('a comparison with another project is refused, and a comparison with the project itself is not', async () => {
   const compare = (id: unknown) =>
     harness.send(
       'owner',
@@ -107,7 +107,7 @@ it('a comparison with another project is refused, and one with the project itsel
   })
 })
 
-it('a user that is made without a right that was asked for is not made', async () => {
+it('a user is not created when a requested right cannot be granted', async () => {
   const given = { email: 'e@example.com', username: 'external', name: 'E', password: 'ignored' }
   const refused = await harness.send('admin', 'POST', '/users', json({ ...given, external: true }))
   expect(await outcome(refused)).toEqual({
@@ -119,7 +119,7 @@ it('a user that is made without a right that was asked for is not made', async (
   )
 })
 
-it('a project is deleted only under the path that the request names', async () => {
+it('a project is deleted only under the path in the request', async () => {
   const wrong = await harness.send('owner', 'DELETE', `/projects/${project.id}?full_path=Owner/other`)
   expect(await outcome(wrong)).toEqual({
     status: 400,

@@ -8,16 +8,16 @@ import { createTestDatabase, createToken, createUser, waitFor } from '@switchyar
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
-/** Nothing listens there: background jobs are dropped, which no request may notice. */
+/** An address without a server: background jobs are dropped, which no request may notice. */
 const absentRedis = 'redis://127.0.0.1:1'
 
 export interface HarnessOptions {
   redisUrl?: string
-  /** Further variables of the environment. */
+  /** Further environment variables. */
   env?: Record<string, string>
 }
 
-/** The service on a database and a storage root of its own, with users of every kind. */
+/** Starts the service on its own database and storage root, with users of every kind. */
 export async function startHarness({ redisUrl = absentRedis, env = {} }: HarnessOptions = {}) {
   const testDatabase = await createTestDatabase()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 4, applicationName: 'test' })
@@ -25,7 +25,7 @@ export async function startHarness({ redisUrl = absentRedis, env = {} }: Harness
   const storageRoot = join(folder, 'repositories')
   const contexts: ReturnType<typeof createServiceContext>[] = []
 
-  /** Starts one more instance of the service on the same database and storage. */
+  /** Starts another instance of the service on the same database and storage. */
   async function start(further: Record<string, string> = {}) {
     const context = createServiceContext('git-api', 'silent')
     contexts.push(context)
@@ -100,7 +100,7 @@ export const json = (value: unknown): RequestInit => ({
 
 export const form = (fields: Record<string, string>): RequestInit => ({ body: new URLSearchParams(fields) })
 
-/** Status and body of an answer, without the request id that every error carries. */
+/** Returns status and body of an answer, without the request id of errors. */
 export async function outcome<Body extends object = Record<string, unknown>>(
   response: Response | Promise<Response>,
 ): Promise<{ status: number; body: Body | null }> {

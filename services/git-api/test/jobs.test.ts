@@ -23,7 +23,7 @@ async function queuedProjects(): Promise<number[]> {
   return jobs.map((job) => job.data.projectId).sort()
 }
 
-it('gathers many pushes to a project in one job, and goes on when Redis comes back', async () => {
+it('combines many pushes to a project into one job, and continues when Redis comes back', async () => {
   const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
   await waitFor(
     async () => {
@@ -48,7 +48,7 @@ it('gathers many pushes to a project in one job, and goes on when Redis comes ba
   await jobs.close()
 })
 
-it('says why Redis refused a job, and reports an outage after that', async () => {
+it('logs why Redis refused a job, and then reports an outage', async () => {
   const warned = vi.spyOn(logger, 'warn')
   const informed = vi.spyOn(logger, 'info')
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })

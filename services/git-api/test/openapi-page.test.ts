@@ -8,7 +8,9 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('the page shows the API in a real browser, and fetches nothing from elsewhere', async ({ skip }) => {
+it('the page displays the API in a real browser, and fetches nothing from other servers', async ({
+  skip,
+}) => {
   const browser = await launchBrowser()
   if (!browser) return skip()
   try {

@@ -21,7 +21,7 @@ import type { Harness } from './harness.js'
 import { callPackages, callUploads } from './publishing/documented-files.js'
 import { addSubmodule, signCommit, signTag } from './repository/signed-objects.js'
 
-/** Nobody answers for the second one: a move is asked for, and not carried out. */
+/** The second storage has no server: moves are requested, but not carried out. */
 const twoStorages = {
   SWITCHYARD_STORAGES: 'second=http://127.0.0.1:1',
   SWITCHYARD_STORAGES_SECRET: 'secret-of-the-storages-of-the-tests-0123456789',
@@ -306,7 +306,7 @@ async function callHooks(path: { id: number }) {
   await api.call(`DELETE ${hooks}/{hook_id}`, { path: hook })
 }
 
-it('every operation answers as it is documented', async () => {
+it('every operation answers as documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
   await callSession(api, signIn)
@@ -337,7 +337,7 @@ it('every operation answers as it is documented', async () => {
   expect(api.uncalled().sort()).toEqual(refusedAlways.sort())
 })
 
-it('refusals are as they are documented', async () => {
+it('refusals match the documentation', async () => {
   const { tokens } = harness
   const given = { path: 'refusals', initialize_with_readme: true }
   const path = { id: idOf(await api.call('POST /projects', { body: given, token: tokens.owner })) }
@@ -359,7 +359,7 @@ it('refusals are as they are documented', async () => {
   expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400, 400, 404, 415])
 })
 
-it('the document of the whole API is there for everybody, and asked for again cheaply', async () => {
+it('the document of the whole API is public, and is revalidated without being sent again', async () => {
   const url = `${harness.baseUrl}/api/v4/openapi.json`
   const response = await fetch(url)
   expect(response.headers.get('Content-Type')).toBe('application/json')

@@ -28,11 +28,11 @@ async function bodiesOf(projectId: number) {
   return deliveries.map(({ payload }) => JSON.parse(payload))
 }
 
-/** What is told of a project, a line for each delivery: event, reference, and the commit after the change. */
+/** Returns a line for each delivery of a project: event, reference, and the commit after the change. */
 const told = async (projectId: number): Promise<string[]> =>
   (await bodiesOf(projectId)).map(({ object_kind, ref, after }) => `${object_kind} ${ref} ${after}`)
 
-/** Runs `work` while nobody can store deliveries. */
+/** Runs `work` while deliveries cannot be stored. */
 async function withoutDeliveries(work: () => Promise<void>): Promise<void> {
   const client = await harness.database.pool.connect()
   try {
@@ -44,7 +44,7 @@ async function withoutDeliveries(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('what a service changed is told once, though it is killed between the change and the note of it', {
+test('a change is delivered once, even when the service is killed between the change and its recording', {
   timeout: 90_000,
 }, async () => {
   const { project, work, commits } = await pushSample(harness)
@@ -94,7 +94,7 @@ test('what a service changed is told once, though it is killed between the chang
   await work.close()
 })
 
-test('a change that did not happen is told to nobody', { timeout: 60_000 }, async () => {
+test('a change that did not happen is not delivered', { timeout: 60_000 }, async () => {
   const { project, work, commits } = await pushSample(harness)
   await addHook(project.id)
   const ids = [
@@ -102,7 +102,7 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
     { ref: 'refs/heads/none', before: zeroId, after: commits.side },
     { ref: 'refs/heads/main', before: commits.third, after: zeroId },
     { ref: 'refs/tags/v1.0', before: commits.second, after: zeroId },
-    // The history of the branch has this one, and the branch still is where it was before.
+    // The history of the branch contains this commit, and the branch is where it was before.
     { ref: 'refs/heads/main', before: commits.third, after: commits.first },
   ].map((change) => ({ ...change, event: 'push', id: randomUUID() }))
   const about = {
@@ -116,7 +116,7 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
     lookInMs: 0,
   })
   expect(stored).toHaveLength(ids.length)
-  // They are old enough to be forgotten, which shows that they were looked at.
+  // The intents are old enough to be deleted, which shows that they were checked.
   const recordedAt = new Date(Date.now() - 11 * 60_000)
   await harness.database.prisma.intent.updateMany({ data: { recordedAt, dueAt: recordedAt } })
   const isOver = async () => (await harness.database.prisma.intent.count()) === 0
@@ -125,7 +125,7 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
   await work.close()
 })
 
-test('a new branch is told with its own commits, whether it shares a history with the default branch or not', async () => {
+test('a new branch is delivered with its own commits, with and without a common history with the default branch', async () => {
   const { project, work, commits } = await pushSample(harness)
   await addHook(project.id)
   await work.git('switch', '--quiet', '--orphan', 'alone')

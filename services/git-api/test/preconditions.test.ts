@@ -17,15 +17,15 @@ const made = async (path: string, body: object) => {
 }
 
 interface Resource {
-  /** Makes one, and returns its path. */
+  /** Creates a resource and returns its path. */
   make: () => Promise<string>
-  /** Two changes, each of another value. */
+  /** Two changes with different values. */
   changes: [object, object]
   /** The field that the changes set. */
   field: string
   /** Unset: PUT. */
   method?: 'PATCH'
-  /** Path of the call after which it can be deleted. Unset: it can be. */
+  /** Path of the call that must precede the deletion. Unset: none. */
   end?: string
 }
 
@@ -171,7 +171,7 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
   const change = (path: string, body: object, headers: Record<string, string>) =>
     send(path, body, headers, method)
 
-  it('is changed with the tag that was read, and not with it once more', async () => {
+  it('is changed with the tag that was read, and not with it again', async () => {
     const path = await make()
     const { etag } = await read(path)
     expect(etag).toMatch(/^W\/".+\.[0-9a-z]+"$/)
@@ -187,16 +187,16 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
     expect((await read(path)).body[field]).toEqual(second[field as keyof object])
   })
 
-  it('is changed by one of two requests that name the same version', async () => {
+  it('is changed by one of two requests with the same version', async () => {
     const path = await make()
     const { etag } = await read(path)
     const headers = { 'If-Match': `"of-something-else", ${etag}` }
     const answers = await Promise.all([change(path, first, headers), change(path, second, headers)])
-    // Each change of the field is by itself allowed.
+    // Each change would be allowed alone.
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
   })
 
-  it('is not changed when it has changed since a time, and is when it has not', async () => {
+  it('is changed only when it has not changed since the given time', async () => {
     const path = await make()
     expect((await change(path, first, longAgo)).status).toBe(412)
     const now = { 'If-Unmodified-Since': new Date(Date.now() + 1000).toUTCString() }
@@ -204,15 +204,15 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
     expect((await change(path, second, { 'If-Unmodified-Since': 'yesterday' })).status).toBe(200)
   })
 
-  it('is changed whatever its version with a star, and not with a tag of something else', async () => {
+  it('is changed in any version with a star, and not with a tag of another resource', async () => {
     const path = await make()
     expect((await change(path, first, { 'If-Match': '"2-abc"' })).status).toBe(412)
     expect((await change(path, first, { 'If-Match': 'nothing' })).status).toBe(412)
-    // With both headers, If-Match decides.
+    // With both headers, If-Match takes precedence.
     expect((await change(path, first, { 'If-Match': '*', ...longAgo })).status).toBe(200)
   })
 
-  it('is deleted in the version that was read alone', async () => {
+  it('is deleted only in the version that was read', async () => {
     const path = await make()
     const { etag } = await read(path)
     for (const body of changes) await change(path, body, {})
@@ -227,14 +227,14 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
     expect(await remove({ 'If-Match': now.etag })).toBe(404)
   })
 
-  it('is still sent as unchanged to who has it', async () => {
+  it('is not sent again to clients that have it', async () => {
     const path = await make()
     const { etag } = await read(path)
     expect((await read(path, { 'If-None-Match': etag })).status).toBe(304)
   })
 })
 
-it('does not count a push as a change of the project', async () => {
+it('does not change with a push to the project', async () => {
   const { etag } = await read(of)
   const commit = {
     branch: 'main',
@@ -245,7 +245,7 @@ it('does not count a push as a change of the project', async () => {
   expect((await send(of, { description: 'kept' }, { 'If-Match': etag })).status).toBe(200)
 })
 
-it('refuses to change what does not exist with 404, whatever the tag', async () => {
+it('answers 404 for a missing resource, whatever the tag', async () => {
   expect((await send(`${of}/environments/99999`, { tier: 'other' }, { 'If-Match': '"x.1"' })).status).toBe(
     404,
   )
@@ -258,8 +258,8 @@ it('documents 412 for every change', async () => {
   const without = Object.entries(document.paths).filter(([, { put, patch }]) =>
     [put, patch].some((change) => change && !('412' in change.responses)),
   )
-  // Files have `last_commit_id`; the content of an object of Git LFS is its name; a file of a package is
-  // added, not changed; a submodule has no version.
+  // Files use `last_commit_id` instead; the content of a Git LFS object is its name; files of packages are
+  // added, not changed; submodules have no version.
   expect(
     without
       .map(([path]) => path)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { outcome } from './harness.js'
 
-/** Who makes annotated tags. */
+/** Identity of the author of annotated tags. */
 const tagger = ['-c', 'user.name=Tina Tagger', '-c', 'user.email=tina@example.com']
 
 let redis: TestRedis
@@ -39,7 +39,7 @@ const deploymentOf = (sha: string, fields: object) => ({
 const postStatus = (sha: string, state: string) =>
   ask('POST', `/projects/${project.id}/statuses/${sha}`, { state, name: 'hooked', ref: 'main' })
 
-test('whoever listens on the channel hears of pushes, comments, changed statuses, deployments and releases at once', async () => {
+test('subscribers of the channel receive pushes, comments, changed statuses, deployments and releases at once', async () => {
   const heard: ProjectNotice[] = []
   const listener = new Redis({ path: redis.path })
   await listener.subscribe(projectEventsChannel)

@@ -7,7 +7,7 @@ import { type GitHarness, startGitHarness } from './git-harness.js'
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/quick-starts.md'), 'utf8')
 
-/** The program of a language, and what the page says that it prints; `…` stands for anything. */
+/** Returns the program of a language, and its output according to the page; `…` stands for any text. */
 function quickStart(language: string): { program: string; output: RegExp } {
   const block = new RegExp(`\`\`\`${language}\n([^\`]+)\`\`\`\n[^\`]*\`\`\`output\n([^\`]+)\n\`\`\``)
   const [, program, output] = block.exec(page) ?? []
@@ -28,9 +28,9 @@ afterAll(async () => {
 })
 
 interface Language {
-  /** As the page marks it. */
+  /** The name of the language in the page's code fence. */
   name: string
-  /** The file is its last argument. Empty: not found. */
+  /** The command, whose last argument is the file. Empty: not installed. */
   command: string[]
   file: string
   project: string
@@ -40,7 +40,7 @@ const programOf = (variable: string): string[] =>
   [process.env[variable] ?? ''].filter((program) => program !== '')
 
 const languages: Language[] = [
-  // Beside this file, so that Node finds the library.
+  // The folder is beside this file, so that Node finds the library.
   {
     name: 'js',
     command: [process.execPath],

@@ -9,7 +9,7 @@ let project: Project
 let work: TestGitRepository
 let sha: string
 let user: number
-/** Has a release. */
+/** A tag with a release. */
 const tag = 'v1.0'
 
 beforeAll(async () => {
@@ -258,16 +258,16 @@ const resources: Record<string, () => Resource> = {
   }),
 }
 
-/** The notes of discussions. */
+/** The path of the notes of discussions. */
 const discussions = inProject('/repository/commits/{key}/discussions')
 
-/** Documented under other path parameters than those of the table. */
+/** Replaces path parameters, because the documentation names them differently than the table. */
 const documentedPath = (path: string) =>
   path.replace(/\{\w+\}|\/\d+(?=\/)|\/[0-9a-f]{40}|\/v1\.0(?=\/)/g, '/*').replaceAll('//', '/')
 
 const documentation = async () => JSON.parse(await (await fetch(`${harness.baseUrl}/-/openapi.json`)).text())
 
-/** Names of the parameters that an operation takes in its body, without those that it refuses. */
+/** Names of the body parameters of an operation, without those that it refuses. */
 async function documentedFields(operation: string): Promise<string[]> {
   const { paths, components } = await documentation()
   const [method = '', path = ''] = operation.split(' ')
@@ -285,52 +285,49 @@ async function documentedFields(operation: string): Promise<string[]> {
   )
 }
 
-test.each(Object.keys(resources))(
-  'a %s is read back as it was given, alone and in its list',
-  async (name) => {
-    const resource = resources[name]?.() as Resource
-    const {
-      create,
-      update,
-      given,
-      changed = {},
-      shown = (fields) => fields,
-      notShown = [],
-      key = 'id',
-    } = resource
-    const expected = (fields: Fields) =>
-      Object.fromEntries(Object.entries(shown(fields)).filter(([field]) => !notShown.includes(field)))
-    const at = (path: string, id?: unknown) =>
-      path.replace('{id}', String(project.id)).replace('{key}', encodeURIComponent(String(id)))
-    const ask = (method: string, path: string, body?: object) => harness.ask('owner', method, path, body)
+test.each(Object.keys(resources))('a %s is read back as given, alone and in its list', async (name) => {
+  const resource = resources[name]?.() as Resource
+  const {
+    create,
+    update,
+    given,
+    changed = {},
+    shown = (fields) => fields,
+    notShown = [],
+    key = 'id',
+  } = resource
+  const expected = (fields: Fields) =>
+    Object.fromEntries(Object.entries(shown(fields)).filter(([field]) => !notShown.includes(field)))
+  const at = (path: string, id?: unknown) =>
+    path.replace('{id}', String(project.id)).replace('{key}', encodeURIComponent(String(id)))
+  const ask = (method: string, path: string, body?: object) => harness.ask('owner', method, path, body)
 
-    expect(Object.keys(given).sort()).toEqual((await documentedFields(create)).sort())
-    const [, collection = ''] = create.split(' ')
-    const made = await ask('POST', at(collection), given)
-    expect(made).toMatchObject({ status: 201, body: expected(given) })
+  expect(Object.keys(given).sort()).toEqual((await documentedFields(create)).sort())
+  const [, collection = ''] = create.split(' ')
+  const made = await ask('POST', at(collection), given)
+  expect(made).toMatchObject({ status: 201, body: expected(given) })
 
-    async function readsBack(fields: Fields) {
-      const list = await ask('GET', at(resource.list ?? collection))
-      const identity = name === 'comment' ? 'note' : key
-      const listed = list.body.find((item: Fields) => item[identity] === made.body[identity])
-      expect(listed).toMatchObject(name === 'comment' ? { note: fields.note } : fields)
-      if (resource.hasNoSingle) return
-      const single = await ask('GET', at(`${collection}/{key}`, made.body[key]))
-      expect(single).toMatchObject({ status: 200, body: fields })
-    }
+  async function readsBack(fields: Fields) {
+    const list = await ask('GET', at(resource.list ?? collection))
+    const identity = name === 'comment' ? 'note' : key
+    const listed = list.body.find((item: Fields) => item[identity] === made.body[identity])
+    expect(listed).toMatchObject(name === 'comment' ? { note: fields.note } : fields)
+    if (resource.hasNoSingle) return
+    const single = await ask('GET', at(`${collection}/{key}`, made.body[key]))
+    expect(single).toMatchObject({ status: 200, body: fields })
+  }
 
-    await readsBack(expected(given))
-    if (update === undefined) return
-    const [method = '', path = ''] = update.split(' ')
-    if (resource.changed === undefined) return
-    expect(Object.keys(changed).sort()).toEqual((await documentedFields(update)).sort())
-    const answer = await ask(method, at(path, made.body[key]), changed)
-    expect(answer).toMatchObject({ status: 200, body: expected(changed) })
-    await readsBack(expected(changed))
-  },
-)
+  await readsBack(expected(given))
+  if (update === undefined) return
+  const [method = '', path = ''] = update.split(' ')
+  if (resource.changed === undefined) return
+  expect(Object.keys(changed).sort()).toEqual((await documentedFields(update)).sort())
+  const answer = await ask(method, at(path, made.body[key]), changed)
+  expect(answer).toMatchObject({ status: 200, body: expected(changed) })
+  await readsBack(expected(changed))
+})
 
-test('no call that makes or changes something is missing among these tests', async () => {
+test('every call that creates or changes something has a test here', async () => {
   const { paths } = await documentation()
   const withFields = Object.entries<Record<string, object>>(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
@@ -344,7 +341,7 @@ test('no call that makes or changes something is missing among these tests', asy
       return `${method} ${documentedPath(path)}`
     })
   })
-  // These have tests of their own: project-settings, hook-settings, projects-of-users, discussions,
+  // These have their own tests: project-settings, hook-settings, projects-of-users, discussions,
   // protected-environments, own-tokens, identities, deployment-impact, delivery-metrics, reports.
   const elsewhere = [
     'POST /projects',
@@ -376,7 +373,7 @@ test('no call that makes or changes something is missing among these tests', asy
   expect(withFields.filter((operation) => !isKnown(operation))).toEqual([])
 })
 
-test('what cannot be done for a user is refused by name, and null clears a field', async () => {
+test('unsupported fields of a user are refused by name, and null clears a field', async () => {
   const names = { email: 'eve@example.com', username: 'eve', name: 'Eve' }
   const ask = (method: string, path: string, body: object) => harness.ask('owner', method, path, body)
   for (const given of [{ external: true }, { projects_limit: 3 }, { public_email: 'eve@example.com' }]) {

@@ -57,7 +57,7 @@ const show = async (revision: string) => {
   return Buffer.from(stdout)
 }
 
-test.each([3, 50])('%i stalled uploads keep nobody else waiting', async (count) => {
+test.each([3, 50])('%i stalled uploads delay nobody else', async (count) => {
   const uploads: ClientRequest[] = Array.from({ length: count }, () => {
     const headers = { 'PRIVATE-TOKEN': harness.tokens.developer, ...json, 'Content-Length': 314_000_000 }
     const upload = httpRequest(urlOf(), { method: 'POST', headers }).on('error', () => {})
@@ -76,7 +76,7 @@ test.each([3, 50])('%i stalled uploads keep nobody else waiting', async (count) 
   }
 })
 
-test('a large commit stores exactly what was sent, as JSON and in both kinds of form', async () => {
+test('a large commit stores exactly the sent bytes, as JSON and in both kinds of form', async () => {
   const binary = randomBytes(2 * mebibyte)
   const lines = 'a "quoted" line with é and 😀\n'.repeat(40_000)
   const actions = [
@@ -99,7 +99,7 @@ test('a large commit stores exactly what was sent, as JSON and in both kinds of 
   expect(answers.map(([status]) => status)).toEqual([201, 201, 201])
   for (const [index, { branch }] of commits.entries()) {
     expect((await show(`${branch}:bin`)).equals(binary)).toBe(true)
-    // A multipart form ends its lines as the standard has it.
+    // A multipart form ends its lines with CR LF, as its standard requires.
     const expected = index === 2 ? lines.replaceAll('\n', '\r\n') : lines
     expect((await show(`${branch}:text`)).toString() === expected).toBe(true)
     expect((await show(`${branch}:empty`)).length).toBe(0)
@@ -107,7 +107,7 @@ test('a large commit stores exactly what was sent, as JSON and in both kinds of 
   }
 })
 
-test('the event loop goes on while a large commit is read, parsed and stored', async () => {
+test('the event loop stays responsive while a large commit is read, parsed and stored', async () => {
   const content = randomBytes(48 * mebibyte).toString('base64')
   const body = JSON.stringify({
     ...freshBranch(),
@@ -133,7 +133,7 @@ test.each([
     expect(answer).toMatchObject({ message: 'content is not valid base64', action_index: 0 })
 })
 
-test('malformed and oversized large bodies get the answers of small ones', async () => {
+test('malformed and oversized large bodies get the same answers as small ones', async () => {
   const filler = 'a'.repeat(2 * mebibyte)
   expect(await post(`{"a":"${filler}`, json)).toEqual([400, { error: 'the body is not valid JSON' }])
   expect(await post('['.repeat(2 * mebibyte), json)).toEqual([
@@ -157,7 +157,7 @@ test('a few kilobytes that expand to millions of actions are refused at once', a
   expect(await post(many, json)).toEqual([400, { error: 'actions has more than 10000 items' }])
 })
 
-test('a form whose actions have different fields commits them all, as the ruby gem sends them', async () => {
+test('a form with different fields for each action commits them all, as the ruby gem sends them', async () => {
   const { branch, ...rest } = freshBranch()
   const query = 'actions[][action]=update&actions[][file_path]=bin.dat&actions[][content]=x'
   const move = 'actions[][action]=move&actions[][file_path]=c&actions[][previous_path]=src/b c.txt'
@@ -168,7 +168,7 @@ test('a form whose actions have different fields commits them all, as the ruby g
   expect((await show(`${branch}:c`)).toString()).toContain('six')
 })
 
-test('a form makes an empty commit without actions', async () => {
+test('a form without actions creates an empty commit', async () => {
   const form = new URLSearchParams({ ...freshBranch(), allow_empty: 'true' })
   expect(await post(form)).toMatchObject([201, { stats: { total: 0 } }])
   expect(await post(new URLSearchParams(freshBranch()))).toEqual([400, { error: 'actions is missing' }])

@@ -12,7 +12,8 @@ import { routes } from '../src/routes.js'
 import { type Harness, json, startHarness } from './harness.js'
 
 /**
- * Every route below a project, and the right it asks for. A request without a body: 400 is past the guard.
+ * The right that every route below a project requires. Requests have no body, so 400 means that the guard has
+ * admitted them.
  */
 const rightOf: Record<string, ProjectRight> = {
   'GET /projects/:id': 'read_project',
@@ -226,7 +227,7 @@ const people = ['anonymous', ...Object.keys(memberships), 'administrator'] as co
 
 let harness: Harness
 const projects = {} as Record<Visibility, { id: number }>
-/** Null: without a token. */
+/** Tokens by caller; null: none. */
 const secrets = { anonymous: null } as Record<string, string | null>
 
 beforeAll(async () => {
@@ -247,7 +248,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-/** As the matrix has it; the numbers of answers are GitLab's. */
+/** Returns the status that the role matrix requires; the numbers are those of GitLab. */
 function expectedStatus(right: ProjectRight, visibility: Visibility, who: string): number {
   const caller = who === 'anonymous' ? null : ({ user: { id: -1, admin: who === 'administrator' } } as Caller)
   const access = { id: projects[visibility].id, ownerId: -2, visibility, archived: false }
@@ -258,8 +259,8 @@ function expectedStatus(right: ProjectRight, visibility: Visibility, who: string
 }
 
 /**
- * A thing that does not exist, so that nothing changes: 404 of it is told from that of the project by its
- * text.
+ * Path parameters of missing resources, so that nothing changes. The text of a 404 tells whether the resource
+ * or the project is missing.
  */
 const missing = {
   sha: 'f'.repeat(40),
@@ -307,7 +308,7 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
   const response = await fetch(url, { method, headers })
   const text = await response.text()
   if ([400, 200, 202, 405].includes(response.status)) return 200
-  // Past the guard: there is no such thing for anybody.
+  // The guard has admitted the request; nobody can find the missing resource.
   if (text.includes('Switchyard has no')) return 200
   return response.status === 404 && !text.includes('404 Project Not Found') ? 200 : response.status
 }
@@ -320,7 +321,7 @@ it('lists every route below a project', () => {
   // A token that replaces itself needs its scope, whatever its role in the project is.
   const withoutRole = [
     'POST /projects/:id/access_tokens/self/rotate',
-    // For administrators: projects-of-users.test.ts, storages.test.ts.
+    // Routes for administrators: projects-of-users.test.ts and storages.test.ts.
     'POST /projects/:id/repository_storage_moves',
     'GET /projects/:id/repository_storage_moves',
     'GET /projects/:id/repository_storage_moves/:repository_storage_id',
@@ -333,14 +334,14 @@ it('lists every route below a project', () => {
   expect(new Set(Object.values(rightOf))).toEqual(new Set(Object.keys(projectRights)))
 })
 
-// Last, because who may delete the project does.
+// The routes for owners come last, because they delete the project.
 const endpoints = Object.entries(rightOf).sort(([, a], [, b]) => Number(a === 'own') - Number(b === 'own'))
 
-it.each(endpoints)('%s asks for %s', async (endpoint, right) => {
+it.each(endpoints)('%s requires %s', async (endpoint, right) => {
   for (const visibility of visibilities) {
     for (const who of people) {
       if (right === 'own' && expectedStatus(right, visibility, who) === 200) continue
-      // git asks for a password wherever one might help.
+      // git asks for a password wherever one may help.
       const git = endpoint.includes('.git/') && who === 'anonymous'
       const expected = expectedStatus(right, visibility, who)
       expect([visibility, who, await ask(endpoint, visibility, who)]).toEqual([

@@ -12,7 +12,7 @@ const ask = (who: string, method: string, rest = '', body?: object) =>
 const view = { name: 'Failed bookings', page: 'sagas', query: 'status=Error&service=booking' }
 const idOf = ({ body }: { body: unknown }) => (body as { id: number }).id
 
-it('keeps, lists, shows, changes and deletes views', async () => {
+it('stores, lists, shows, changes and deletes views', async () => {
   const saved = await ask('user', 'POST', '', view)
   expect(saved).toEqual({
     status: 201,
@@ -46,7 +46,7 @@ it('a user has one view of a name and page', async () => {
   expect((await ask('user', 'POST', '', view)).status).toBe(201)
 })
 
-it("shows nobody another user's views, not even administrators", async () => {
+it('shows nobody the views of another user, not even administrators', async () => {
   const id = idOf(await ask('owner', 'POST', '', { ...view, name: 'Own' }))
   const missing = { status: 404, body: { message: '404 Saved View Not Found' } }
   for (const who of ['user', 'admin']) {
@@ -73,7 +73,7 @@ it.each([
   expect(await ask('user', 'POST', '', { ...view, ...given })).toEqual({ status: 400, body: { error } })
 })
 
-it('a user has 50 views at most, also when they are saved at the same time', async () => {
+it('a user has at most 50 views, even when they are saved at the same time', async () => {
   const { id } = harness.users.admin
   await harness.database.prisma.savedView.createMany({
     data: Array.from({ length: 47 }, (_, index) => ({
@@ -92,7 +92,7 @@ it('a user has 50 views at most, also when they are saved at the same time', asy
   })
 })
 
-it('asks for a token for the API, and to change for one that may write', async () => {
+it('requires a token for the API, and one that may write for changes', async () => {
   for (const [method, rest] of [
     ['GET', ''],
     ['POST', ''],

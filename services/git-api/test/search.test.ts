@@ -36,7 +36,7 @@ const search = (who: Who, query: Record<string, string>, of = project.id) =>
 const blobs = async (text: string, further = {}) =>
   (await search('reporter', { scope: 'blobs', search: text, ...further })).body
 
-test('lines are found in every text file, with the lines around them', async () => {
+test('lines are found in every text file, with their context', async () => {
   const found = await blobs('nEEdle')
   expect(found).toEqual([
     expect.objectContaining({ path: '-f', data: '$(touch /tmp/never) `needle`\n', startline: 1 }),
@@ -52,13 +52,13 @@ test('lines are found in every text file, with the lines around them', async () 
     },
     expect.objectContaining({ path: 'docs/Guide.md', startline: 12, data: 'line 8\nline 9\nneedle again\n' }),
     expect.objectContaining({ path: 'docs/odd\nname -1-.txt', data: '--\nneedle\n--\n' }),
-    // Its path was found.
+    // The path of this file matches.
     expect.objectContaining({ path: 'bin/needle.bin', data: '', startline: 1 }),
   ])
   expect((await blobs('far'))[0].data).toHaveLength(1001)
 })
 
-test('a search has pages, a reference and no match', async () => {
+test('a search has pages, a reference, and an empty result', async () => {
   const page = await search('reporter', { scope: 'blobs', search: 'needle', per_page: '3', page: '2' })
   expect(page.body).toHaveLength(2)
   expect([page.headers.get('x-total'), page.headers.get('x-total-pages')]).toEqual(['5', '2'])
@@ -69,7 +69,7 @@ test('a search has pages, a reference and no match', async () => {
   expect(await blobs('needle', { ref: 'v1.0' })).toEqual([])
 })
 
-test('files are found by their paths, and filters choose among them', async () => {
+test('files are found by their paths, and filters narrow the result', async () => {
   const paths = async (text: string) => (await blobs(text)).map(({ path }: { path: string }) => path)
   const guide = await blobs('DOCS/guide')
   expect(guide).toMatchObject([
@@ -93,7 +93,7 @@ test('files are found by their paths, and filters choose among them', async () =
   expect(await paths('filename:""')).toEqual([])
 })
 
-test('a text is taken at its word, whatever it looks like', async () => {
+test('a text is matched literally, whatever it looks like', async () => {
   expect(await blobs('`needle`')).toHaveLength(1)
   for (const text of ['.*', '--open-files-in-pager=touch', '-e', ':(glob)**', '\\(', '\u202e', '\ud800', 'ä'])
     expect([text, await blobs(text)]).toEqual([text, []])
@@ -116,7 +116,7 @@ test('members are found by their names', async () => {
   expect((await search('reporter', { scope: 'users', search: 'stan' })).body).toEqual([])
 })
 
-test('what only GitLab has is empty, in an empty project everything is', async () => {
+test('scopes that only GitLab has are empty, and an empty project has no results', async () => {
   const issues = await search('reporter', { scope: 'issues', search: 'x' })
   expect([issues.body, issues.headers.get('x-total')]).toEqual([[], '0'])
   const empty = await harness.project({ path: 'empty' })
@@ -145,7 +145,7 @@ test('bad input is refused', async () => {
   expect((await refusal({ scope: 'blobs', search: 'x', regex: 'true' }))[0]).toBe(400)
 })
 
-test('nobody finds what they may not see', async () => {
+test('nobody finds anything that they may not see', async () => {
   const query = { scope: 'blobs', search: 'needle' }
   const status = async (who: Who) => (await search(who, query)).status
   expect([await status('anonymous'), await status('stranger'), await status('guest')]).toEqual([

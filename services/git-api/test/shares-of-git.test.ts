@@ -14,8 +14,8 @@ let project: Project
 const closing: { close(): Promise<unknown> }[] = []
 
 /**
- * The references of `stuck` are in a pipe that nobody writes to, so every process that reads them waits until
- * it is ended.
+ * The references of `stuck` are in a pipe without a writer, so every process that reads them waits until it
+ * is ended.
  */
 beforeAll(async () => {
   issuer = await startJobIssuer()
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 type Who = Parameters<GitHarness['send']>[0]
 
-/** Asks from an address, until the signal. */
+/** Sends a request from an address, until the signal aborts it. */
 async function ask(who: Who, of: Project, address: string, signal?: AbortSignal): Promise<number> {
   const { origin, password } = new URL(harness.remote(who, of))
   const headers = { 'X-Forwarded-For': address, ...(who !== 'anonymous' && { 'PRIVATE-TOKEN': password }) }
@@ -79,7 +79,7 @@ test.each([
   },
 )
 
-test('fetches without a token count by their address', async () => {
+test('fetches without a token share the limit of their address', async () => {
   const listOf = async (address: string, of: Project, signal?: AbortSignal) => {
     const url = `${harness.remote('anonymous', of)}/info/refs?service=git-upload-pack`
     const headers = { 'X-Forwarded-For': address }
@@ -97,7 +97,7 @@ test('fetches without a token count by their address', async () => {
   await expect.poll(() => slots('stream', 'held')).toBe(0)
 })
 
-test('the jobs of one rule and subject share fetches, and stop neither those of another subject nor a user', async () => {
+test('jobs with the same rule and subject share a limit of fetches, and do not block another subject or a user', async () => {
   const rule = { name: 'CI', audience: 'switchyard', claims: { repository: 'acme/engine' } }
   const { status } = await harness.ask('owner', 'POST', `/projects/${stuck.id}/trusted_issuers`, {
     ...rule,

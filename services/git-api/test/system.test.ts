@@ -22,7 +22,7 @@ async function systemOf(base = harness.baseUrl) {
   return { status: response.status, body }
 }
 
-it('shows versions, sizes and free space as the parts themselves say', async () => {
+it('shows versions, sizes and free space as the systems themselves report them', async () => {
   const { status, body } = await systemOf()
   expect(status).toBe(200)
   expect(body).toMatchObject({
@@ -69,12 +69,12 @@ it('lists the ten largest tables, each once with its partitions', async () => {
   if (users) expect(users.size_bytes).toBe(rows[0].size)
 })
 
-it('looks once in ten seconds, however many ask', async () => {
+it('reads once in ten seconds, however many requests arrive', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => systemOf()))
   expect(new Set(answers.map(({ body }) => body.checked_at)).size).toBe(1)
 })
 
-it('answers without the database part while a lock keeps its size from being read', async () => {
+it('answers without the database part while a lock blocks the reading of its size', async () => {
   const client = await harness.database.pool.connect()
   await client.query('BEGIN; LOCK TABLE release_links IN ACCESS EXCLUSIVE MODE')
   try {
@@ -103,7 +103,7 @@ it.each([
   expect((await harness.send(who, 'GET', '/system')).status).toBe(status)
 })
 
-it('says how far the destinations of the audit log have it, and why one fails', async () => {
+it('shows how far the audit log has reached each destination, and why one fails', async () => {
   const { pool } = harness.database
   await pool.query(`INSERT INTO audit_events (author_name, event_name, entity_type, entity_id, details)
     VALUES ('Ada', 'member_added', 'Project', '1', '{}');

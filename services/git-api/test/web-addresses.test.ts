@@ -52,7 +52,7 @@ describe('/-/raw', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '28', ''])
   })
 
-  test('tells a branch from a tag by ref_type, and answers 304 to who has the file', async () => {
+  test('distinguishes a branch from a tag by ref_type, and answers 304 to clients that have the file', async () => {
     await work.git('push', '--quiet', harness.remote('owner', open), `${commits.first}:refs/tags/main`)
     const read = async (type: string) => (await visit(`/-/raw/main/bin.dat?ref_type=${type}`)).arrayBuffer()
     expect(Buffer.from(await read('tags'))).toEqual(Buffer.from([0, 1, 2]))
@@ -85,7 +85,7 @@ describe('/-/archive', () => {
     },
   )
 
-  test('takes branches with slashes, all formats, HEAD, and a folder', async () => {
+  test('accepts branches with slashes, all formats, HEAD, and a folder', async () => {
     expect(await listed('feature/x.y.tar.gz')).toContain('side.txt')
     expect(await listed('feature/x.y/x.tar.gz?path=src')).toEqual(['', 'src/', 'src/b c.txt'])
     for (const [ending, type] of [
@@ -135,7 +135,7 @@ describe('/-/releases/…/downloads', () => {
     },
   )
 
-  test('of a release are below the address that the release has as its own', async () => {
+  test("of a release are below the release's own address", async () => {
     const path = `/projects/${open.id}/releases/rel%2F1.0`
     const { body } = await harness.ask('anonymous', 'GET', path)
     expect(body._links.self).toBe(address(open, '/-/releases/rel%2F1.0'))
@@ -147,7 +147,7 @@ describe('/-/releases/…/downloads', () => {
 const pages = ['/-/raw/main/bin.dat', '/-/archive/main.zip', '/-/releases/rel/1.0/downloads/bin/tool']
 
 describe.each(pages)('%s of a private project', (path) => {
-  test('is for those who may read it, by token or by password', async () => {
+  test('needs the right to read, by token or by password', async () => {
     const basic = (who: keyof GitHarness['tokens']) => ({
       Authorization: `Basic ${Buffer.from(`any:${harness.tokens[who]}`).toString('base64')}`,
     })
@@ -165,7 +165,7 @@ describe.each(pages)('%s of a private project', (path) => {
     expect([hidden, absent]).toEqual([404, 404])
   })
 
-  test('sends browsers without a session to the console, whether it exists or not', async () => {
+  test('redirects browsers without a session to the console, whether the project exists or not', async () => {
     const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
     for (const of of [closed, { ...closed, pathWithNamespace: 'olga/none' }]) {
       const answer = await visit(path, { of, headers })
@@ -189,14 +189,14 @@ describe('?go-get=1', () => {
     },
   )
 
-  test('says the same of a project that is hidden or missing', async () => {
+  test('answers the same for a hidden and for a missing project', async () => {
     for (const path of [closed.pathWithNamespace, 'nobody/none']) {
       const answer = await fetch(`${harness.baseUrl}/${path}?go-get=1`)
       expect(await answer.text()).toContain(`${path} git `)
     }
   })
 
-  test('says it for the host that was asked, too, where clients use another one', async () => {
+  test('answers for the requested host, too, where clients use another one', async () => {
     const other = await startGitHarness({ env: { EXTERNAL_URL: 'https://git.example.com' } })
     try {
       const text = await (await fetch(`${other.baseUrl}/olga/tool/v2?go-get=1`)).text()
@@ -208,7 +208,7 @@ describe('?go-get=1', () => {
     }
   })
 
-  test('is not answered where no project can be, and means nothing else', async () => {
+  test('is ignored at addresses where no project can be', async () => {
     expect((await fetch(`${harness.baseUrl}/api/none?go-get=1`)).status).toBe(404)
     expect((await fetch(`${harness.baseUrl}/a"b/c?go-get=1`)).status).toBe(404)
     expect((await visit('?go-get=0')).status).toBe(404)

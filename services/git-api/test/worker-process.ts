@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundled, programEnvironment } from '@switchyard/testing'
 
-/** The worker, in a process of its own. */
+/** Starts the worker in a separate process. */
 export async function startWorkerProcess(variables: Record<string, string>) {
   const worker = spawn(process.execPath, [await bundled('services/worker')], {
     env: { ...programEnvironment(), PORT: '0', LOG_LEVEL: 'warn', ...variables },

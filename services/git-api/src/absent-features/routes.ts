@@ -16,12 +16,12 @@ import type { ProjectGuards } from '../guards.js'
 
 interface AbsentFeature {
   path: string
-  /** What there are none of. */
+  /** Plural name of the things that do not exist here, such as `epics`. */
   things: string
-  /** Why, as the end of a sentence. */
+  /** The reason, as the end of a sentence. */
   because: string
   readers: Guard<unknown>
-  /** Who learns why nothing is added: everybody signed in who sees the list. */
+  /** Guard of requests that add something. Everybody signed in who sees the list may read the reason. */
   writers: Guard<unknown>
 }
 
@@ -29,10 +29,7 @@ const inForge = 'they belong to the forge beside it'
 
 const groups = { things: 'groups', because: 'every project belongs to a user' }
 
-/**
- * Things that only GitLab has. Their lists are empty, for clients that ask for them without knowing, and
- * nothing is added.
- */
+/** Serves features that only GitLab has: their lists are empty, and requests to add something are refused. */
 export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Route[] => {
   const { readProject, readMembers, readPipelines, maintain } = guards
   const ofProject = { readers: readProject, writers: readMembers }
@@ -74,7 +71,7 @@ export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Rout
 
 const groupParameters = { id: text().meta({ description: 'Any id or path: there are no groups' }) }
 
-/** @param parameters those of the path that no guard reads */
+/** @param parameters path parameters that no guard reads */
 const emptyList = (things: string, parameters: z.ZodRawShape = {}) =>
   endpoint({
     summary: `An empty list: there are no ${things}`,

@@ -13,7 +13,7 @@ export { listAuditEvents, listAuditEventsBefore } from './store.js'
 
 type Details = Parameters<typeof recordAuditEvent>[2]['details']
 
-/** Records a change of a project in the audit log. Called in the transaction of the change. */
+/** Records a change of a project in the audit log. Call it in the transaction of the change. */
 export const recordProjectEvent = (
   transaction: DatabaseOrTransaction,
   author: AuditAuthor,
@@ -22,7 +22,7 @@ export const recordProjectEvent = (
   details: Details,
 ) => recordAuditEvent(transaction, author, { eventName, entityType: 'Project', entityId, details })
 
-/** The same for a user. */
+/** Records a change of a user in the audit log. Call it in the transaction of the change. */
 export const recordUserEvent = (
   transaction: DatabaseOrTransaction,
   author: AuditAuthor,
@@ -31,7 +31,7 @@ export const recordUserEvent = (
   details: Details,
 ) => recordAuditEvent(transaction, author, { eventName, entityType: 'User', entityId, details })
 
-/** The fields of a request that get another value. */
+/** Returns the fields of a request that change their value. */
 export const changedFields = <Fields extends object>(
   current: { [Field in keyof Fields]?: unknown },
   asked: Fields,
@@ -42,12 +42,15 @@ export const changedFields = <Fields extends object>(
     ),
   ) as Partial<Fields>
 
-/** The problems of changed fields. An unchanged value may break a rule that is younger than the value. */
+/**
+ * Returns the problems of changed fields only, because an unchanged value may break a rule that is newer than
+ * the value.
+ */
 export const problemsOfChanges = (problems: Record<string, string[]>, changes: object) =>
   Object.fromEntries(Object.entries(problems).filter(([field]) => field in changes))
 
 /**
- * @param tenants of which entries about sagas may be read; null: of every one
+ * @param tenants tenants whose entries about sagas may be read; null: all tenants
  * @throws DomainError not-found
  */
 export async function getAuditEvent(

@@ -75,7 +75,7 @@ const listAuditEvents = (database: Database) =>
         tenants: boundTenantsOf(administrator),
       }
       if (given.pagination === 'keyset') {
-        // One entry more than a page shows whether there is a next page.
+        // Reads one entry more than the page has, to know whether there is a next page.
         const rows = { before: given.page_token, take: given.per_page + 1 }
         const found = await audit.listAuditEventsBefore(database, filter, rows)
         const items = found.slice(0, given.per_page)

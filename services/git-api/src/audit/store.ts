@@ -8,17 +8,17 @@ export interface AuditFilter {
   authorId?: number | undefined
   eventName?: string | undefined
   /**
-   * Part of the event's name, the entity's type or id, or the author's name, in any case; at least three
-   * characters.
+   * Part of the event's name, of the entity's type or id, or of the author's name, at least three characters;
+   * case does not matter.
    */
   search?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
-  /** Of entries about sagas only those of these tenants; null and unset: of every one. */
+  /** Tenants whose entries about sagas are included; null or unset: all tenants. */
   tenants?: readonly string[] | null
 }
 
-/** One page of the log, newest first, and the number of all entries that match. */
+/** Returns one page of the log, newest first, and the number of all entries that match. */
 export async function listAuditEvents(
   { prisma }: DatabaseOrTransaction,
   filter: AuditFilter,
@@ -33,8 +33,7 @@ export async function listAuditEvents(
 }
 
 /**
- * The newest entries that match, before the entry with an id, so that new entries do not move those of the
- * next page.
+ * Lists the newest entries before the entry with an id, so that new entries do not shift the next page.
  *
  * @param before undefined: the newest of all
  */

@@ -5,7 +5,10 @@ import { findUserByUsername } from '../access/users/store.js'
 import { findUserNamed } from '../access/users/users.js'
 import { findFreeUsername, listNamespaceOwners } from './store.js'
 
-/** The users whose namespaces the caller may see: all for administrators, else the caller. */
+/**
+ * Lists the users whose namespaces the caller may see: all users for administrators, otherwise only the
+ * caller.
+ */
 export const listNamespaces = (
   database: Database,
   { user }: Caller,
@@ -14,7 +17,7 @@ export const listNamespaces = (
 ) => listNamespaceOwners(database, { viewer: user, search }, rows)
 
 /**
- * The user with a namespace.
+ * Returns the user with a namespace.
  *
  * @param reference id or username
  * @throws DomainError not-found, also for a namespace that the caller may not see
@@ -25,7 +28,7 @@ export async function getNamespace(database: Database, { user }: Caller, referen
   return owner
 }
 
-/** Whether a name is taken, and a similar one that is free. */
+/** Returns whether a name is taken, and a similar free name. */
 export async function checkNamespace(
   database: Database,
   path: string,

@@ -18,14 +18,14 @@ import { optional, optionalText } from '../shapes/parameters.js'
 import { namespaceShape, presentNamespace } from '../shapes/project.js'
 import * as namespaces from './namespaces.js'
 
-/** Every user has a namespace, and there are no groups. */
+/** Endpoints for namespaces. Every user has one, and there are no groups. */
 export const namespaceRoutes = ({ database }: { database: Database }): Route[] => [
   route('GET', '/namespaces', signedIn, listNamespaces(database)),
   route('GET', '/namespaces/:id', signedIn, getNamespace(database)),
   route('GET', '/namespaces/:path/exists', signedIn, namespaceExists(database)),
 ]
 
-/** The other filters of GitLab choose among groups, so they change nothing. */
+/** Lists namespaces. GitLab's other filters select groups, so they have no effect. */
 const listNamespaces = (database: Database) =>
   endpoint({
     summary: "Namespaces: all for administrators, the caller's own for everybody else",

@@ -4,13 +4,13 @@ import { likeText } from '@switchyard/db/sql'
 interface NamespaceFilter {
   /** The user who requests the list; administrators see every namespace. */
   viewer: { id: number; admin: boolean }
-  /** Part of the username or the name; upper and lower case are equal. */
+  /** Part of the username or the name; case does not matter. */
   search?: string | undefined
 }
 
 /**
- * One page of the users whose namespaces the viewer may see, and the number of all of them. Users of project
- * tokens have no projects of their own and are left out.
+ * Returns one page of the users whose namespaces the viewer may see, and the number of all of them. Users of
+ * project tokens are left out because they own no projects.
  */
 export async function listNamespaceOwners(
   { prisma }: DatabaseOrTransaction,
@@ -30,7 +30,7 @@ export async function listNamespaceOwners(
   return { users, total }
 }
 
-/** The first of `name1`, `name2`, … up to `name1000` that no user has; null when all are taken. */
+/** Returns the first of `name1`, `name2`, … up to `name1000` that no user has; null when all are taken. */
 export async function findFreeUsername(
   { prisma }: DatabaseOrTransaction,
   name: string,

@@ -34,7 +34,7 @@ export const projectListRoutes = (deps: ProjectDependencies): Route[] => [
   route('GET', '/users/:id/projects', anonymousOrSignedIn, listProjectsOf(deps)),
 ]
 
-/** Everybody: an anonymous caller sees public projects. A token needs a scope for reading. */
+/** Guard for everybody: anonymous callers see public projects. A token needs a scope for reading. */
 const anonymousOrSignedIn: Guard<Caller | null> = documented({ anonymous: true }, (call) =>
   call.caller ? requireScope(call.caller, ...readingScopes(call)) : null,
 )
@@ -47,13 +47,13 @@ const orderColumns = {
   updated_at: 'lastActivityAt',
   last_activity_at: 'lastActivityAt',
   similarity: 'similarity',
-  // No project has stars.
+  // No project has stars, so the order by stars is the order by id.
   star_count: 'id',
 } as const satisfies Record<string, ProjectOrder['column']>
 
 const nothingHas = { description: '`true`: no project, because no project has this' }
 
-/** Whether a question asks for projects with something that no project has. */
+/** Returns whether a request filters by a feature that no project has. */
 const asksForNothing = (given: z.output<typeof listInput>): boolean =>
   given.starred ||
   given.imported ||
@@ -143,7 +143,7 @@ async function replyWithList(
   if (isKeyset && given.order_by !== 'id') {
     throw notSupported('Keyset pagination is not yet available for this type of request')
   }
-  // One project more than a page shows whether there is a next page.
+  // Reads one project more than the page has, to know whether there is a next page.
   const rows = isKeyset ? { skip: 0, take: given.per_page + 1 } : rowsOf(given)
   const { items, total } = await presentList(deps, caller, given.simple, { filter, order, rows }, call)
   return isKeyset ? keysetPage(items, given, call) : pageReply(items, given, total, call)
@@ -156,7 +156,7 @@ async function presentList(
   { filter, order, rows }: { filter: ListFilter; order: ProjectOrder; rows: Rows },
   call: Call,
 ) {
-  // As in GitLab, an anonymous caller gets the basic fields.
+  // As in GitLab, an anonymous caller receives only the basic fields.
   if (simple || caller === null) {
     const found = await projects.listBasicProjects(deps.database, caller, filter, order, rows)
     return {
@@ -171,7 +171,9 @@ async function presentList(
   }
 }
 
-/** As in GitLab, the next page begins after the id of the last project. */
+/**
+ * Returns a page of keyset pagination. As in GitLab, the next page begins after the id of the last project.
+ */
 function keysetPage(
   found: readonly { id: number }[],
   { per_page, sort }: z.output<typeof listInput>,
@@ -182,7 +184,10 @@ function keysetPage(
   return keysetReply(items, next, call, sort === 'asc' ? 'id_after' : 'id_before')
 }
 
-/** Activity is the only change of a project whose time is known, so both filters by time mean it. */
+/**
+ * Returns the filter. Only activity has a time among the changes of a project, so both filters by time use
+ * it.
+ */
 function filterOf(given: z.output<typeof listInput>): ListFilter {
   return {
     membership: given.membership,

@@ -6,7 +6,7 @@ import type { ProjectWithOwner } from './store.js'
 export interface ProjectFilter {
   /** The user who requests the list; administrators see every project. Null: an anonymous caller. */
   viewer: { id: number; admin: boolean } | null
-  /** The only project that the viewer's token may access. */
+  /** The only project that the viewer's token can access. */
   only?: number | undefined
   /** Only projects of which the viewer is a member. */
   membership: boolean
@@ -14,19 +14,19 @@ export interface ProjectFilter {
   owned: boolean
   /** Only projects of this user. */
   ownerId?: number | undefined
-  /** Part of the name, the path or the description; upper and lower case are equal. */
+  /** Part of the name, the path or the description; case does not matter. */
   search?: string | undefined
-  /** Search the full path, too. */
+  /** Whether to search the full path, too. */
   searchNamespaces?: boolean | undefined
   visibility?: Visibility | undefined
   archived?: boolean | undefined
   /** Only projects in which the viewer has at least this access level. */
   levelMin?: number | undefined
-  /** Topics that a project has, all of them. */
+  /** Topics; a project must have all of them. */
   topics?: string[] | undefined
-  /** Settings that say who uses a feature; of each, only projects in which it is not `disabled`. */
+  /** Settings that say who uses a feature; only projects in which none of them is `disabled`. */
   usedFeatures?: string[] | undefined
-  /** Bounds, themselves not included. */
+  /** Exclusive bounds. */
   idAfter?: number | undefined
   idBefore?: number | undefined
   activeAfter?: Date | undefined
@@ -34,7 +34,7 @@ export interface ProjectFilter {
 }
 
 export interface ProjectOrder {
-  /** `similarity`: how well name and path match the search; without a search, `createdAt`. */
+  /** `similarity`: how well name and path match the search; without a search, the order is by `createdAt`. */
   column: 'id' | 'name' | 'path' | 'createdAt' | 'lastActivityAt' | 'similarity'
   direction: 'asc' | 'desc'
 }
@@ -45,7 +45,7 @@ export interface ListedProject {
   memberLevel: number | null
 }
 
-/** One page of the projects that the viewer may see, and the number of all of them. */
+/** Returns one page of the projects that the viewer may see, and the number of all of them. */
 export async function listProjects(
   { prisma }: DatabaseOrTransaction,
   filter: ProjectFilter,
@@ -72,8 +72,8 @@ export async function listProjects(
 }
 
 /**
- * Best match first: projects of this name, names that begin with the text, names that contain it, all other
- * projects.
+ * Returns conditions, best match first: projects with this name, with names that begin with the text, with
+ * names that contain it, all other projects.
  */
 function similarGroups(search: string): Prisma.ProjectWhereInput[] {
   const text = likeText(search)
@@ -85,7 +85,7 @@ function similarGroups(search: string): Prisma.ProjectWhereInput[] {
   return steps.map((step, index) => ({ ...step, NOT: steps.slice(0, index) }))
 }
 
-/** One page of the rows of groups that follow each other, and the number of all. */
+/** Returns one page of the rows of consecutive groups, and the number of all rows. */
 async function pageOfGroups<Group, Row>(
   groups: readonly Group[],
   count: (group: Group) => Promise<number>,
@@ -103,7 +103,7 @@ async function pageOfGroups<Group, Row>(
   return { projects, total }
 }
 
-/** No user has this id. */
+/** An id that no user has. */
 const nobody = 0
 
 const membershipOf = ({ viewer }: ProjectFilter) => ({ userId: viewer?.id ?? nobody, ...unendedMembership() })
@@ -139,7 +139,10 @@ function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
   }
 }
 
-/** A setting that was never given has its default, under which everybody uses the feature. */
+/**
+ * Returns the condition that a feature is used. A setting that was never given has its default, under which
+ * everybody uses the feature.
+ */
 const isUsed = (setting: string): Prisma.ProjectWhereInput => ({
   OR: [
     { settings: { path: [setting], equals: Prisma.DbNull } },

@@ -20,7 +20,7 @@ interface Needs {
   logger: Logger
 }
 
-/** What was touched later than these times stays. */
+/** Times: files that were changed later stay. */
 interface Limits {
   repositoriesBefore: Date
   uploadsBefore: Date
@@ -29,11 +29,14 @@ interface Limits {
 const pauseMs = 30 * 60_000
 /** Longer than any request that creates or deletes a repository. */
 const ageMs = 60 * 60_000
-/** Time to flush a complete upload to disk, and to count it. Nothing is written to its file meanwhile. */
+/**
+ * Time limit for flushing a complete upload to disk and counting it. Nothing is written to its file
+ * meanwhile.
+ */
 const flushMsMax = 10 * 60_000
 
 /**
- * Removes what processes that were killed left of deleted projects, of creations and of uploads. This happens
+ * Starts removing what killed processes left of deleted projects, of creations and of uploads. This work is
  * here and not in the worker, because only git-api may read in the audit log which projects were deleted, and
  * knows how long an upload may stall.
  */
@@ -84,8 +87,8 @@ export async function removeOrphans(
 }
 
 /**
- * A whole repository goes only when its project was deleted here, or when it is empty: with the wrong
- * database, no repository has a project.
+ * Removes an orphan. A whole repository is removed only when its project was deleted here or when it is
+ * empty, because with the wrong database no repository has a project.
  */
 async function remove(
   { git, storageRoot, logger }: Needs,

@@ -31,7 +31,7 @@ import {
 interface CreateProjectCommand {
   /** The user in whose namespace the project is created; undefined: the caller. */
   ownerId: number | undefined
-  /** Name or path may be missing, not both: the path is made from the name, or the name is the path. */
+  /** Either name or path may be missing: the path is derived from the name, or the name is the path. */
   name: string | undefined
   path: string | undefined
   description: string | null
@@ -41,15 +41,15 @@ interface CreateProjectCommand {
   defaultServices: string[]
   lfsEnabled: boolean
   settings: SettingChanges
-  /** Bytes; 0: no limit; null or undefined: that of the installation. */
+  /** Bytes; 0: no limit; null or undefined: the limit of the installation. */
   repositorySizeLimit: number | null | undefined
   withReadme: boolean
 }
 
 /**
- * Adds a project and its repository, for the caller or, by an administrator, for any user. The row is
+ * Creates a project and its repository, for the caller or, by an administrator, for any user. The row is
  * committed only after the repository exists. When one of the two fails, the other is removed; the repository
- * stays when nobody knows whether the row was committed.
+ * stays when it is unknown whether the row was committed.
  *
  * @throws DomainError forbidden for a project token; invalid, by field
  */
@@ -94,7 +94,7 @@ async function store(
     if (withReadme) await addReadme(deps, project)
     return project
   } catch (error) {
-    // When the connection is lost, the row may be committed, and a repository without a row harms nobody.
+    // When the connection is lost, the row may be committed, and a repository without a row does no harm.
     if (diskPath !== undefined && !isDatabaseUnavailable(error)) await deps.git.deleteRepository(diskPath)
     if (violatedUniqueIndex(error) === null) throw error
     const taken = ['has already been taken']

@@ -17,14 +17,14 @@ interface ProjectState {
    * The newest pipeline of the default branch; null without one, and for a caller who may not read pipelines.
    */
   pipeline: PipelineWithAuthor | null
-  /** The running deployments, the newest first; none for a caller who may not read deployments. */
+  /** The running deployments, newest first; empty for a caller who may not read deployments. */
   deployments: DeploymentView[]
 }
 
 const deploymentsMax = 3
 const lastActiveFirst = { column: 'lastActivityAt', direction: 'desc' } as const
 
-/** The projects that the caller may see and that are not archived, the last active one first. */
+/** Lists the projects that the caller may see and that are not archived, the most recently active first. */
 export async function listProjectStates(
   database: Database,
   caller: Caller,

@@ -40,13 +40,13 @@ import { deleteProject, type ProjectChanges, type ProjectWithOwner, updateProjec
 
 /** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {
-  /** Of the default branch. */
+  /** Number of commits of the default branch. */
   commitCount: number
-  /** Objects of git. */
+  /** Bytes of git objects. */
   repositoryBytes: number
   lfsObjectBytes: number
   reportBytes: number
-  /** Most bytes that both may take; null: no limit. */
+  /** Most bytes for git objects and LFS objects together; null: no limit. */
   bytesMax: number | null
 }
 
@@ -57,20 +57,20 @@ export interface ProjectDependencies extends ProjectResourceDependencies {
   storages: Storages
 }
 
-/** A project, with the fields that depend on the caller and on the repository. */
+/** A project with the fields that depend on the caller and on the repository. */
 export interface ProjectDescription {
   project: ProjectWithOwner
   /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
-  /** The repository has no branch yet. */
+  /** Whether the repository has no branch yet. */
   empty: boolean
   statistics?: ProjectStatistics
 }
 
-/** Repositories that one request reads at the same time. */
+/** Most repositories that one request reads at the same time. */
 const atOnceMax = 8
 
-/** The projects that the caller may see. */
+/** Lists the projects that the caller may see. */
 export async function listProjects(
   deps: ProjectDependencies,
   caller: Caller,
@@ -98,7 +98,7 @@ export async function listProjects(
   return { projects, total: found.total }
 }
 
-/** Those of the given projects whose repository is in another storage and has no branch yet. */
+/** Returns the given projects whose repository is in another storage and has no branch yet. */
 async function findEmptyElsewhere(
   { storages, logger }: ProjectDependencies,
   projects: readonly ProjectWithOwner[],
@@ -110,8 +110,8 @@ async function findEmptyElsewhere(
     try {
       return await listEmptyRepositoriesIn(storages, name, ids, signal)
     } catch (error) {
-      // A storage that is unreachable must not hide a whole list of projects. Its projects are
-      // shown as empty, like those whose repository cannot be read.
+      // A storage that is unreachable must not hide a whole list of projects. Its projects are shown as
+      // empty, like projects with an unreadable repository.
       logger.error({ err: error, storage: name }, 'could not read the repositories of another storage')
       return ids
     }
@@ -120,8 +120,8 @@ async function findEmptyElsewhere(
 }
 
 /**
- * Like {@link listProjects}, without the fields that depend on the caller and on the repository; for
- * anonymous callers, too.
+ * Like {@link listProjects}, but without the fields that depend on the caller and on the repository.
+ * Anonymous callers may use it, too.
  */
 export async function listBasicProjects(
   database: Database,
@@ -170,7 +170,7 @@ async function readStatistics(
   return { commitCount, repositoryBytes, lfsObjectBytes, reportBytes: use?.reportBytes ?? 0, bytesMax }
 }
 
-/** Adds the caller's level, and whether the repository has a branch. */
+/** Adds the caller's level, and whether the repository has no branch. */
 export async function describeProject(
   logger: Logger,
   project: ProjectWithOwner,
@@ -188,8 +188,8 @@ const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: 
   caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
 
 /**
- * Changes a project. Maintainers may change everything except its visibility, which the owner decides, and
- * its limit of bytes, which administrators decide.
+ * Changes a project. Maintainers may change everything except its visibility, which the owner sets, and its
+ * size limit, which administrators set.
  *
  * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was
  *   deleted meanwhile
@@ -203,7 +203,7 @@ export async function changeProject(
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
   const isSame = (name: 'topics' | 'defaultServices') => isDeepStrictEqual(asked[name], project[name])
-  // A branch that is asked for is no substitute any more, also when it is the one that is shown.
+  // A requested branch is never a substitute, even when it is the one that is shown already.
   const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
   const given = {
     ...asked,
@@ -224,7 +224,7 @@ export async function changeProject(
 }
 
 /**
- * Archives a project, so that it can be read but not written, or unarchives it.
+ * Archives a project, which makes it read-only, or unarchives it.
  *
  * @throws DomainError not-found when the project was deleted meanwhile
  */
@@ -255,7 +255,7 @@ export function requireMayLimitSize(caller: Caller | null): void {
   if (!caller?.user.admin) throw forbidden('Only administrators can set repository_size_limit')
 }
 
-/** In an empty repository, the default branch need not exist yet. */
+/** Refuses a default branch that does not exist. In an empty repository, it need not exist yet. */
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
   if ((await findBranchTip(repository, branch)) !== null) return
   if (isNewRefName(branch) && (await hasNoBranch(repository))) return
@@ -271,7 +271,8 @@ async function writeChanges(
   precondition: Precondition | undefined,
 ): Promise<ProjectWithOwner> {
   return inTransaction(database, async (transaction) => {
-    // The path contains the owner's name. The owner is locked before the project, as by a new username.
+    // The path contains the owner's name. The owner is locked before the project, as in a change of the
+    // username.
     if (changes.path !== undefined) await lockUserRow(transaction, project.ownerId)
     await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     const changed = await updateProject(transaction, project, changes)
@@ -283,22 +284,22 @@ async function writeChanges(
       visibility: changed.visibility,
     })
     // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not
-    // move it, and without the signal of the request, so that HEAD and the row do not differ when the client
-    // disconnects.
+    // move it. It moves without the signal of the request, so that HEAD and the row stay equal when the
+    // client disconnects.
     if (changes.defaultBranch !== undefined) await pointHeadTo(git.open(project), changes.defaultBranch)
     return changed
   }).catch(onTaken((cause) => invalid({ path: ['has already been taken'] }, { cause })))
 }
 
-/** By the names of the API. Settings, which have these names, are named one by one. */
+/** Returns the names of changed fields, as the API has them. Settings are listed one by one. */
 const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] => [
   ...Object.keys(columns).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   ...Object.keys(settings),
 ]
 
 /**
- * Removes a project, then its repository. The row goes first, because a repository without a row cannot be
- * reached: files that are left, when this process is killed, are removed later (orphaned-repositories.ts).
+ * Removes a project, then its repository. The row is deleted first, because a repository without a row cannot
+ * be reached. If this process is killed, orphaned-repositories.ts removes the remaining files later.
  *
  * @throws DomainError precondition-failed
  */

@@ -53,7 +53,7 @@ const servicesParameter = {
   }),
 }
 
-/** Only administrators may set it. */
+/** A parameter that only administrators may set. */
 const sizeLimit = () =>
   z
     .preprocess(
@@ -83,7 +83,7 @@ const createInput = z.object({
   ...refusedProjectParameters,
 })
 
-/** A project is created in the caller's namespace; administrators may name another user. */
+/** Creates a project in the caller's namespace, or for administrators in the namespace of another user. */
 const createProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Create a project',
@@ -201,7 +201,7 @@ const setArchived = (deps: ProjectDependencies, archived: boolean) =>
     },
   })
 
-/** The project is gone when the answer arrives. */
+/** Deletes a project before it answers. */
 const deleteProject = (deps: ProjectDependencies) =>
   endpoint({
     summary: 'Delete a project with everything in it',

@@ -17,7 +17,7 @@ export interface ProjectForUser {
 
 const list = (name: string) => ({ name, type: 'text[]' })
 
-/** The one list of the columns of `projects`. */
+/** The columns of `projects`. */
 const projectColumns = rowColumns<Project>({
   id: integer('id'),
   name: text('name'),
@@ -55,10 +55,10 @@ const byPath = { name: 'project-for-user-by-path', text: select('p.path_key = $1
 const idMax = 2_147_483_647
 
 /**
- * A project and one user's membership in it, read with one prepared statement, because every request for a
- * project needs it.
+ * Finds a project and one user's membership in it, with one prepared statement, because every request for a
+ * project needs both.
  *
- * @param reference numeric id, or full path in upper or lower case
+ * @param reference numeric id, or full path; case does not matter
  * @param userId null for an anonymous caller
  */
 export async function findProjectForUser(
@@ -82,9 +82,9 @@ const storageById = { name: 'storage-by-id', text: 'SELECT storage FROM projects
 const storageByPath = { name: 'storage-by-path', text: 'SELECT storage FROM projects WHERE path_key = $1' }
 
 /**
- * The storage that holds the repository of a project; null when there is no such project.
+ * Returns the storage that holds the repository of a project; null when there is no such project.
  *
- * @param reference as above
+ * @param reference numeric id, or full path; case does not matter
  */
 export async function findProjectStorage({ pool }: Pooled, reference: string): Promise<string | null> {
   const lookup = lookupOf(reference, { byId: storageById, byPath: storageByPath })
@@ -93,7 +93,7 @@ export async function findProjectStorage({ pool }: Pooled, reference: string): P
   return rows[0]?.storage ?? null
 }
 
-/** The statement, of two, that finds what a reference names. */
+/** Chooses the statement that finds a project by this reference. */
 function lookupOf<Statement>(reference: string, { byId, byPath }: { byId: Statement; byPath: Statement }) {
   if (/^\d+$/.test(reference)) {
     const id = Number(reference)
@@ -110,7 +110,7 @@ export async function nextProjectId({ prisma }: DatabaseOrTransaction): Promise<
 }
 
 export interface NewProject {
-  /** An id of `nextProjectId`. */
+  /** An id from `nextProjectId`. */
   id: number
   name: string
   path: string
@@ -123,15 +123,15 @@ export interface NewProject {
   /** Path of the bare repository below its storage root. */
   diskPath: string
   topics: string[]
-  /** The services of deployments that name none. */
+  /** The services of deployments that name no services. */
   defaultServices: string[]
   lfsEnabled: boolean
   settings: SettingChanges
-  /** Most bytes of repository and Git LFS objects; 0: no limit; null: that of the installation. */
+  /** Most bytes of repository and Git LFS objects; 0: no limit; null: the limit of the installation. */
   repositorySizeLimit?: number | null | undefined
 }
 
-/** New values of settings by name; null: the value that it has at the beginning. */
+/** New values of settings by name; null: the default value. */
 export type SettingChanges = Record<string, string | number | boolean | null>
 
 export type ProjectWithOwner = Project & { owner: User }
@@ -189,7 +189,7 @@ export async function updateProject(
   const paths = path === undefined ? {} : await fullPath(prisma, ownerId, path)
   const settings = settingChanges && (await changedSettings(prisma, id, settingChanges))
   const changes = { ...columns, ...paths, ...(settings && { settings }) }
-  // Prisma refuses an update of no column.
+  // Prisma refuses an update without columns.
   if (Object.keys(changes).length === 0) {
     return prisma.project.findUnique({ where: { id }, include: { owner: true } })
   }
@@ -202,7 +202,8 @@ export async function updateProject(
 }
 
 /**
- * The settings with the changes. Locks the project, so that two changes of different settings are both kept.
+ * Returns the settings with the changes. Locks the project, so that concurrent changes of different settings
+ * are both kept.
  */
 async function changedSettings(prisma: Prisma.TransactionClient, id: number, changes: SettingChanges) {
   const [row] = await prisma.$queryRaw<{ settings: SettingChanges }[]>`SELECT settings FROM projects
@@ -214,8 +215,8 @@ const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.
   Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null))
 
 /**
- * The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction
- * ends.
+ * Returns the path columns of a project. Locks the owner, so that the owner is not renamed before the
+ * transaction ends.
  */
 async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
   const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
@@ -224,11 +225,11 @@ async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path:
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
-/** What decides about the default branch of a project. */
+/** The fields that determine the default branch of a project. */
 export type DefaultBranchChoice = Pick<Project, 'defaultBranch' | 'wantedDefaultBranch'>
 
 /**
- * Changes the default branch, unless somebody else changed it meanwhile.
+ * Changes the default branch, unless another request changed it meanwhile.
  *
  * @returns whether it was changed
  */

@@ -38,7 +38,7 @@ const presentSavedView = (view: SavedView): z.output<typeof savedViewShape> => (
   updated_at: view.updatedAt,
 })
 
-/** Every caller reads and changes only the views of their own user. */
+/** Endpoints for saved views. Callers can access only the views of their own user. */
 export const savedViewRoutes = ({ database }: { database: Database }): Route[] =>
   refusingUnknown([
     route('GET', '/saved_views', signedIn, listSavedViews(database)),

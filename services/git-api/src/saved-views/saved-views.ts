@@ -17,9 +17,7 @@ const refuseTaken = onTaken((cause) => conflict('Name has already been taken', {
 
 const missing = () => notFound('Saved View')
 
-/**
- * @throws DomainError invalid when the user has as many views as allowed | conflict when the name is taken
- */
+/** @throws DomainError invalid when the user has too many views | conflict when the name is taken */
 export const saveView = (database: Database, userId: number, fields: SavedViewFields): Promise<SavedView> =>
   inTransaction(database, async (transaction) => {
     if ((await countSavedViews(transaction, userId)) >= viewsMax)

@@ -4,8 +4,8 @@ import { lockUserRow } from '@switchyard/db/sql'
 export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
 
 /**
- * The number of a user's views. Locks the user until the transaction ends, so that two transactions cannot
- * add views at the same time.
+ * Returns the number of a user's views. Locks the user until the transaction ends, so that two transactions
+ * cannot add views at the same time.
  */
 export async function countSavedViews(transaction: DatabaseOrTransaction, userId: number): Promise<number> {
   await lockUserRow(transaction, userId)
@@ -13,7 +13,8 @@ export async function countSavedViews(transaction: DatabaseOrTransaction, userId
 }
 
 /**
- * Fails with a unique violation when the user has a view of this name and page; see `violatedUniqueIndex`.
+ * Adds a view. Fails with a unique violation when the user has a view of this name and page; see
+ * `violatedUniqueIndex`.
  */
 export const createSavedView = (
   { prisma }: DatabaseOrTransaction,
@@ -27,7 +28,7 @@ export const findSavedView = (
   id: number,
 ): Promise<SavedView | null> => prisma.savedView.findUnique({ where: { userId_id: { userId, id } } })
 
-/** The views of a user, ordered by name. */
+/** Lists the views of a user by name. */
 export const listSavedViews = (
   { prisma }: DatabaseOrTransaction,
   userId: number,
@@ -39,8 +40,8 @@ export const listSavedViews = (
   })
 
 /**
- * Null when the user has no such view. Fails with a unique violation when the user has another view of this
- * name and page; see `violatedUniqueIndex`.
+ * Changes a view; null when the user has no such view. Fails with a unique violation when the user has
+ * another view of this name and page; see `violatedUniqueIndex`.
  */
 export async function updateSavedView(
   { prisma }: DatabaseOrTransaction,

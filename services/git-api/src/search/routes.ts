@@ -26,14 +26,14 @@ import * as search from './search.js'
 
 export const searchRoutes = ({ database, guards }: ProjectResourceDependencies): Route[] => [
   route('GET', '/search', signedIn, searchAll(database)),
-  // As with GitLab, nobody searches without signing in, also where everybody reads the code.
+  // As in GitLab, search requires sign-in, even where everybody may read the code.
   route('GET', '/projects/:id/search', guards.readStatuses, searchProject(database)),
 ]
 
 const searchCharsMax = 1024
 
 const projectScopes = ['commits', 'blobs', 'users'] as const
-/** What only GitLab has: nothing is found there. */
+/** Scopes that only GitLab has; they find nothing. */
 const emptyScopes = ['issues', 'merge_requests', 'milestones', 'snippet_titles', 'wiki_blobs'] as const
 
 const parameters = {
@@ -91,7 +91,7 @@ const blobShape = z
     description: 'Lines of a file that a search found, or its first ones when its path was found',
   })
 
-/** `basename` is the path without its extension, as with GitLab. */
+/** Returns a match in GitLab's shape. As in GitLab, `basename` is the path without its extension. */
 const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, projectId: number) => ({
   basename: path.replace(/(?<=[^/])\.[^./]*$/, ''),
   data,

@@ -11,12 +11,12 @@ import type { ProjectCall } from '../guards.js'
 
 export interface Found<Item> {
   items: Item[]
-  /** Null: more than are counted. */
+  /** Null: there are more than the limit of counting. */
   total: number | null
 }
 
 interface SearchQuery {
-  /** One line. */
+  /** A text without line breaks. */
   text: string
   /** Unset: the default branch. */
   ref: string | undefined
@@ -25,7 +25,7 @@ interface SearchQuery {
 }
 
 /**
- * Commits whose message contains a text, the newest first.
+ * Finds commits whose message contains a text, newest first.
  *
  * @throws DomainError not-found for an unknown `ref`
  */
@@ -38,9 +38,9 @@ export async function searchCommits(access: ProjectCall, query: SearchQuery): Pr
 }
 
 /**
- * Lines of files that contain a text, and files whose path does.
+ * Finds lines of files that contain a text, and files whose path contains it.
  *
- * @throws DomainError not-found for an unknown `ref`; unprocessable for a repository too large
+ * @throws DomainError not-found for an unknown `ref`; unprocessable for a repository that is too large
  */
 export async function searchBlobs(access: ProjectCall, query: SearchQuery): Promise<Found<FoundLines>> {
   const tip = await findTip(access, query.ref)
@@ -48,14 +48,14 @@ export async function searchBlobs(access: ProjectCall, query: SearchQuery): Prom
   const { text, skip, take } = query
   const { found, isWhole } = await searchFiles(access.repository, tip.id, readQuery(text))
   const items: FoundLines[] = []
-  // First lines are read of the files on this page only.
+  // Only the files on this page have their first lines read.
   for (const each of found.slice(skip, skip + take)) {
     items.push('text' in each ? each : await readFirstLines(access.repository, each))
   }
   return { items, total: isWhole ? found.length : null }
 }
 
-/** GitLab's filters by path, as patterns of the whole path. */
+/** Makes patterns of the whole path from GitLab's path filters. */
 const patternOf = {
   filename: (value: string) => `*${value}`,
   path: (value: string) => `*${value}*`,
@@ -63,10 +63,13 @@ const patternOf = {
 }
 
 const filterText = /^(-?)(filename|path|extension):(.+)$/s
-/** Words end at blanks, except between quotes: `path:"a b"` is one. */
+/** Matches a word. Words end at blanks outside of quotes: `path:"a b"` is one word. */
 const word = /(?:[^\s"]|"[^"]*"|")+/g
 
-/** Filters are words of their own; without any, the text is taken as it is. */
+/**
+ * Reads the filters and the text of a query. Each filter is a separate word; a query without filters is the
+ * text itself.
+ */
 function readQuery(text: string): FileQuery {
   const filters: FileQuery['filters'][number][] = []
   const others: string[] = []
@@ -79,7 +82,7 @@ function readQuery(text: string): FileQuery {
   return filters.length === 0 ? { text, filters } : { text: others.join(' '), filters }
 }
 
-/** Null: the repository has no commit on its default branch. */
+/** Finds the newest commit. Null: the repository has no commit on its default branch. */
 async function findTip(
   { project, repository }: ProjectCall,
   ref: string | undefined,
@@ -90,7 +93,8 @@ async function findTip(
 }
 
 /**
- * @throws DomainError invalid-parameters for a text with several lines, each of which git would search for
+ * @throws DomainError invalid-parameters for a text with several lines, because git would search for each of
+ *   them
  */
 export function requireOneLine(text: string): void {
   if (/[\r\n]/.test(text)) throw invalidParameters(['search has more than one line'])

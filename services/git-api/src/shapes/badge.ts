@@ -2,24 +2,24 @@ import { type Call, integer, streamed, text } from '@switchyard/service-kit/http
 import { z } from 'zod'
 import { optional, optionalText } from './parameters.js'
 
-/** A badge: two texts beside each other. */
+/** A badge: a key and a value beside each other. */
 export interface Badge {
   key: string
   value: string
-  /** Color of the field behind the value. */
+  /** Background color of the value. */
   color: string
-  /** Width of the field of the key; undefined: it follows from the text. */
+  /** Width of the key; undefined: it follows from the text. */
   keyWidth: number | undefined
   style: 'flat' | 'flat-square'
 }
 
-/** Behind a value that is not known. */
+/** Background color of an unknown value. */
 export const colorOfUnknown = '#9f9f9f'
 
 const keyLengthMax = 25
 const keyWidthMax = 512
 
-/** How a badge looks. */
+/** Parameters for the look of a badge. */
 export const badgeParameters = {
   key_text: optionalText(text(keyLengthMax)),
   key_width: optional(
@@ -28,13 +28,13 @@ export const badgeParameters = {
   style: z.enum(['flat', 'flat-square']).default('flat'),
 }
 
-/** The mean width of a character of the font below; the text is scaled to the width that follows. */
+/** The mean width of a character in the font below; the text is scaled to the resulting width. */
 const characterWidth = 6.5
 const padding = 12
 
 const widthOf = (text: string) => Math.round([...text].length * characterWidth) + padding
 
-/** An image that needs no other files. */
+/** Returns an image without references to other files. */
 function presentBadge({ key, value, color, keyWidth = widthOf(key), style }: Badge): string {
   const valueWidth = widthOf(value)
   const width = keyWidth + valueWidth
@@ -67,13 +67,13 @@ const escapes: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** Escapes text for XML. Control characters and others that XML cannot hold become a question mark. */
+/** Escapes text for XML. Characters that XML cannot contain become a question mark. */
 const escapeXml = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '?')
     .replace(/[&<>"']/g, (character) => escapes[character] ?? '')
 
-/** Pages of other servers show the badge, so no cache between may keep an old one. */
+/** Sends a badge. Pages of other servers show it, so no cache may keep an old one. */
 export function sendBadge({ raw: { response } }: Call, badge: Badge): typeof streamed {
   response.set({
     'Cache-Control': 'private, no-store, no-cache, must-revalidate, max-age=0',

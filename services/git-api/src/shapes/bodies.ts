@@ -7,10 +7,10 @@ import type { Call } from '@switchyard/service-kit/http'
 
 /**
  * Writes the status and the headers of an answer with all bytes, or with the part that `Range` asks for. The
- * caller has set the type of the content.
+ * caller has set the content type.
  *
  * @param etag strong, with its quotation marks
- * @returns the bytes to send; null: none
+ * @returns the range of bytes to send; null: none
  */
 export function startBytes(
   { request, response }: Call['raw'],
@@ -37,8 +37,8 @@ export function startBytes(
 }
 
 /**
- * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while
- * the connection stays open for the answer.
+ * Returns the decompressed bytes of the client; git compresses long negotiations. The stream can be closed
+ * while the connection stays open for the answer.
  */
 export function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']
@@ -52,7 +52,7 @@ export function requestBody({ request }: Call['raw'], service: GitService): Read
   if (!encodings.includes(encoding))
     throw new DomainError('unsupported-media-type', 'the body could not be read')
   const body = new PassThrough()
-  // A reader gets an error from its read; without a reader the error has no consequence.
+  // A reader receives the error from its read; without a reader the error has no effect.
   body.on('error', () => undefined)
   request.on('error', (error) => body.destroy(error))
   if (encoding === 'identity') return request.pipe(body)

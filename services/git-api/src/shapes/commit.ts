@@ -14,7 +14,7 @@ import { z } from 'zod'
 import type { PipelineWithAuthor } from '../ci/pipelines/store.js'
 import { jobIdentityShape, presentJobIdentity } from './job-identity.js'
 
-/** How a commit is signed. */
+/** The kind of a signature. */
 export type SignatureKind = 'PGP' | 'SSH' | 'X509'
 
 export const pipelineBasicShape = z
@@ -32,7 +32,10 @@ export const pipelineBasicShape = z
   })
   .meta({ id: 'PipelineBasic', description: 'All statuses of a commit and ref together' })
 
-/** A pipeline as part of another answer. There is no number by project: `iid` is the id. */
+/**
+ * Returns a pipeline as part of another answer. `iid` is the id, because pipelines have no number within the
+ * project.
+ */
 export const presentPipelineBasic = (
   { id, projectId, sha, ref, status, createdAt, updatedAt }: PipelineWithAuthor,
   project: Project,
@@ -88,7 +91,7 @@ export const commitDetailShape = z
   })
   .meta({ id: 'CommitDetail', description: 'One commit, with the state that follows from its statuses' })
 
-/** A commit in a list. Dates keep the offset of their signature. */
+/** Returns a commit as part of a list. Dates keep the offset of their signature. */
 export function presentCommit(
   commit: Commit,
   project: Project,
@@ -123,16 +126,16 @@ interface CommitDetail {
   commit: Commit
   /** Undefined: not requested. Null: the commit could not be compared with its parent. */
   stats: CommitStats | null | undefined
-  /** The state that follows from all statuses of the commit; null without any. */
+  /** The state derived from all statuses of the commit; null without any status. */
   status: string | null
   /** The newest pipeline of the commit; null without a status. */
   lastPipeline: PipelineWithAuthor | null
-  /** The CI job that brought the commit. */
+  /** The CI job that pushed the commit. */
   job: JobIdentity | null
 }
 
 /**
- * The fields of a commit in a list, the numbers of changed lines, and the state that follows from the
+ * Returns the fields of a commit in a list, the numbers of changed lines, and the state derived from the
  * statuses.
  */
 export const presentCommitDetail = (
@@ -184,7 +187,7 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<t
   too_large: entry.tooLarge,
   collapsed: entry.lines !== undefined,
   generated_file: isGeneratedFile(entry.newPath),
-  // Text that is not UTF-8 is read as one character a byte.
+  // Text that is not UTF-8 is read with one character per byte.
   ...(entry.encoding === 'latin1' && { encoding: 'iso-8859-1' }),
   ...entry.lines,
 })
@@ -231,7 +234,7 @@ const keysOf = {
   X509: { x509_certificate: null },
 }
 
-/** A signature in GitLab's shape. */
+/** Returns a signature in GitLab's shape. */
 export const presentSignature = (kind: SignatureKind) => ({
   signature_type: kind,
   verification_status: 'unverified' as const,

@@ -40,7 +40,7 @@ export const environmentWithProjectShape = z
   .object({ ...environmentShape.shape, project: basicProjectShape })
   .meta({ id: 'EnvironmentWithProject' })
 
-/** The fields of an environment that a deployment shows. */
+/** Returns the fields of an environment that a deployment shows. */
 const presentBasicEnvironment = (environment: Environment): z.output<typeof basicEnvironmentShape> => ({
   id: environment.id,
   name: environment.name,
@@ -50,7 +50,7 @@ const presentBasicEnvironment = (environment: Environment): z.output<typeof basi
   updated_at: environment.updatedAt,
 })
 
-/** An environment in GitLab's shape. */
+/** Returns an environment in GitLab's shape. */
 export const presentEnvironment = (environment: Environment): z.output<typeof environmentShape> => ({
   ...presentBasicEnvironment(environment),
   tier: environment.tier,
@@ -60,7 +60,7 @@ export const presentEnvironment = (environment: Environment): z.output<typeof en
   auto_stop_setting: environment.autoStopSetting,
 })
 
-/** An environment with its project, for lists and for answers to changes. */
+/** Returns an environment with its project, for lists and for answers to changes. */
 export const presentEnvironmentWithProject = (
   environment: Environment,
   project: ProjectWithOwner,
@@ -94,7 +94,7 @@ export const deploymentShape = z
   })
   .meta({ id: 'Deployment', description: 'A deployment of a commit to an environment' })
 
-/** A deployment in GitLab's shape, with the fields that only Switchyard has. */
+/** Returns a deployment in GitLab's shape, with the further fields of Switchyard. */
 export const presentDeployment = (
   deployment: DeploymentView,
   baseUrl: string,

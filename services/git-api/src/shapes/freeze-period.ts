@@ -12,7 +12,7 @@ export const freezePeriodShape = z
   })
   .meta({ id: 'FreezePeriod', description: 'Times in which a project should not be deployed' })
 
-/** A freeze period in GitLab's shape. */
+/** Returns a freeze period in GitLab's shape. */
 export const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriodShape> => ({
   id: period.id,
   freeze_start: period.freezeStart,

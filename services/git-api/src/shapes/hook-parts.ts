@@ -18,7 +18,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   releases: 'Release Hook',
 }
 
-/** A delivery of an event to the webhooks of a project. */
+/** Makes a delivery of an event to the webhooks of a project. */
 export const hookDelivery = (event: ProjectWebhookEvent, body: object): Omit<NewDelivery, 'webhookId'> => ({
   event,
   dedupeKey: `${event}-${randomUUID()}`,
@@ -52,7 +52,7 @@ export function hookProject(project: Project, baseUrl: string) {
     description: project.description,
     web_url: webUrl,
     avatar_url: null,
-    // There is no SSH. Receivers demand a text, and build nothing when it is null.
+    // There is no SSH. Receivers require a text here, and do not build when it is null.
     git_ssh_url: '',
     git_http_url: `${webUrl}.git`,
     namespace: project.pathWithNamespace.split('/')[0],

@@ -15,18 +15,18 @@ import { sourceArchives } from './project.js'
 
 interface AboutDeployment {
   project: Project
-  /** Null when the repository has lost it. */
+  /** Null when the repository no longer has the commit. */
   commit: Commit | null
-  /** Who caused the event. */
+  /** The user who caused the event. */
   user: HookUser
   baseUrl: string
-  /** Whether the last missing approval, or a rejection, is what happened. Unset: the status has changed. */
+  /** Set when the event is the last missing approval, or a rejection. Unset: the status has changed. */
   approval?: 'approved' | 'rejected'
 }
 
 const shownCharacters = 8
 
-/** The body of a `Deployment Hook`: a new deployment, its new status, or that it may begin. */
+/** Returns the body of a `Deployment Hook`: a new deployment, a new status, or the approval to begin. */
 export function deploymentHook(
   { id, status, updatedAt, environment, ref, sha, sagaId, sagaTenant, frozen }: DeploymentView,
   { project, commit, user, baseUrl, approval }: AboutDeployment,
@@ -57,7 +57,7 @@ export function deploymentHook(
   })
 }
 
-/** The body of a `Note Hook` on a commit. */
+/** Returns the body of a `Note Hook` on a commit. */
 export const noteHook = (
   comment: CommentWithAuthor,
   { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },
@@ -97,12 +97,12 @@ export const noteHook = (
 interface AboutRelease {
   action: 'create' | 'update' | 'delete'
   project: Project
-  /** Null when the tag leads to no commit. */
+  /** Null when the tag does not lead to a commit. */
   commit: Commit | null
   baseUrl: string
 }
 
-/** The body of a `Release Hook`: a release was made, changed or deleted. */
+/** Returns the body of a `Release Hook`: a release was created, changed or deleted. */
 export function releaseHook(
   { id, tag, name, description, createdAt, releasedAt, links }: ReleaseWithLinks,
   { action, project, commit, baseUrl }: AboutRelease,

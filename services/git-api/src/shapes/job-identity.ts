@@ -17,8 +17,8 @@ export const jobIdentityShape = z
   })
 
 /**
- * @param stored as a column of JSON has it: null, or a {@link JobIdentity} that may lack what later versions
- *   know of
+ * @param stored the value of a JSON column: null, or a {@link JobIdentity} that may lack fields of later
+ *   versions
  */
 export function presentJobIdentity(stored: unknown): z.output<typeof jobIdentityShape> | null {
   if (stored === null) return null

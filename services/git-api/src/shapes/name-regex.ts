@@ -5,20 +5,20 @@ import { RE2JS, RE2JSException } from 're2js'
 /** Longest regular expression. */
 export const regexCharsMax = 200
 /**
- * Instructions of the largest one. The time for a name is in proportion to them, and to the length of the
- * name.
+ * Most instructions of a compiled expression. The time for a name is proportional to them, and to the length
+ * of the name.
  */
 const instructionsMax = 2000
-/** Other requests get their turn after so much work. */
+/** Time of work after which other requests get a turn. */
 const sliceMs = 10
-/** Time for all names. */
+/** Longest time for all names. */
 const matchingMsMax = 2000
 
 /**
- * The items whose name a regular expression matches anywhere, in the syntax of RE2. It takes time in
- * proportion to the length of the names, whatever the expression.
+ * Returns the items whose name a regular expression matches anywhere, in the syntax of RE2. The time is
+ * proportional to the length of the names, whatever the expression is.
  *
- * @throws DomainError invalid for an expression that is malformed, too large, or takes too long
+ * @throws DomainError invalid for an expression that is malformed, too large, or too slow
  */
 export async function matchingNames<Item extends { name: string }>(
   items: readonly Item[],
@@ -33,7 +33,7 @@ export async function matchingNames<Item extends { name: string }>(
 }
 
 /**
- * Visits one item after the other, and lets other requests have their turn between them.
+ * Visits the items in order, and lets other requests have a turn in between.
  *
  * @throws DomainError invalid when it takes too long
  */

@@ -1,6 +1,6 @@
 import { type AnswerForm, errorText, ok, type Reply } from '@switchyard/service-kit/http'
 
-/** Errors as OAuth 2.0 has them (RFC 6749, 5.2). */
+/** Errors in the form of OAuth 2.0 (RFC 6749, 5.2). */
 export const oauthAnswers: AnswerForm = {
   mediaType: 'application/json',
   presentError({ status, body, headers }) {
@@ -15,7 +15,7 @@ export const oauthAnswers: AnswerForm = {
 
 const noStore = { 'Cache-Control': 'no-store' }
 
-/** An answer of OAuth 2.0, which nobody may keep. */
+/** Returns an answer of OAuth 2.0, which must not be cached. */
 export const oauthReply = (body: object): Reply => ok(body, noStore)
 
 export const oauthRefusal = (error: string, description: string): Reply => ({

@@ -4,15 +4,15 @@ import { flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/
 import { z } from 'zod'
 import { regexCharsMax } from './name-regex.js'
 
-/** A parameter that may be left out or, which means the same, be null. */
+/** Makes a parameter optional; null means the same as a missing parameter. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
 
-/** A text that may be left out; a blank one counts as left out. */
+/** Makes a text optional; an empty one counts as missing. */
 export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>
   optional(schema).transform((value) => (value?.trim() ? value : undefined))
 
-/** What a token is for, in the words of who makes it. */
+/** The purpose of a token, as its creator describes it. */
 export const tokenDescription = () => optionalText(text())
 
 /** Scopes of a token: a list, or one text with commas. */
@@ -31,7 +31,7 @@ const tenantCharsMax = 128
 
 /**
  * Tenants of sagas: a list, or one text with commas. The empty text, which forms send for an empty field,
- * counts as left out.
+ * counts as missing.
  */
 export const optionalTenantList = () =>
   z.preprocess(
@@ -49,7 +49,7 @@ export const optionalTenantList = () =>
     ),
   )
 
-/** A day, `2030-12-31`; a time of day after it is ignored. */
+/** A date such as `2030-12-31`; a time of day after it is ignored. */
 const day = () =>
   text()
     .meta({ format: 'date' })
@@ -62,10 +62,10 @@ const day = () =>
       return z.NEVER
     })
 
-/** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
+/** An optional date; the empty text, which forms send for an empty field, counts as missing. */
 export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
 
-/** A day that may be left out, or be taken away by null or, which is what forms send, by the empty text. */
+/** An optional date, which null removes; forms send the empty text for null. */
 export const clearableDay = () =>
   z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
 
@@ -85,10 +85,10 @@ export const topicList = () =>
   )
 
 const servicesMax = 50
-/** As the names that sagas report. */
+/** The same limit as for the service names that sagas report. */
 export const serviceCharsMax = 128
 
-/** Names of services, without blanks around them and each once: a list, or one text with commas. */
+/** Unique names of services, without blanks around them: a list, or one text with commas. */
 export const serviceNames = () =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.split(',').filter((name) => name.trim() !== '') : value),
@@ -99,7 +99,7 @@ export const serviceNames = () =>
       .transform((names) => [...new Set(names.map((name) => name.trim()))]),
   )
 
-/** One of GitLab's access levels, also as text. */
+/** One of GitLab's access levels, as a number or a text. */
 export const accessLevel = (...levels: number[]) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
@@ -109,14 +109,14 @@ export const accessLevel = (...levels: number[]) =>
       .meta({ enum: levels }),
   )
 
-/** The items that the parameters of a list ask for: a page, or those after a token. */
+/** Returns the window of a list: a page, or the items after a token. */
 export const windowOf = (
   pagination: string,
   pageToken: string | undefined,
   page: Parameters<typeof rowsOf>[0],
 ) => (pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page))
 
-/** A search over names of branches or tags. A text longer than a name can find nothing. */
+/** A search over names of branches or tags. A text that is longer than a name finds nothing. */
 export const nameSearch = () =>
   text(refNameLengthMax).default('').meta({
     description:
@@ -129,14 +129,14 @@ export const nameRegex = () =>
     description: 'A regular expression in the syntax of RE2 that matches anywhere in the name, by case',
   })
 
-/** The rest of a path behind `/*`, which express gives in parts. */
+/** The rest of a path after `/*`, which express passes in parts. */
 export const pathRest = () =>
   z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text(pathCharsMax))
 
-/** Files travel inside the body of a commit. */
+/** Most bytes of the body of a commit, which contains its files. */
 export const commitBytesMax = 300 * 1024 * 1024
 
-/** File contents may hold any character, NUL included. Those of large bodies are decoded already. */
+/** File contents may contain any character, including NUL. Contents of large bodies are decoded already. */
 export const content = z.preprocess(
   (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
   z

@@ -8,7 +8,7 @@ import { commitShape, pipelineBasicShape, presentCommit, presentPipelineBasic } 
 import { secondsBetween, wholeSeconds } from './durations.js'
 import { presentUser, userShape } from './user.js'
 
-/** GitLab's states of pipelines and jobs; those of them that no status can have find nothing. */
+/** GitLab's states of pipelines and jobs; states that no status can have find nothing. */
 export const pipelineStates = [
   'created',
   'waiting_for_resource',
@@ -98,7 +98,7 @@ export const presentListedPipeline = (
   name: null,
 })
 
-/** A pipeline in GitLab's shape. */
+/** Returns a pipeline in GitLab's shape. */
 export function presentPipeline(
   { pipeline, isTag }: PipelineView,
   project: Project,
@@ -133,7 +133,7 @@ export function presentPipeline(
   }
 }
 
-/** A status as a job. */
+/** Returns a status as a job in GitLab's shape. */
 export function presentJob(
   job: StatusWithAuthor,
   { pipeline, isTag, commit }: JobView,

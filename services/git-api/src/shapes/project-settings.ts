@@ -1,10 +1,10 @@
 import { flag, parameterProblem, text, unsupported } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** What a setting takes: a switch, a number, a text, or one of the words of a list. */
+/** The values of a setting: a switch, a number, a text, or one of the words of a list. */
 export type SettingKind = 'flag' | 'count' | 'text' | readonly string[]
 
-/** A setting of GitLab's projects, with the value that GitLab gives it. Null: none. */
+/** A setting of GitLab's projects with GitLab's default value. Null: no value. */
 export interface Setting {
   kind: SettingKind
   value: boolean | number | string | null
@@ -14,13 +14,13 @@ const flagSetting = (value: boolean): Setting => ({ kind: 'flag', value })
 const count = (value: number | null): Setting => ({ kind: 'count', value })
 const textSetting = (value: string | null = null): Setting => ({ kind: 'text', value })
 const choice = (value: string, ...others: string[]): Setting => ({ kind: [value, ...others], value })
-/** Who sees a feature: everybody who sees the project, its members, nobody. */
+/** A setting that says who can use a feature: everybody who sees the project, only its members, or nobody. */
 const feature = () => choice('enabled', 'private', 'disabled')
 
 /**
- * The settings that GitLab's clients write and read back and that have no column of their own. They are kept
- * and shown. Apart from `ci_config_path`, which webhooks show, and `repository_access_level`, which rights
- * follow, they have no effect: they are about features that only GitLab has.
+ * The settings that GitLab's clients write and read back and that have no column of their own. They are
+ * stored and shown. They have no effect because they are about features that only GitLab has, except
+ * `ci_config_path`, which webhooks show, and `repository_access_level`, which determines rights.
  */
 export const projectSettings: Record<string, Setting> = {
   allow_merge_on_skipped_pipeline: flagSetting(false),
@@ -115,7 +115,7 @@ export const projectSettings: Record<string, Setting> = {
   wiki_access_level: feature(),
 }
 
-/** Older switches of features → the settings that say who sees these. */
+/** Older switches of features, each with the setting that replaces it. */
 export const featureSwitches = {
   container_registry_enabled: 'container_registry_access_level',
   issues_enabled: 'issues_access_level',
@@ -128,7 +128,7 @@ export const featureSwitches = {
   wiki_enabled: 'wiki_access_level',
 } as const satisfies Record<string, string>
 
-/** Other names of settings; `opposite` ones say the contrary. */
+/** Other names of settings; the value of an `opposite` one is inverted. */
 export const settingAliases: Record<string, { name: string; opposite: boolean }> = {
   emails_disabled: { name: 'emails_enabled', opposite: true },
   public_builds: { name: 'public_jobs', opposite: false },
@@ -136,7 +136,7 @@ export const settingAliases: Record<string, { name: string; opposite: boolean }>
 
 export type SettingValues = Record<string, Setting['value']>
 
-/** What a project shows, from what is stored of it: settings, switches and aliases. */
+/** Returns the settings, switches and aliases that a project shows. */
 export function shownSettings(stored: unknown): SettingValues {
   const defaults = Object.entries(projectSettings).map(([name, { value }]) => [name, value] as const)
   const values: SettingValues = { ...Object.fromEntries(defaults), ...(stored as SettingValues) }
@@ -149,7 +149,7 @@ export function shownSettings(stored: unknown): SettingValues {
 
 const textLengthMax = 10_000
 
-/** PostgreSQL's integers. */
+/** The largest integer of PostgreSQL. */
 const countMax = 2_147_483_647
 
 function schemaOf(kind: SettingKind): z.ZodType<Setting['value']> {
@@ -162,14 +162,14 @@ function schemaOf(kind: SettingKind): z.ZodType<Setting['value']> {
 const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
 
-/** A setting as a parameter that may be left out. Null: as at the beginning. */
+/** Returns a setting as an optional parameter. Null: the default value. */
 export const settingParameter = (kind: SettingKind, description: string) =>
   schemaOf(kind).nullish().meta({ description })
 
 const kept =
   'Kept and shown, and without effect: see the documentation of projects. Null: as at the beginning'
 
-/** The settings of GitLab's projects as parameters, each of which may be left out. */
+/** The settings of GitLab's projects as optional parameters. */
 export const settingParameters: Record<string, z.ZodType<Setting['value'] | undefined>> = Object.fromEntries([
   ...Object.entries(projectSettings).map(([name, { kind }]) => [name, settingParameter(kind, kept)]),
   ...Object.entries(featureSwitches).map(([name, level]) => [
@@ -183,10 +183,10 @@ export const settingParameters: Record<string, z.ZodType<Setting['value'] | unde
 ])
 
 /**
- * The settings that parameters change. Null: back to the value that it has at the beginning.
+ * Returns the settings that parameters change. Null: back to the default value.
  *
- * @param stored the settings of the project as they are stored
- * @throws DomainError invalid-parameters for two that contradict each other
+ * @param stored the stored settings of the project
+ * @throws DomainError invalid-parameters for two parameters that contradict each other
  */
 export function readSettings(given: Given, stored: unknown): SettingValues | undefined {
   const current = shownSettings(stored)
@@ -209,7 +209,7 @@ function switchesIn(given: Given, current: SettingValues): Asked[] {
     const asked = given[level] ?? undefined
     if (typeof isOn !== 'boolean') return []
     if (asked !== undefined && (asked !== 'disabled') !== isOn) throw contradiction(name, level)
-    // A feature that is on keeps those who see it.
+    // A feature that is on keeps its audience.
     return asked !== undefined || current[name] === isOn ? [] : [[level, isOn ? 'enabled' : 'disabled']]
   })
 }
@@ -226,7 +226,7 @@ function aliasesIn(given: Given): Asked[] {
 
 const contradiction = (name: string, other: string) => parameterProblem(name, `contradicts ${other}`)
 
-/** What GitLab takes for projects and Switchyard cannot do, with the reason. */
+/** Parameters of GitLab's projects that Switchyard does not support, each with the reason. */
 const refusals: Record<string, string> = {
   avatar: 'projects have no pictures',
   ci_id_token_sub_claim_components: 'there are no jobs that get tokens',
@@ -245,7 +245,9 @@ const refusals: Record<string, string> = {
   use_custom_template: 'there are no templates of projects',
 }
 
-/** Parameters that are refused by name with a reason, unless they switch off what does not exist. */
+/**
+ * Returns parameters that are refused with a reason, unless they switch off a feature that does not exist.
+ */
 export const refusedParameters = (reasons: Record<string, string>): Record<string, z.ZodType> =>
   Object.fromEntries(
     Object.entries(reasons).map(([name, reason]) => [

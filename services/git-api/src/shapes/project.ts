@@ -42,7 +42,7 @@ const statisticsShape = z
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
 
-/** A project where answers only name it. */
+/** A short reference to a project in other answers. */
 export const projectReferenceShape = z.object({ id: z.int(), path_with_namespace: z.string() })
 
 export const presentProjectReference = ({
@@ -120,7 +120,7 @@ interface DescribedProject {
   project: ProjectWithOwner
   /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
-  /** The repository has no branch yet. */
+  /** Whether the repository has no branch yet. */
   empty: boolean
   statistics?: ProjectStatistics
 }
@@ -134,7 +134,7 @@ const presentStatistics = (statistics: ProjectStatistics): z.output<typeof stati
   storage_size_limit: statistics.bytesMax,
 })
 
-/** The fields of a project that do not depend on the caller. */
+/** Returns the fields of a project that do not depend on the caller. */
 export function presentBasicProject(
   project: ProjectWithOwner,
   baseUrl: string,
@@ -165,7 +165,7 @@ export function presentBasicProject(
   }
 }
 
-/** A project in GitLab's shape. */
+/** Returns a project in GitLab's shape. */
 export function presentProject(
   { project, level, empty, statistics }: DescribedProject,
   baseUrl: string,
@@ -194,7 +194,7 @@ export function presentProject(
   }
 }
 
-/** The namespace of a project is its owner: there are no groups. */
+/** Returns the namespace of a project, which is its owner, because there are no groups. */
 export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
   id: owner.id,
   name: owner.name,
@@ -206,7 +206,7 @@ export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof 
   web_url: `${baseUrl}/${owner.username}`,
 })
 
-/** The archives of what a tag names, in each format. */
+/** Returns the archives of a tag, one for each format. */
 export function sourceArchives({ id }: Pick<ProjectWithOwner, 'id'>, tag: string, baseUrl: string) {
   const archive = `${baseUrl}/api/v4/projects/${id}/repository/archive`
   const revision = encodeURIComponent(`refs/tags/${tag}`)

@@ -19,7 +19,7 @@ const descriptions = new Map([
   [60, 'Administrators'],
 ])
 
-/** The access levels of a protection in GitLab's shape. @param id of the protection */
+/** Returns the access levels of a protection in GitLab's shape. @param id the id of the protection */
 export const presentProtectionLevels = (
   id: number,
   levels: readonly number[],
@@ -33,7 +33,7 @@ export const presentProtectionLevels = (
     deploy_key_id: null,
   }))
 
-/** Whom GitLab can name besides a level. */
+/** GitLab's fields for entries that are not access levels. */
 const others = ['user_id', 'group_id', 'deploy_key_id', 'member_role_id'] as const
 
 const refusedOther = () =>
@@ -45,10 +45,7 @@ const refusedOther = () =>
     })
     .meta({ description: 'Refused: a protection names access levels only' })
 
-/**
- * GitLab's list of who may do something: levels to add and, where there are some already, to change or to
- * take away.
- */
+/** GitLab's list of access levels to add and, for an existing protection, to change or to remove. */
 export const allowedLevels = (...levels: number[]) =>
   optional(
     list(
@@ -65,13 +62,13 @@ export const allowedLevels = (...levels: number[]) =>
     ),
   )
 
-/** A parameter with a list of changes, under its name. */
+/** Parameters with lists of changes, by their names. */
 type Allowed = Record<string, LevelChange[] | undefined>
 
 /**
- * The levels of a new protection: those of the list and, when it is not empty, not the default.
+ * Returns the levels of a new protection. The default applies when the list is empty.
  *
- * @throws DomainError invalid-parameters for an entry that names no level
+ * @throws DomainError invalid-parameters for an entry without a level
  */
 export function newLevels(allowed: Allowed, level: number | undefined, byDefault?: number): number[] {
   const given = level === undefined ? [] : [level]
@@ -80,9 +77,9 @@ export function newLevels(allowed: Allowed, level: number | undefined, byDefault
 }
 
 /**
- * The levels of a protection after changes.
+ * Returns the levels of a protection after changes.
  *
- * @throws DomainError invalid-parameters for an entry that names none of them
+ * @throws DomainError invalid-parameters for an entry that is none of the current levels
  */
 export function changedLevels(
   { protectionId, current }: { protectionId: number; current: readonly number[] },

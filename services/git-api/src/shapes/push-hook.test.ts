@@ -13,7 +13,7 @@ test.each([
   expect(presentPushOptions(options)).toEqual(shown)
 })
 
-test('names that objects have anyway are names like any other', () => {
+test('names of built-in object properties are names like any other', () => {
   expect(JSON.stringify(presentPushOptions(['__proto__.polluted=1', 'constructor.x']))).toBe(
     '{"__proto__":{"polluted":"1"},"constructor":{"x":true}}',
   )

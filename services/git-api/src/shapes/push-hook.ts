@@ -15,9 +15,9 @@ const countedOptions = new Set([
 ])
 
 /**
- * The options of a push (`git push -o ci.skip`) as GitLab's webhooks show them: `{ ci: { skip: true } }`.
- * `mr` is short for `merge_request`; when an option is given twice, the last value counts. Options that are
- * not of the form `namespace.key` or `namespace.key=value` are left out.
+ * Returns the options of a push (`git push -o ci.skip`) in the form of GitLab's webhooks: `{ ci: { skip: true
+ * } }`. `mr` is short for `merge_request`; when an option is given twice, the last value counts. Options
+ * without the form `namespace.key` or `namespace.key=value` are left out.
  */
 export function presentPushOptions(options: readonly string[]): Record<string, Record<string, unknown>> {
   const namespaces = new Map<string, Map<string, unknown>>()
@@ -38,26 +38,26 @@ export function presentPushOptions(options: readonly string[]): Record<string, R
   return Object.fromEntries([...namespaces].map(([name, known]) => [name, plain(known)]))
 }
 
-/** `Object.fromEntries` makes `__proto__` a plain key. */
+/** Converts maps to objects. `Object.fromEntries` makes `__proto__` an ordinary key. */
 const plain = (known: ReadonlyMap<string, unknown>): Record<string, unknown> =>
   Object.fromEntries([...known].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]))
 
 export interface PushedCommits {
-  /** Oldest first. Of many commits the newest. */
+  /** Oldest first; only the newest ones of many commits. */
   commits: { commit: Commit; changes: readonly DiffEntry[] }[]
   total: number
   checkedOut: CheckedOut
 }
 
-/** What a reference leads to after its change. */
+/** The target of a reference after its change. */
 export interface CheckedOut {
   /** Null for a deleted reference. */
   commitId: string | null
-  /** Text of an annotated tag; else null. */
+  /** Text of an annotated tag; null for every other reference. */
   message: string | null
 }
 
-/** The body of a `Push Hook`, or of a `Tag Push Hook`. */
+/** Returns the body of a `Push Hook`, or of a `Tag Push Hook`. */
 export const pushHook = (
   { ref, before, after }: RefChange,
   { commits, total, checkedOut }: PushedCommits,

@@ -13,7 +13,7 @@ import {
   hookUser,
 } from './hook-parts.js'
 
-/** The body of a `Job Hook`: a commit status under the names of a job. */
+/** Returns the body of a `Job Hook`: a commit status with the fields of a job. */
 export const jobHook = (
   status: StatusWithAuthor,
   { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },
@@ -44,7 +44,7 @@ export const jobHook = (
     user: hookUser(user),
     commit: {
       ...hookCommit(commit, project, baseUrl),
-      // As in GitLab, this is the id of the pipeline: typed receivers refuse a text here.
+      // As in GitLab, this is the id of the pipeline; receivers with static types refuse a text here.
       id: Number(status.pipelineId),
       name: null,
       sha: commit.id,
@@ -61,7 +61,7 @@ export const jobHook = (
     environment: null,
   })
 
-/** The body of a `Pipeline Hook`: all statuses of a commit and ref as the jobs of one pipeline. */
+/** Returns the body of a `Pipeline Hook`: all statuses of a commit and ref as the jobs of one pipeline. */
 export function pipelineHook(
   { id, ref, sha, status, createdAt, startedAt, finishedAt, jobs }: PipelineWithJobs,
   { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },
@@ -99,9 +99,8 @@ export function pipelineHook(
 const failedStates = ['failed', 'canceled']
 
 /**
- * The body of a `Pipeline Hook` that asks for a pipeline to run again, in the state that GitLab gives it
- * then: what has failed is pending. `retry_requested` tells it from a pipeline that a CI system itself has
- * made pending.
+ * Returns the body of a `Pipeline Hook` that asks to run a pipeline again. As in GitLab, failed jobs are
+ * pending in it. `retry_requested` distinguishes it from a pipeline that a CI system itself has made pending.
  */
 export function retryHook(pipeline: PipelineWithJobs, about: Parameters<typeof pipelineHook>[1]) {
   const again = { status: 'pending', startedAt: null, finishedAt: null }

@@ -8,7 +8,7 @@ import type { Setting, SettingValues } from './project-settings.js'
 const text = (value: string | null): Setting => ({ kind: 'text', value })
 const flag = (value: boolean): Setting => ({ kind: 'flag', value })
 
-/** What GitLab's clients write about a user, and everybody signed in reads. It is kept and shown. */
+/** Profile fields that GitLab's clients write and every signed-in user reads. They are stored and shown. */
 export const profileFields: Record<string, Setting> = {
   bio: text(''),
   location: text(null),
@@ -19,14 +19,14 @@ export const profileFields: Record<string, Setting> = {
   job_title: text(''),
 }
 
-/** The same, which administrators and the user read. */
+/** Profile fields that only administrators and the user read. */
 export const accountFields: Record<string, Setting> = {
   note: text(null),
   private_profile: flag(false),
   can_create_group: flag(false),
 }
 
-/** The values of such fields, from what is stored of a user. */
+/** Returns the values of profile fields from the stored ones. */
 function shownFields(fields: Record<string, Setting>, stored: unknown): SettingValues {
   const given = stored as SettingValues
   return Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, given[name] ?? value]))
@@ -88,10 +88,10 @@ export const wholeUserShape = z
   })
   .meta({ id: 'User', description: 'Everything about a user, for administrators and for the user' })
 
-/** A user: everything for administrators and for the user, else the profile. */
+/** A user: all fields for administrators and for the user, the profile for other callers. */
 export const userPageShape = z.union([wholeUserShape, profileShape])
 
-/** The short form of a user in other answers: authors, owners, members. */
+/** Returns the short form of a user for other answers: authors, owners, members. */
 export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof userShape> => ({
   id: user.id,
   username: user.username,
@@ -103,7 +103,7 @@ export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof 
   web_url: `${baseUrl}/${user.username}`,
 })
 
-/** A user, for every signed-in caller. */
+/** Returns the fields of a user for every signed-in caller. */
 export const presentProfile = (user: User, baseUrl: string): z.output<typeof profileShape> => ({
   ...presentUser(user, baseUrl),
   created_at: user.createdAt,
@@ -111,7 +111,7 @@ export const presentProfile = (user: User, baseUrl: string): z.output<typeof pro
   bot: user.bot,
 })
 
-/** Everything about a user: for administrators and for the user. */
+/** Returns all fields of a user, for administrators and for the user. */
 export const presentWholeUser = (
   user: User,
   identities: readonly Identity[],
@@ -147,7 +147,7 @@ export const memberShape = z
   })
   .meta({ id: 'Member', description: 'A user, and what the membership adds' })
 
-/** The fields of the user, then the fields of the membership. */
+/** Returns the fields of the user, then the fields of the membership. */
 export const presentMember = (
   { user, accessLevel, createdAt, expiresAt }: MemberWithUser,
   baseUrl: string,

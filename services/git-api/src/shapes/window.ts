@@ -1,14 +1,14 @@
 import { invalidParameters } from '@switchyard/domain'
 
 /**
- * Which items of a list are wanted: after a number of others, or after the item with a key (undefined: from
- * the first on).
+ * The requested items of a list: after a number of items, or after the item with a key (undefined: from the
+ * first).
  */
 export type Window = { take: number } & ({ skip: number } | { after: string | undefined })
 
 interface WindowOf<Item> {
   items: Item[]
-  /** Key of the last item when further ones follow; null: these are the last ones. */
+  /** Key of the last item when further items follow; null: there are no more. */
   next: string | null
 }
 

@@ -17,8 +17,8 @@ import * as betweenStorages from './between-storages.js'
 import { secretHeader } from './storages.js'
 
 /**
- * The internal API between the git-api processes of several storages: reads repositories to copy, and finds
- * empty ones.
+ * The internal API between the git-api processes of several storages: it serves repositories to copy, and
+ * finds empty ones.
  */
 export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {
@@ -42,7 +42,7 @@ export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
 
 const project = { id: rowId() }
 
-/** A page of projects has 100 at most. */
+/** Finds empty repositories. A page of projects has 100 at most. */
 const findEmpty = (deps: StorageDependencies) =>
   endpoint({
     input: z.object({ ids: list(rowId(), 100) }),

@@ -13,7 +13,7 @@ export interface StorageDependencies {
   database: Database
   git: Git
   storages: Storages
-  /** A client that neither sends nor reads for this time is disconnected. */
+  /** Time after which a client that neither sends nor reads is disconnected. */
   transferIdleMs: number
 }
 
@@ -35,7 +35,7 @@ async function openOwn(
   return git.open(location, { signal })
 }
 
-/** Lists every reference, hidden ones included. */
+/** Lists all references, including hidden ones. */
 export async function advertiseAll(
   deps: StorageDependencies,
   projectId: number,
@@ -67,7 +67,7 @@ export const listAllLfsObjects = async (deps: StorageDependencies, projectId: nu
   listLfsObjects(await openOwn(deps, projectId))
 
 /**
- * The size of an object, and a function that writes its bytes; the caller ends the output.
+ * Returns the size of an object and a function that writes its bytes; the caller ends the output.
  *
  * @throws DomainError not-found
  */
@@ -84,7 +84,7 @@ export async function openLfsObject(
   return { size, write: (output) => writeLfsObject(repository, oid, output, reading) }
 }
 
-/** Those of the given projects whose repository is in this storage and has no branch yet. */
+/** Lists the given projects whose repository is in this storage and has no branch yet. */
 export async function listEmptyRepositories(
   deps: StorageDependencies,
   projectIds: readonly number[],

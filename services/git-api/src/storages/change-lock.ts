@@ -3,29 +3,29 @@ import { inPoolTransaction, type Pooled, type RepositoryLocation } from '@switch
 import { notFound, unavailable } from '@switchyard/domain'
 import { repositoryMoved } from './storages.js'
 
-/** Longest wait of a change for the end of a move, which holds changes up for `stillMsMax`. */
+/** Longest wait of a change for the end of a move. A move blocks changes for at most `stillMsMax`. */
 const waitMsMax = 20_000
 const askAgainMs = 50
 const retryAfterMs = 5_000
 
-/** Longest wait of a move for the changes under way. */
+/** Longest wait of a move for the current changes. */
 const changesMsMax = 10_000
-/** PostgreSQL takes the lock from a move that says nothing for this time, which then fails. */
+/** Time after which PostgreSQL takes the lock from an idle move, which then fails. */
 const stillMsMax = 15_000
 
 /**
- * The lock that changes of a repository share and a move takes alone. Who tidies or moves a repository has
- * the lock of maintenance besides (`withMaintenanceLock`).
+ * The lock that changes of a repository share and a move takes exclusively. Housekeeping and moves also take
+ * the maintenance lock (`withMaintenanceLock`).
  */
 const lock = "hashtextextended('switchyard.changes ' || $1, 0)"
 
 /**
- * Runs a change of a repository while the repository cannot be moved. The lock is tried again and again
- * instead of waited for, so that changes that a move holds up take no connection from other requests.
+ * Runs a change of a repository while the repository cannot be moved. It polls for the lock instead of
+ * waiting for it, so that blocked changes occupy no database connections.
  *
- * @param work uses no database: it has one of the few connections already
- * @throws DomainError unavailable, without running `work`, when the repository lies elsewhere by now, or a
- *   move takes too long; not-found when the project was deleted; also when the lock was lost during `work`
+ * @param work uses no database, because the change occupies one of the few connections already
+ * @throws DomainError unavailable, without running `work`, when the repository has been moved, or a move
+ *   takes too long; not-found when the project was deleted; also when the lock was lost during `work`
  */
 export async function underSharedLock<Result>(
   { pool }: Pooled,
@@ -38,7 +38,7 @@ export async function underSharedLock<Result>(
       const question = `SELECT pg_try_advisory_xact_lock_shared(${lock}) AS free`
       const { rows } = await client.query<{ free: boolean }>(question, [diskPath])
       if (!rows[0]?.free) return null
-      // A statement of its own sees what the move has committed before it gave the lock back.
+      // A separate statement sees what the move has committed before it released the lock.
       const found = await client.query<{ storage: string }>(
         'SELECT storage FROM projects WHERE disk_path = $1',
         [diskPath],
@@ -54,18 +54,18 @@ export async function underSharedLock<Result>(
   }
 }
 
-/** What a move does while changes of the repository wait. */
+/** The steps of a move during which changes of the repository wait. */
 interface ExclusiveWork {
-  /** Brings the copy up to date. Nobody changes the original until the move has ended. */
+  /** Brings the copy up to date. The original does not change until the move has ended. */
   complete: () => Promise<void>
-  /** Puts the copy in its place. */
+  /** Puts the copy in its final place. */
   putInPlace: (project: { defaultBranch: string }) => Promise<void>
 }
 
 /**
- * Ends a move: waits for the changes of the repository that are under way, holds up new ones, and makes the
- * destination the storage of the project. All of it happens, or nothing. Changes go on as soon as the
- * connection ends, however it ends.
+ * Ends a move: waits for the current changes of the repository, blocks new ones, and makes the destination
+ * the storage of the project, all atomically. Changes go on as soon as the connection ends, for whatever
+ * reason.
  *
  * @throws Error when the project is gone or no longer in the source; every error of the work
  */

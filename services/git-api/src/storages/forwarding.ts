@@ -9,8 +9,8 @@ import { findProjectStorage } from '../projects/store.js'
 import type { StorageMetrics, Storages } from './storages.js'
 
 /**
- * A request whose header has the secret of the storages was forwarded once, and is not forwarded again.
- * Clients do not know it.
+ * Header with the secret of the storages. A request that has it was forwarded once, and is not forwarded
+ * again. Clients do not know the secret.
  */
 const forwardedHeader = 'x-switchyard-forwarded-by'
 
@@ -23,15 +23,16 @@ export interface Forwarding {
   /**
    * Forwards a request unchanged to the git-api whose storage holds the project.
    *
-   * @returns true when it was forwarded
+   * @returns whether it was forwarded
    */
   forward: Forward
   close: () => void
 }
 
 /**
- * Forwards requests between the git-api of several storages. Here, only the storage of the project is looked
- * up. The git-api that has the repository checks the token, the rate limit and the rights.
+ * Creates the forwarding of requests between the git-api processes of several storages. This process only
+ * looks up the storage of the project. The git-api with the repository checks the token, the rate limit and
+ * the rights.
  */
 export function createForwarding(
   database: Database,
@@ -40,7 +41,7 @@ export function createForwarding(
 ): Forwarding {
   const forwarder = createForwarder(storages.header?.value ?? '')
 
-  /** @returns null for a request that has to be answered here */
+  /** @returns null for a request that this process has to answer */
   async function holderOf(route: Route, params: Record<string, string>): Promise<string | null> {
     if (route.only || route.internal) return null
     if (route.path === '/projects') return route.method === 'POST' ? storages.ofNewProjects : null
@@ -69,7 +70,7 @@ export function createForwarding(
   }
 }
 
-/** The project that a request is for, by id or path; null for none. */
+/** Returns the project of a request, by id or path; null: there is none. */
 function referenceOf({ path }: Route, params: Record<string, string>): string | null {
   if (path.startsWith('/projects/:id') || path.startsWith('/-/project/:id/')) return params.id ?? null
   return path.startsWith('/:namespace/:project/') ? projectPathOf(params) : null
@@ -77,7 +78,7 @@ function referenceOf({ path }: Route, params: Record<string, string>): string | 
 
 /** Another process that answers a request. */
 interface Upstream {
-  /** In answers, such as `the storage second`. */
+  /** Name in error texts, such as `the storage second`. */
   name: string
   /** `http://host:port` */
   address: string
@@ -85,7 +86,7 @@ interface Upstream {
 
 interface Forwarder {
   /**
-   * Forwards a request to another process, unchanged, and its answer to the client.
+   * Forwards a request unchanged to another process, and its answer to the client.
    *
    * @throws DomainError unavailable when the upstream does not answer
    */
@@ -93,7 +94,7 @@ interface Forwarder {
   close: () => void
 }
 
-/** @param secret of the storages, which the upstream gets in `forwardedHeader` */
+/** @param secret the secret of the storages, which is sent in `forwardedHeader` */
 function createForwarder(secret: string): Forwarder {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) }
   const proxy = createProxyServer({ toProxy: true })

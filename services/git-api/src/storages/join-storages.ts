@@ -9,16 +9,19 @@ import { createForwarding } from './forwarding.js'
 import { type MovingDependencies, startMoves } from './run-moves.js'
 import type { StorageMetrics } from './storages.js'
 
-// What a process does only where there are several storages. service.ts loads this file, and all that it
-// imports, only there.
+// The parts that a process needs only where there are several storages. service.ts loads this file, with all
+// its imports, only there.
 
-/** Keeps a repository where it is while it changes. */
+/** Prevents moves of a repository while it changes. */
 export const withoutMoveIn =
   (database: Database, storage: string): NonNullable<GitOptions['withoutMove']> =>
   (diskPath, work) =>
     underSharedLock(database, { storage, diskPath }, work)
 
-/** Carries out moves of repositories to this storage, and answers and forwards for the other storages. */
+/**
+ * Carries out moves of repositories to this storage, serves requests of the other storages and forwards
+ * requests to them.
+ */
 export function joinStorages(
   dependencies: MovingDependencies & StorageDependencies,
   metrics: StorageMetrics,

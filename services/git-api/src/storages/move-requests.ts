@@ -10,8 +10,8 @@ export { listRepositoryMoves } from './store.js'
 /**
  * Requests a move, which the git-api of the destination carries out.
  *
- * @throws DomainError invalid for a storage that is not known here or has the repository already; conflict
- *   while another move is unfinished
+ * @throws DomainError invalid for an unknown storage, and for the storage that holds the repository already;
+ *   conflict while another move is unfinished
  */
 export async function requestMove(
   database: Database,

@@ -10,24 +10,26 @@ const emptiness = z.object({ empty: z.array(z.int()) })
 
 /** Requests to the git-api of another storage about its repositories; see between-storages-routes.ts. */
 export interface OtherStorage {
-  /** Where git fetches a repository from. @returns the header has the form `Name: value` */
+  /**
+   * Returns the address from which git fetches a repository. @returns the header has the form `Name: value`
+   */
   originalOf(projectId: number): { url: string; header: string }
   listLfsObjects(projectId: number, signal: AbortSignal): Promise<LfsObject[]>
-  /** The bytes of an object as they arrive; null when it is gone. */
+  /** Returns the bytes of an object as they arrive; null when it is gone. */
   openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
-  /** Those of the given projects whose repository has no branch yet. */
+  /** Lists the given projects whose repository has no branch yet. */
   listEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
 }
 
-/** Where the other storages are, and the header that this process proves itself with. */
+/** The addresses of the other storages, and the header that authenticates this process. */
 interface Addresses {
   others: ReadonlyMap<string, string>
   header: { name: string; value: string } | null
 }
 
 /**
- * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it
- *   should
+ * @throws DomainError unavailable when this process does not know the storage, or gets no valid answer from
+ *   it
  */
 export function otherStorage({ others, header }: Addresses, name: string): OtherStorage {
   const address = others.get(name)

@@ -67,7 +67,7 @@ interface StorageMoveDependencies extends ProjectResourceDependencies {
   storages: Storages
 }
 
-/** Moves of the repository of a project between storages, in GitLab's shapes. */
+/** Moves of a project's repository between storages, in GitLab's shapes. */
 export function storageMoveRoutes({ database, guards, storages }: StorageMoveDependencies): Route[] {
   const guard = administeredProject(guards)
   const path = '/projects/:id/repository_storage_moves'
@@ -78,7 +78,7 @@ export function storageMoveRoutes({ database, guards, storages }: StorageMoveDep
   ]
 }
 
-/** Administrators see every project. */
+/** Returns a guard that admits administrators to every project. */
 function administeredProject(guards: ProjectGuards): Guard<ProjectCall<Caller>> {
   const documents = {
     ...administrator.documents,

@@ -26,8 +26,8 @@ const pauseMs = 2_000
 
 /**
  * Carries out the moves of repositories to this storage, one at a time, and removes old copies of
- * repositories that were moved away from it. This happens here and not in the worker, because only git-api
- * may write projects. A move whose process ended begins anew in the next process.
+ * repositories that were moved away from it. This work is here and not in the worker, because only git-api
+ * may write projects. A move whose process ended starts again in the next process.
  */
 export function startMoves(dependencies: MovingDependencies, ended: StorageMetrics['moved']): Repeated {
   const { logger } = dependencies
@@ -48,7 +48,7 @@ async function runMoves(
   const { database, storages } = dependencies
   for (const move of await listActiveMoves(database, storages.own)) {
     if (signal.aborted) return
-    // Housekeeping, or another process of this storage, may have the lock; the move is tried again soon.
+    // Housekeeping, or another process of this storage, may hold the lock; the move is tried again soon.
     await withMaintenanceLock(database, move.projectId, (lockLost) =>
       runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
     )
@@ -63,19 +63,19 @@ async function runMove(
 ): Promise<void> {
   const { database, logger } = dependencies
   const fields = { project_id: move.projectId, source: move.source, destination: move.destination }
-  // Another process of this storage may have ended it since it was listed.
+  // Another process of this storage may have ended the move since it was listed.
   if (!(await markMoveStarted(database, move.id))) return
   try {
     const heldUpMs = await moveRepository(dependencies, move, signal)
     ended.inc({ result: 'moved' })
     logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
   } catch (error) {
-    // The next process begins a move again that the end of this one interrupts.
+    // A move that the end of this process interrupts starts again in the next process.
     if (signal.aborted) throw error
     ended.inc({ result: 'failed' })
     logger.error({ err: error, ...fields }, 'could not move a repository')
-    // Where the confirmation of the last step was lost, the move is marked as finished, and this changes
-    // nothing.
+    // When the confirmation of the last step was lost, the move is marked as finished already, and this
+    // changes nothing.
     await markMoveFailed(database, move.id, reasonOf(error))
   }
 }
@@ -99,25 +99,25 @@ async function removeLeftCopies(
         logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
       })
     } catch (err) {
-      // One copy that cannot be deleted does not keep those of other repositories.
+      // A copy that cannot be deleted does not prevent the removal of other copies.
       logger.warn({ err, project_id: move.projectId }, 'could not remove the former copy of a repository')
     }
   }
 }
 
-/** Rounds before the last one, while the repository is still being changed. */
+/** Number of rounds before the last one, during which the repository may still change. */
 const roundsBefore = 2
-/** Objects of Git LFS that are copied at the same time. */
+/** Number of Git LFS objects that are copied at the same time. */
 const objectsAtOnce = 8
-/** Longest time for the round in which changes are held up. */
+/** Time limit of the round that blocks changes. */
 const lastRoundMs = 12_000
 
 /**
  * Copies a repository of another storage into this one and makes this storage hold it. Clients read and write
- * the original until the copy is complete; then changes are held up for the time of one small round. When
- * anything fails, the project stays where it was.
+ * the original until the copy is complete; then changes are blocked for one small round. When anything fails,
+ * the project stays where it was.
  *
- * @returns for how long changes were held up, in milliseconds
+ * @returns for how long changes were blocked, in milliseconds
  * @throws every error of a step; then the storage of the project tells whether the move took place
  */
 async function moveRepository(
@@ -165,7 +165,7 @@ async function copyChanges(
   const copyObject = async (object: LfsObject) => {
     if ((await copy.findLfsObject(object.oid)) === object.size) return
     const chunks = await original.openLfsObject(projectId, object.oid, signal)
-    // Without chunks the object has gone since it was listed.
+    // Without chunks, the object was deleted after it was listed.
     if (chunks) await copy.storeLfsObject(object, chunks)
   }
   const objects = await original.listLfsObjects(projectId, signal)

@@ -18,23 +18,23 @@ type StorageConfig = Pick<
 export interface Storages {
   /** Name of the storage of this process. */
   own: string
-  /** Base URL of git-api for each other storage, by the name of the storage. */
+  /** Base URL of the git-api of each other storage, by the name of the storage. */
   others: ReadonlyMap<string, string>
   /** Name of the storage of new projects. */
   ofNewProjects: string
-  /** How long the former copy of a moved repository is kept. */
+  /** Time for which the former copy of a moved repository is kept. */
   graceMs: number
   /**
-   * The header that proves to the git-api of other storages that this one asks; null without other storages.
+   * The header that authenticates this process to the git-api of other storages; null without other storages.
    */
   header: { name: string; value: string } | null
-  /** Whether a header value is the secret of the storages. */
+  /** Returns whether a header value is the secret of the storages. */
   isSecret: (value: string | undefined) => boolean
 }
 
 export const secretHeader = 'X-Switchyard-Storages-Secret'
 
-/** @throws Error when the settings do not fit together */
+/** @throws Error when the settings contradict each other */
 export function storagesOf(config: StorageConfig): Storages {
   const own = config.SWITCHYARD_STORAGE
   const others = new Map(config.SWITCHYARD_STORAGES)
@@ -64,11 +64,11 @@ export const repositoryMoved = () =>
   unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
 
 /**
- * Those of the given projects of another storage whose repository has no branch yet. What asks other storages
- * is loaded here.
+ * Lists the given projects of another storage whose repository has no branch yet. The client of other
+ * storages is loaded only here.
  *
- * @throws DomainError unavailable when this process does not know the storage, or it does not answer as it
- *   should
+ * @throws DomainError unavailable when this process does not know the storage, or gets no valid answer from
+ *   it
  */
 export async function listEmptyRepositoriesIn(
   storages: Storages,
@@ -82,7 +82,10 @@ export async function listEmptyRepositoriesIn(
 
 export type StorageMetrics = ReturnType<typeof createStorageMetrics>
 
-/** An installation with one storage has these counters, too, so that the alerts about them can be tried. */
+/**
+ * Creates the counters of moves. An installation with one storage has them, too, so that their alerts can be
+ * tested.
+ */
 export function createStorageMetrics({ registry }: Pick<Metrics, 'registry'>) {
   const moved = new Counter({
     name: 'git_api_repository_moves_total',

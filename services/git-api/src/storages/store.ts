@@ -10,9 +10,9 @@ import { conflict } from '@switchyard/domain'
 const active = ['scheduled', 'started']
 
 /**
- * Asks for a move of a repository; the git-api of the destination carries it out.
+ * Stores a request to move a repository; the git-api of the destination carries it out.
  *
- * @throws DomainError conflict beside another move
+ * @throws DomainError conflict while there is another move
  */
 export const createRepositoryMove = (
   { prisma }: DatabaseOrTransaction,
@@ -22,7 +22,7 @@ export const createRepositoryMove = (
     .create({ data: move })
     .catch(onTaken((cause) => conflict('The repository of this project is being moved already', { cause })))
 
-/** One page of the moves of a project, the newest first, and the number of all of them. */
+/** Returns one page of the moves of a project, newest first, and the number of all of them. */
 export async function listRepositoryMoves(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -43,7 +43,7 @@ export const findRepositoryMove = (
 ): Promise<RepositoryStorageMove | null> =>
   prisma.repositoryStorageMove.findFirst({ where: { id, projectId } })
 
-/** The moves to a storage that have not ended, the oldest first. One whose process ended is among them. */
+/** Lists the unfinished moves to a storage, oldest first, including moves whose process has ended. */
 export const listActiveMoves = (
   { prisma }: DatabaseOrTransaction,
   destination: string,
@@ -77,7 +77,7 @@ export async function markMoveFailed(
 
 const copiesPerPage = 100
 
-/** Moves away from a storage that ended before a time and whose copy is still there, by id. */
+/** Lists, by id, the moves away from a storage that ended before a time and whose old copy still exists. */
 export async function* leftCopies(
   { prisma }: DatabaseOrTransaction,
   source: string,

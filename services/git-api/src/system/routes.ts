@@ -130,7 +130,7 @@ const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
     handle: async () => ok(presentSystem(await readSystemState())),
   })
 
-/** The GitLab release whose API this service implements; clients switch features on and off by it. */
+/** The GitLab release whose API this service implements. Clients choose their features by it. */
 const apiVersion = '18.9.0'
 
 const getVersion = ({ revision }: Build) =>
@@ -175,7 +175,7 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * A file that is the same for every caller, with an ETag.
+ * Sends a file that is the same for every caller, with an ETag.
  *
  * @param read called once, at the first request
  */
@@ -190,7 +190,7 @@ const sendPublic = (type: string, read: () => Promise<Buffer | string>) => {
         'Cache-Control': 'public, max-age=0, must-revalidate',
         'Content-Security-Policy': contentSecurityPolicy,
       })
-      // `response.type` would add a charset to JSON, whose type some clients compare as a whole.
+      // `response.type` would add a charset to JSON, but some clients compare the whole content type.
       response.setHeader('Content-Type', type)
       response.send(Buffer.from(body))
       return streamed
@@ -217,7 +217,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** A separate file: the content security policy of the page forbids inline scripts. */
+/** The script is a separate file because the content security policy of the page forbids inline scripts. */
 const pageScript = `SwaggerUIBundle({
   url: '/api/v4/openapi.json',
   dom_id: '#api',
@@ -240,7 +240,7 @@ const document = {
   ...sendPublic('application/json', () => readFile(openApiFile)),
 }
 
-/** The API of all services as OpenAPI, and a page for people that shows it without other servers. */
+/** The API of all services as OpenAPI, and a page for people that displays it without other servers. */
 const documentationRoutes = (): Route[] => [
   route('GET', '/openapi.json', anyone, document),
   ...Object.entries({

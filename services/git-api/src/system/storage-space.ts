@@ -21,9 +21,9 @@ interface Parts {
 
 type Limits = Pick<Config, 'PROJECT_STORAGE_BYTES_MAX' | 'USER_STORAGE_BYTES_MAX' | 'STORAGE_FREE_BYTES_MIN'>
 
-/** At most this part of a disk is kept free, so that a small one can be used at all. */
+/** Largest share of a disk that is kept free, so that a small disk is usable. */
 const keptFreeShareMax = 0.05
-/** Attempts to add bytes to a project while others add some, too. */
+/** Most attempts to add bytes to a project while other requests add bytes, too. */
 const attemptsMax = 20
 /** A repository is counted before a write is refused, unless it was counted within this time. */
 const countedMs = 60_000
@@ -77,7 +77,7 @@ const storedBytes = ({ repositoryBytes, lfsBytes, reportBytes, ...use }: Counted
   ownerReleasedBytes: use.ownerReleasedBytes,
 })
 
-/** Reads what projects take, and counts repositories where that is not known or may be out of date. */
+/** Reads the storage use of projects, and counts repositories whose use is unknown or may be outdated. */
 function createUses(database: Database) {
   const counted = new LRUCache<number, true>({ max: 10_000, ttl: countedMs })
 
@@ -99,18 +99,18 @@ function createUses(database: Database) {
       const use = await find(repository)
       return isCounted(use) ? use : count(repository, use)
     },
-    /** Housekeeping may have removed objects since they were counted. */
+    /** Counts again, because housekeeping may have removed objects since the last count. */
     readCounted: async (repository: CountedRepository, use: CountedUse): Promise<CountedUse> =>
       counted.has(use.projectId) ? use : count(repository, use),
   }
 }
 
-/** Bytes of a disk that are kept free: writes that would leave less are refused. */
+/** Returns the bytes of a disk that are kept free: writes that would leave less are refused. */
 export const keptFreeBytes = (totalBytes: number, freeBytesMin: number): number =>
   Math.min(freeBytesMin, Math.floor(totalBytes * keptFreeShareMax))
 
 /**
- * @returns the bytes that the disk has beyond those that are kept free
+ * @returns the bytes that are available beyond those that are kept free
  * @throws DomainError insufficient-storage when they are fewer than `bytes`
  */
 async function roomOnDisk({ storageRoot, logger }: Parts, freeBytesMin: number, bytes: number) {

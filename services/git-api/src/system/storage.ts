@@ -7,7 +7,8 @@ import { keptFreeBytes } from './storage-space.js'
 import { type DiskSpace, readStorage } from './system.js'
 
 /**
- * Rejects unless repositories can be read and written below the storage root; makes the root when missing.
+ * Rejects unless repositories can be read and written below the storage root; creates the root when it is
+ * missing.
  */
 export async function checkStorage(storageRoot: string): Promise<void> {
   try {
@@ -19,7 +20,7 @@ export async function checkStorage(storageRoot: string): Promise<void> {
   }
 }
 
-/** Metrics of the file system of the repositories; they are left out while it does not answer. */
+/** Exports metrics of the file system of the repositories; they are missing while it does not answer. */
 export function exposeStorage({ registry }: Metrics, storageRoot: string, freeBytesMin: number): void {
   const expose = (name: string, help: string, read: (space: DiskSpace) => number) =>
     new Gauge({

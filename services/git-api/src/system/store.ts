@@ -10,10 +10,10 @@ export interface DatabaseMetrics {
   /** Version of PostgreSQL. */
   version: string
   sizeBytes: number
-  /** Connections to this database, of every service and of others. */
+  /** Connections to this database, of every service and of other clients. */
   connections: number
   connectionsMax: number
-  /** Users without those that stand for project tokens. */
+  /** Number of users without the bots of project tokens. */
   users: number
   projects: number
   /** The largest tables first, each with its partitions, indexes and long values. */
@@ -23,7 +23,7 @@ export interface DatabaseMetrics {
 interface TableMetrics {
   name: string
   sizeBytes: number
-  /** As PostgreSQL has estimated it. */
+  /** PostgreSQL's estimate. */
   rowsEstimate: number
 }
 
@@ -44,11 +44,11 @@ const statement = `
       ORDER BY bytes DESC, name), '[]') FROM sized) AS tables`
 
 interface Row extends Omit<DatabaseMetrics, 'sizeBytes'> {
-  /** As text, because the driver reads large integers as text. */
+  /** A text, because the driver reads large integers as text. */
   size: string
 }
 
-/** The size and use of the database; null when it takes longer than two seconds to find out. */
+/** Returns the size and use of the database; null when the query takes longer than two seconds. */
 export async function readDatabaseMetrics(database: Database): Promise<DatabaseMetrics | null> {
   const query = { text: statement, query_timeout: 2 * timeoutMs }
   const [row] = (await readRowsWithin<Row>(database, timeoutMs, query)) ?? []
@@ -57,10 +57,12 @@ export async function readDatabaseMetrics(database: Database): Promise<DatabaseM
   return { ...metrics, sizeBytes: Number(size) }
 }
 
-/** A destination of the audit log, and when the oldest entry was written that it lacks; null: it has all. */
+/**
+ * A destination of the audit log, and the time of the oldest entry that it lacks; null: it has all entries.
+ */
 export type ExportState = AuditExport & { waitingSince: Date | null }
 
-/** How far the destinations have the audit log, as the workers have stored it. */
+/** Reads how far the audit log has reached each destination, as the workers have stored it. */
 export async function readAuditExports(database: Database): Promise<ExportState[]> {
   const exports = await listAuditExports(database)
   return Promise.all(

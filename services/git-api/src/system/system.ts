@@ -10,18 +10,18 @@ import { type DatabaseMetrics, type ExportState, readAuditExports, readDatabaseM
 
 /** The commit that this process was built from. */
 export interface Build {
-  /** `unknown` where nobody said. */
+  /** `unknown` when it is not configured. */
   revision: string
-  /** When it was committed, in RFC 3339; undefined where nobody said. */
+  /** The time of the commit, in RFC 3339; undefined when it is not configured. */
   time?: string
 }
 
-/** What this installation runs on. A part is null when it did not answer within two seconds. */
+/** The state of the installation. A part is null when it did not answer within two seconds. */
 export interface SystemState {
-  /** Of this service, as of every package of Switchyard. */
+  /** The version of this service, which is that of every package of Switchyard. */
   version: string
   build: Build
-  /** When this process started. */
+  /** The start of this process. */
   startedAt: Date
   at: Date
   gitVersion: string | null
@@ -29,7 +29,7 @@ export interface SystemState {
   redis: RedisInfo | null
   /** The file system of the repositories. */
   storage: DiskSpace | null
-  /** Where the audit log goes. */
+  /** The destinations of the audit log. */
   auditExports: ExportState[] | null
 }
 
@@ -38,7 +38,7 @@ export interface DiskSpace {
   freeBytes: number
 }
 
-/** Room for what users store: the quotas of projects and users, and the disk of the repositories. */
+/** Checks room for user data: the quotas of projects and users, and the disk of the repositories. */
 export interface StorageSpace {
   /**
    * Counts bytes of git objects that are about to be stored.
@@ -48,22 +48,22 @@ export interface StorageSpace {
    */
   take(repository: CountedRepository, bytes: number): Promise<void>
   /**
-   * The reason why so many bytes of files or reports are beyond a quota, or null.
+   * Returns the reason why so many bytes of files or reports exceed a quota, or null.
    *
    * @throws DomainError insufficient-storage
    */
   findQuotaRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
   /**
-   * Bytes that the disk has beyond those that are kept free.
+   * Returns the bytes that are available on the disk beyond those that are kept free.
    *
    * @throws DomainError insufficient-storage when there are none
    */
   findRoom(): Promise<number>
-  /** The limits of a project, with its own limit if it has one. */
+  /** Returns the limits of a project, with its own limit if it has one. */
   limitsOf(project: { own: number | null; isOwnedByAdministrator: boolean }): StorageLimits
 }
 
-/** Time for which a state that was read is used again. */
+/** Time for which a state is reused. */
 const keptMs = 10_000
 const partTimeoutMs = 2_000
 
@@ -75,7 +75,10 @@ interface Parts {
   storageRoot: string
 }
 
-/** Reads the state of the installation. All requests within ten seconds share what was read. */
+/**
+ * Returns a function that reads the state of the installation. All requests within ten seconds share one
+ * result.
+ */
 export function createSystemState({ build, ...parts }: Parts): () => Promise<SystemState> {
   const startedAt = new Date(Date.now() - process.uptime() * 1000)
   const version = ownVersion()
@@ -114,7 +117,10 @@ export async function readSpace(storageRoot: string): Promise<DiskSpace> {
 const inTime = <Part>(reading: Promise<Part>): Promise<Part | null> =>
   pTimeout(reading, { milliseconds: partTimeoutMs }).catch(() => null)
 
-/** The package is found by its name, because sources and bundle are in folders of different depth. */
+/**
+ * Reads the version. The package is found by its name, because sources and bundle are in folders of different
+ * depth.
+ */
 function ownVersion(): string {
   const path = createRequire(import.meta.url).resolve('@switchyard/git-api/package.json')
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version

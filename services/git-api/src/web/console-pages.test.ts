@@ -32,7 +32,7 @@ it.each([
   expect(consolePageOf(['ada', 'engine'], rest)).toBe(page)
 })
 
-it('stays within the console whatever the address holds', () => {
+it('stays within the console for any address', () => {
   expect(consolePageOf(['ada', '//evil.example'], ['blob', '//evil.example', '..'])).toBe(
     '/console/projects/ada/%2F%2Fevil.example/files/%2F%2Fevil.example/..',
   )

@@ -1,6 +1,6 @@
 /**
- * The console page that shows what GitLab shows at an address below a project. A page that the console does
- * not have is that of the project.
+ * Returns the console page that corresponds to an address of GitLab below a project; the page of the project
+ * when the console has no such page.
  *
  * @param projectPath namespace and path of the project, e.g. `['ada', 'engine']`
  * @param rest parts of the address after `/-/`, decoded, e.g. `['blob', 'main', 'docs', 'a.md']`. The part
@@ -18,8 +18,8 @@ export function consolePageOf(projectPath: readonly string[], rest: readonly str
 const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${pathOf([ref, ...path])}`)
 
 /**
- * Pages below a project by the first part of GitLab's address; the arguments are the second part and the
- * others.
+ * Console pages by the first part of GitLab's address; the arguments are the second part and the remaining
+ * parts.
  */
 const pages: Partial<Record<string, (first: string, others: string[]) => string>> = {
   commit: (sha) => (sha === '' ? '' : `/commits/${encodeURIComponent(sha)}`),
@@ -43,7 +43,7 @@ const pages: Partial<Record<string, (first: string, others: string[]) => string>
   project_members: () => '/settings',
 }
 
-/** The console's list of the projects of a user. */
+/** Returns the console's list of the projects of a user. */
 export const consolePageOfUser = (username: string): string => `/console/projects${queryOf({ q: username })}`
 
 const pathOf = (parts: readonly string[]) => parts.map(encodeURIComponent).join('/')

@@ -17,7 +17,7 @@ import { projectPathOf } from '../guards.js'
 import { consolePageOf, consolePageOfUser } from './console-pages.js'
 import { projectPage } from './web.js'
 
-/** Answers `go get`, which asks at the address of a project or of a folder in it. */
+/** Answers `go get`, which requests the address of a project or of a folder in it. */
 export function goGetRoutes(): Route[] {
   const forGo = { outsideApi: true, only: isGoGet }
   return [
@@ -29,15 +29,15 @@ export function goGetRoutes(): Route[] {
 const isGoGet: Route['only'] = ({ query }) => query['go-get'] === '1'
 
 /**
- * Says to Go where the repository of a module is, which may be in a folder of it. The answer is the same for
- * every caller and project, so nobody learns from it whether a project exists.
+ * Tells Go the repository of a module, which may be a folder of it. The answer is the same for every caller
+ * and project, so nobody learns from it whether a project exists.
  */
 const goGet = endpoint({
   input: z.object({ namespace: z.string(), project: z.string() }),
   async handle(given, _access: unknown, { baseUrl, raw: { request, response } }) {
     const path = projectPathOf(given)
     if (!mayBeUsername(given.namespace) || !/^[\w.-]+\/[\w.-]+$/.test(path)) throw notFound()
-    // Go takes the line whose first word is the address that it asked.
+    // Go uses the line whose first word is the requested address.
     const hosts = new Set(
       [baseUrl, requestedUrl(request)].filter((url) => URL.canParse(url)).map((url) => new URL(url).host),
     )
@@ -53,8 +53,8 @@ const goGet = endpoint({
 })
 
 /**
- * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every
- * caller, so nobody learns from them whether a project exists.
+ * Redirects browsers from the `web_url` addresses in answers to the console. The redirects are the same for
+ * every caller, so nobody learns from them whether a project exists.
  */
 export const consolePageRoutes = (): Route[] => [
   route('GET', '/', anyone, toOverview, browserOptions),

@@ -9,17 +9,17 @@ import { type ProjectCall, type ProjectGuards, projectPathOf } from '../guards.j
 import { optional } from '../shapes/parameters.js'
 import { consolePageOf } from './console-pages.js'
 
-/** The address of a project's page; GitLab's web pages that programs use are below it. */
+/** The address of a project's page; the web pages of GitLab that programs use are below it. */
 export const projectPage = '/:namespace/:project'
 
-/** Programs ask for web pages with a token in a header, or as the password of a user. */
+/** Programs request web pages with a token in a header, or as the password of a user. */
 export const pageOptions = { outsideApi: true, basicAuthentication: true }
 
 /**
- * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns
- * nothing about a project that is not open to all: it is null, as one that does not exist.
+ * Returns a guard of web addresses. Programs send a token, in a header or as a password. A caller without one
+ * gets null for every project that is not public, as for a missing project.
  *
- * @param referenceOf the id or the path of the project in an address
+ * @param referenceOf returns the id or the path of the project in an address
  */
 export const webGuard =
   (
@@ -41,7 +41,7 @@ export const webGuard =
   }
 
 /**
- * Sends browsers to the console, where their user is signed in.
+ * Redirects browsers to the console, where their user is signed in.
  *
  * @throws DomainError not-found for programs
  */
@@ -51,7 +51,7 @@ export function redirectToConsole({ raw, params }: Call, kind: string, rest: rea
   return redirect(page, { Vary: 'Accept' })
 }
 
-/** GitLab's parameter that says whether a name is that of a branch or of a tag. */
+/** GitLab's parameter that says whether a name is a branch or a tag. */
 export const refType = () => optional(z.enum(['heads', 'tags']))
 
 const kinds = { heads: 'branch', tags: 'tag' } as const satisfies Record<string, ReferenceKind>
@@ -60,14 +60,15 @@ export const kindOf = (type: keyof typeof kinds | undefined) => type && kinds[ty
 
 /** A revision, and the parts of an address that follow it. */
 interface SplitRevision {
-  /** In full when it is a branch or a tag. */
+  /** The full name of a branch or tag, or another revision. */
   revision: string
   rest: string[]
 }
 
 /**
- * Splits parts of an address such as `feature/x/docs/a.md`, which begin with a revision. Of branches and tags
- * the one with the longest name counts; without one, the first part is a hash or another name of a commit.
+ * Splits parts of an address such as `feature/x/docs/a.md`, which begin with a revision. The branch or tag
+ * with the longest matching name counts; without a match, the first part is a hash or another name of a
+ * commit.
  *
  * @param kind the only kind of reference that counts. Unset: both, branches first
  */
@@ -90,7 +91,7 @@ export async function splitRevision(
   return { revision: kind === undefined ? first : fullName(kind, first), rest }
 }
 
-/** The names that the parts can begin with, longest first. */
+/** Returns the names with which the parts can begin, longest first. */
 function beginnings(parts: readonly string[]): { name: string; length: number }[] {
   const found: { name: string; length: number }[] = []
   let name = ''

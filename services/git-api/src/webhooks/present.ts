@@ -45,7 +45,9 @@ export const hookShape = z
     description: 'A webhook of a project, with its settings and its recent failures',
   })
 
-/** A webhook in GitLab's shape, with its failures. The secret and the values of headers are never shown. */
+/**
+ * Returns a webhook in GitLab's shape, with its failures but without the secret and the values of headers.
+ */
 export const presentHook = (webhook: Webhook): z.output<typeof hookShape> => ({
   id: webhook.id,
   url: webhook.url,

@@ -63,7 +63,7 @@ export function hookRoutes(deps: WebhookDependencies): Route[] {
 
 const hookId = { hook_id: rowId() }
 
-/** Flags of the events that happen here. */
+/** Flags of the events that Switchyard has. */
 const eventFlags = {
   push_events: optional(flag()),
   tag_push_events: optional(flag()),
@@ -81,12 +81,12 @@ type EventFlag = `${ProjectWebhookEvent}_events`
 const silentFlag = () =>
   optional(flag()).meta({ description: 'Kept and shown: these events do not happen here' })
 
-/** Flags of the other events of GitLab. */
+/** Flags of the events that only GitLab has. */
 const silentEventFlags = Object.fromEntries(
   silentProjectEvents.map((event) => [`${event}_events`, silentFlag()]),
 ) as Record<`${SilentProjectEvent}_events`, ReturnType<typeof silentFlag>>
 
-/** The fields of a webhook, each of which may be left out. */
+/** The fields of a webhook, all optional. */
 const optionalHookParameters = {
   url: filledText().optional(),
   token: text().nullish(),
@@ -120,7 +120,7 @@ const choicesOf = (given: Record<string, unknown>): EventChoices =>
     Object.keys({ ...eventFlags, ...silentEventFlags }).map((flag) => [eventOf(flag), given[flag]]),
   )
 
-/** Undefined stays so. Null and the empty text: none. */
+/** Returns undefined unchanged; null and the empty text become null. */
 const textOrNull = (given: string | null | undefined) => (given === '' ? null : given)
 
 const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>) => ({
@@ -232,7 +232,7 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
     },
   })
 
-/** The answer comes before the delivery is sent; the route of the delivery shows its outcome. */
+/** Answers before the delivery is sent; the route of the delivery shows its outcome. */
 const testHook = (database: Database) =>
   endpoint({
     summary: 'Send the newest event of a kind to a webhook again',

@@ -29,7 +29,7 @@ import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
 import { ownerOf, rulesOf, type WebhookDependencies } from './webhooks.js'
 
 /**
- * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker
+ * Stores a delivery of the newest event of a kind, even when the webhook does not subscribe to it. The worker
  * sends it soon.
  *
  * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
@@ -45,7 +45,7 @@ export const testHook = (
   )
 
 /**
- * What a webhook with these settings would send of the newest event of a kind.
+ * Returns the request that a webhook with these settings would send for the newest event of a kind.
  *
  * @throws DomainError invalid, by field, or when there is no such event yet
  */
@@ -63,9 +63,9 @@ export async function previewHook(
 }
 
 /**
- * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the
- * last status, the pipeline of the last status, the last deployment and what became worse with it, what the
- * newest rule would do about that, or the last release.
+ * Returns the newest event of a kind: the last commit of the default branch as a push or a tag, the last
+ * comment, the last status, the pipeline of the last status, the last deployment and its impact, the result
+ * of the newest rule for that impact, or the last release.
  */
 async function newestEvent(
   database: Database,
@@ -111,7 +111,7 @@ async function newestEvent(
   }
 }
 
-/** What became worse with the newest deployment, and what the newest rule would do about it. */
+/** Returns the impact of the newest deployment, and the result of the newest rule for it. */
 async function sampleImpact(
   database: Database,
   event: 'deployment_impact' | 'impact_rule',

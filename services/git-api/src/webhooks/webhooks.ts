@@ -52,7 +52,7 @@ interface HookFields {
   events: EventChoices
   name: string | null
   description: string | null
-  /** Null: pushes to every branch are told. */
+  /** Null: pushes to every branch are delivered. */
   branchFilter: string | null
   branchFilterStrategy: string
   verifyTls: boolean
@@ -61,10 +61,10 @@ interface HookFields {
   headers: CustomHeader[]
 }
 
-/** A new webhook. What is left out is as at the beginning. */
+/** A new webhook. Missing fields have their default values. */
 type NewHook = Pick<HookFields, 'url' | 'secret' | 'enabled' | 'events'> & Partial<HookChanges>
 
-/** A field that is undefined stays as it was. */
+/** Changes of a webhook. Undefined fields stay. */
 type HookChanges = { [Field in keyof HookFields]: HookFields[Field] | undefined }
 
 const defaultEvents: readonly string[] = ['push']
@@ -72,7 +72,10 @@ const defaultEvents: readonly string[] = ['push']
 export const ownerOf = ({ id }: Pick<Project, 'id'>) =>
   ({ scope: 'project', projectId: id }) as const satisfies WebhookOwner
 
-/** Like GitLab, whose clients rely on it, this takes secrets of any length and webhooks without events. */
+/**
+ * Returns rules that accept secrets of any length and webhooks without events, because GitLab's clients rely
+ * on both.
+ */
 export const rulesOf = ({ webhookTargets, secretBox }: WebhookDependencies): HookRules => ({
   policy: webhookTargets,
   knownEvents,
@@ -95,7 +98,8 @@ const givenOnly = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
 
 /**
- * @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret
+ * @throws DomainError invalid, with every problem by field; unavailable when there is no key to encrypt its
+ *   secret
  */
 export function addHook(
   deps: WebhookDependencies,
@@ -111,8 +115,8 @@ export function addHook(
 }
 
 /**
- * @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key for
- *   its secret
+ * @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key to
+ *   encrypt its secret
  */
 export async function changeHook(
   deps: WebhookDependencies,
@@ -129,7 +133,7 @@ export async function changeHook(
 }
 
 /**
- * Sets one further header of the requests of a webhook, or removes it; the others stay.
+ * Sets or removes one custom header of a webhook's requests; the others stay.
  *
  * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or
  *   encrypted
@@ -158,7 +162,7 @@ export async function removeHook(
   )
 }
 
-/** One page of the deliveries of a webhook, the newest first. @throws DomainError not-found */
+/** Returns one page of the deliveries of a webhook, newest first. @throws DomainError not-found */
 export const listHookDeliveries = (
   database: Database,
   { project }: ProjectCall,

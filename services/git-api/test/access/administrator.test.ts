@@ -70,8 +70,8 @@ async function withDatabase(work: (url: string) => Promise<void>) {
 const root = { username: 'root', is_admin: true }
 const read = async (file: string) => (await readFile(file, 'utf8')).trim()
 
-describe('a token that is made up', () => {
-  it('is written for its owner alone, kept by the next start, and replaced when it is lost', () =>
+describe('a generated token', () => {
+  it('is written to a file for its owner only, kept by the next start, and replaced when it is lost', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'kept', 'root-token')
       const env = { SWITCHYARD_ROOT_TOKEN_KEPT_IN: file }
@@ -94,7 +94,7 @@ describe('a token that is made up', () => {
       )
     }))
 
-  it('is made once, however many replicas start at the same time', () =>
+  it('is created once, however many replicas start at the same time', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'shared-token')
       const services = await Promise.all(
@@ -114,7 +114,7 @@ describe('a token that is made up', () => {
 describe('SWITCHYARD_ROOT_TOKEN', () => {
   const [one, two] = ['root-token-number-one', 'root-token-number-two']
 
-  it('is the token, also in the file; a new one replaces it; coming back to it works', () =>
+  it('is the token, also in the file; a new value replaces it; the former value works again when it comes back', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'configured-token')
       const env = (token: string) => ({ SWITCHYARD_ROOT_TOKEN: token, SWITCHYARD_ROOT_TOKEN_KEPT_IN: file })
@@ -139,7 +139,7 @@ describe('SWITCHYARD_ROOT_TOKEN', () => {
       await withService(url, env, async ({ whoIs }) => expect(await whoIs(one)).toBe(401))
     }))
 
-  it('is stored as its hash', () =>
+  it('is stored only as its hash', () =>
     withDatabase(async (url) => {
       await withService(url, { SWITCHYARD_ROOT_TOKEN: one }, async () => {
         const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'test' })
@@ -150,8 +150,8 @@ describe('SWITCHYARD_ROOT_TOKEN', () => {
     }))
 })
 
-describe('starting', () => {
-  it('survives a database that is unreachable, says what is missing, and catches up', () =>
+describe('the start of the service', () => {
+  it('survives an unreachable database, says what is missing, and catches up', () =>
     withDatabase(async (url) => {
       const name = new URL(url).pathname.slice(1)
       const adminUrl = Object.assign(new URL(url), { pathname: '/postgres' }).href
@@ -171,7 +171,7 @@ describe('starting', () => {
       await admin.close()
     }))
 
-  it('names the storage when it cannot be used', () =>
+  it('names the storage when it is unusable', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'no-folder')
       await writeFile(file, '')

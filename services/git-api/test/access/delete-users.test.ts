@@ -22,7 +22,7 @@ const project = async (secret: string, path: string) =>
   (await outcome(harness.send(secret, 'POST', '/projects', json({ path, initialize_with_readme: true }))))
     .body as { id: number }
 
-it('a user is gone with tokens and sessions, and what they wrote in projects stays without a name', async () => {
+it('a deleted user loses tokens and sessions, and their contributions to projects stay without a name', async () => {
   const { id: projectId } = await project(harness.tokens.owner, 'kept')
   const leaving = await person('leaving')
   await addMember(harness.database, { id: projectId }, leaving, 40)
@@ -57,7 +57,7 @@ it('a user is gone with tokens and sessions, and what they wrote in projects sta
   expect((await person('leaving')).id).not.toBe(leaving.id)
 })
 
-it('who owns projects goes only together with them', async () => {
+it('a user who owns projects is deleted only together with them', async () => {
   const owner = await person('landlord')
   const { id } = await project(owner.secret, 'house')
   const { diskPath } = await harness.database.prisma.project.findUniqueOrThrow({ where: { id } })
@@ -72,14 +72,14 @@ it('who owns projects goes only together with them', async () => {
   expect((await outcome(harness.send('admin', 'GET', events))).body).toHaveLength(1)
 })
 
-it('administrators delete neither themselves nor the first administrator', async () => {
+it('administrators cannot delete themselves or the first administrator', async () => {
   const { admin } = harness.users
   expect(await remove('admin', admin.id)).toMatchObject({ status: 403 })
   const root = await harness.database.prisma.user.findUniqueOrThrow({ where: { usernameKey: 'root' } })
   expect(await remove('admin', root.id, '?hard_delete=1')).toMatchObject({ status: 403 })
 })
 
-it('is for administrators, with a token that may write', async () => {
+it('needs an administrator with a token that may write', async () => {
   const { id } = await person('staying')
   const reading = (
     await createToken(harness.database, harness.users.admin, { scopes: ['read_api', 'read_user'] })
@@ -92,7 +92,7 @@ it('is for administrators, with a token that may write', async () => {
 })
 
 describe('with erase=true', () => {
-  /** Every row that may name a user, as text. */
+  /** Returns every row that may contain the name of a user, as text. */
   async function rowsOfNames(): Promise<string> {
     const tables = [
       'users',
@@ -135,7 +135,7 @@ describe('with erase=true', () => {
       )
     ).body
 
-  it('neither the audit log nor a saga has the name, an address or a subject any more, and says so without the name', async () => {
+  it('removes the name, the addresses and the subjects from the audit log and from sagas, and is recorded without the name', async () => {
     await createUser(harness.database, { username: 'same', name: 'Same' })
     const erased = await person('forgotten')
     const { id: projectId } = await project(erased.secret, 'gone')
@@ -154,7 +154,7 @@ describe('with erase=true', () => {
     expect(await entriesOf(erased.id, 'user_updated')).toMatchObject([{ details: { username: label } }])
   })
 
-  it('a user who was deleted before is erased once, and a name that somebody else has by now stays theirs', async () => {
+  it('erases a user who was deleted before only once, and keeps a name that another user has by now', async () => {
     const former = await person('former')
     await writeAbout(former)
     expect(await remove('admin', former.id)).toMatchObject({ status: 204 })
@@ -173,7 +173,7 @@ describe('with erase=true', () => {
     expect(await remove('admin', former.id, '?erase=true')).toMatchObject({ status: 404 })
   })
 
-  it('is for administrators, of users who exist or did, by true or false', async () => {
+  it('needs an administrator, an existing or deleted user, and true or false', async () => {
     const { id } = await person('remembered')
     expect((await remove('guest', id, '?erase=true')).status).toBe(401)
     expect((await remove('user', id, '?erase=true')).status).toBe(403)

@@ -28,13 +28,13 @@ async function issue(fields = {}) {
   return body as { id: number; token: string; username: string; expires_at: string | null }
 }
 
-/** The address of the repository with a deploy token in it. */
+/** Returns the address of the repository with a deploy token in it. */
 function remote({ token, username }: { token: string; username: string }, of = project) {
   const url = new URL(harness.remote('anonymous', of))
   return Object.assign(url, { username: encodeURIComponent(username), password: token }).href
 }
 
-/** git lists the references of the repository; the reason where it does not. */
+/** Lists the references of the repository with git; returns the reason of a refusal. */
 const fetched = (address: string) =>
   work.git('ls-remote', address).then(
     (listed) => (listed.includes('refs/heads/main') ? 'fetched' : 'empty'),
@@ -63,7 +63,7 @@ describe('a deploy token', () => {
     expect(JSON.stringify(listed.body)).not.toContain(token)
   })
 
-  it('fetches from its project, and does nothing else', async () => {
+  it('fetches from its project and can do nothing else', async () => {
     const issued = await issue({ username: 'deployer' })
     expect(issued.username).toBe('deployer')
     expect(await fetched(remote(issued))).toBe('fetched')
@@ -89,7 +89,7 @@ describe('a deploy token', () => {
     expect(await fetched(remote(issued))).toBe('fetched')
   })
 
-  it('downloads objects of Git LFS, and uploads and locks none', async () => {
+  it('downloads objects of Git LFS, but can neither upload nor lock them', async () => {
     const { username, token } = await issue()
     const bytes = new Uint8Array(randomBytes(100))
     const oid = createHash('sha256').update(bytes).digest('hex')
@@ -107,7 +107,7 @@ describe('a deploy token', () => {
     expect((await send('POST', '/info/lfs/locks/verify', own, '{}')).status).toBe(403)
   })
 
-  it('stops at its time, when it is revoked, and while the user who made it is blocked', async () => {
+  it('stops at its expiry, when it is revoked, and while the user who created it is blocked', async () => {
     const expiring = await issue({ expires_at: new Date(Date.now() + 60_000).toISOString() })
     const where = { tokenHash: new Uint8Array(createHash('sha256').update(expiring.token).digest()) }
     await harness.database.prisma.deployToken.update({ where, data: { expiresAt: new Date() } })
@@ -127,7 +127,7 @@ describe('a deploy token', () => {
     expect((await administrator('block')).status).toBe(201)
     expect(await fetched(remote(issued))).toContain('Authentication failed')
     expect((await administrator('unblock')).status).toBe(201)
-    // The answer that the token does not work is remembered for half a second.
+    // The answer that the token does not work is cached for half a second.
     await expect.poll(() => fetched(remote(issued))).toBe('fetched')
 
     expect((await harness.ask('owner', 'DELETE', tokens(`/${issued.id}`))).status).toBe(204)
@@ -154,7 +154,7 @@ describe('a deploy token', () => {
     expect([status, body]).toEqual([400, { ...refusal, request_id: expect.any(String) }])
   })
 
-  it('is made by maintainers alone, and all of them are listed for administrators', async () => {
+  it('is created by maintainers only, and administrators list all of them', async () => {
     expect((await harness.ask('anonymous', 'POST', tokens(), given)).status).toBe(401)
     expect((await harness.ask('developer', 'POST', tokens(), given)).status).toBe(403)
     expect((await harness.ask('stranger', 'POST', tokens(), given)).status).toBe(404)
@@ -166,7 +166,7 @@ describe('a deploy token', () => {
     expect(await all.json()).toContainEqual(expect.objectContaining({ id }))
   })
 
-  it('does not outlive the project token that makes it', async () => {
+  it('does not outlive the project token that creates it', async () => {
     const maker = { name: 'maker', scopes: ['api'], access_level: 40, expires_at: '2998-12-31' }
     const { token } = (await harness.ask('owner', 'POST', `/projects/${project.id}/access_tokens`, maker))
       .body

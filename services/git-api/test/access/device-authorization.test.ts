@@ -44,10 +44,10 @@ const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOSt
 const lastEvents = (take: number) =>
   harness.database.prisma.auditEvent.findMany({ orderBy: { id: 'desc' }, take })
 
-/** Forgets the requests, so that those of one test do not count in the next. */
+/** Deletes the requests, so that those of one test do not count in the next. */
 const forget = () => harness.database.prisma.deviceAuthorization.deleteMany()
 
-/** A session of a user of its own, whose wrong codes count for nobody else. */
+/** Creates a session of a new user, whose wrong codes do not count for others. */
 async function someone(scopes: Parameters<Harness['secretOf']>[1] = ['api']) {
   people += 1
   const user = await createUser(harness.database, { username: `person-${people}` })
@@ -55,8 +55,8 @@ async function someone(scopes: Parameters<Harness['secretOf']>[1] = ['api']) {
 }
 let people = 0
 
-describe('a program that somebody allows', () => {
-  it('gets one token with the scopes that were shown, the name and an end', async () => {
+describe('a program that a user allows', () => {
+  it('gets one token with the displayed scopes, the name and an expiry', async () => {
     const { user, cookie } = await someone()
     const begun = await ask({ client_id: 'switchyard on laptop', scope: 'read_api read_repository' })
     const name = { client_id: 'switchyard on laptop' }
@@ -104,7 +104,7 @@ describe('a program that somebody allows', () => {
     ])
   })
 
-  it('lives no longer, and sees no more tenants, than the session', async () => {
+  it('gets a token that lives no longer, and has no more tenants, than the session', async () => {
     const user = await createUser(harness.database, { username: 'bound' })
     const short = { expiresAt: new Date(dayIn(3)), tenants: ['acme'] }
     const cookie = await signIn((await createToken(harness.database, user, short)).secret)
@@ -115,7 +115,7 @@ describe('a program that somebody allows', () => {
     expect(await self.json()).toMatchObject({ expires_at: dayIn(3), tenants: ['acme'] })
   })
 
-  it('may do no more than the session', async () => {
+  it('gets no more rights than the session', async () => {
     const { device_code, user_code } = (await ask({ scope: 'api read_sagas' })).body
     const { cookie } = await someone()
     expect(await decide(cookie, 'allow', user_code)).toBe(403)
@@ -124,8 +124,8 @@ describe('a program that somebody allows', () => {
   })
 })
 
-describe('a program that nobody allows', () => {
-  it('is told that it was denied, as often as it asks', async () => {
+describe('a program that no user allows', () => {
+  it('learns that it was denied, however often it asks', async () => {
     const { cookie, user } = await someone()
     const { device_code, user_code } = (await ask()).body
     expect(await decide(cookie, 'deny', user_code)).toBe(204)
@@ -135,7 +135,7 @@ describe('a program that nobody allows', () => {
     expect(await lastEvents(1)).toMatchObject([{ eventName: 'device_denied', authorId: user.id }])
   })
 
-  it('is told that its code has ended, which nobody can allow then', async () => {
+  it('learns that its code has expired, and nobody can allow it any more', async () => {
     const { cookie } = await someone()
     const { device_code, user_code } = (await ask()).body
     const past = { expiresAt: new Date(Date.now() - 1000) }
@@ -145,7 +145,7 @@ describe('a program that nobody allows', () => {
     expect(await decide(cookie, 'allow', user_code)).toBe(404)
   })
 
-  it('asks less often each time that it asks too soon', async () => {
+  it('gets a longer interval each time that it asks too soon', async () => {
     await forget()
     const { device_code } = (await ask()).body
     const errors = [await poll(device_code), await poll(device_code), await poll(device_code)]
@@ -154,7 +154,7 @@ describe('a program that nobody allows', () => {
     expect(stored?.intervalSeconds).toBe(15)
   })
 
-  it('gets nothing for a wrong code, and for the code of another program', async () => {
+  it('gets nothing for a wrong code or for the code of another program', async () => {
     const { device_code } = (await ask()).body
     expect((await poll('wrong')).body.error).toBe('invalid_grant')
     expect((await poll(device_code, { client_id: 'another' })).body.error).toBe('invalid_grant')
@@ -165,8 +165,8 @@ describe('a program that nobody allows', () => {
   })
 })
 
-describe('who decides', () => {
-  it('is the first; another person with the code comes too late', async () => {
+describe('the decision', () => {
+  it('is made once; a second person with the code is too late', async () => {
     const [first, second] = [await someone(), await someone()]
     const { device_code, user_code } = (await ask()).body
     const answers = await Promise.all([
@@ -180,7 +180,7 @@ describe('who decides', () => {
     expect(user).toMatchObject({ id: winner.user.id })
   })
 
-  it('is a person in a browser, on a page of this origin', async () => {
+  it('needs a person in a browser, on a page of this origin', async () => {
     const { user_code = '' } = (await ask()).body
     const path = `/user/device_authorization?user_code=${user_code}`
     expect((await harness.send('user', 'GET', path)).status).toBe(403)
@@ -193,7 +193,7 @@ describe('who decides', () => {
     expect((await api(allow, { method: 'POST', body, headers: other })).status).toBe(403)
   })
 
-  it('decides nothing once they are blocked, and once their token is revoked', async () => {
+  it('fails when the user is blocked and when their token is revoked', async () => {
     const [blocked, revoked] = [await someone(), await someone()]
     const [one, other] = [(await ask()).body, (await ask()).body]
     await decide(blocked.cookie, 'allow', one.user_code)
@@ -208,7 +208,7 @@ describe('who decides', () => {
     expect((await look(blocked.cookie, one.user_code)).status).toBe(401)
   })
 
-  it('cannot go on guessing codes: not many at once, and not as many people of one address', async () => {
+  it('limits guesses of codes, in parallel and by many people of one address', async () => {
     const other = await startHarness({ env: { DEVICE_TOKEN_LIFETIME_DAYS: '30' } })
     try {
       const browser = openBrowser(() => other)
@@ -231,7 +231,7 @@ describe('who decides', () => {
   })
 })
 
-describe('what programs send', () => {
+describe('requests of programs', () => {
   it.each([
     ['no name', { client_id: '' }, 'invalid_request'],
     ['a name that reorders what stands around it', { client_id: 'a\u202eb' }, 'invalid_request'],
@@ -244,13 +244,13 @@ describe('what programs send', () => {
     expect([status, body.error]).toEqual([400, error])
   })
 
-  it('is shown as the text that it is', async () => {
+  it('are displayed as plain text', async () => {
     const { cookie } = await someone()
     const { user_code } = (await ask({ client_id: '<img src=x onerror=alert(1)>' })).body
     expect((await look(cookie, user_code)).body?.client_name).toBe('<img src=x onerror=alert(1)>')
   })
 
-  it('asks for reading when it names no scope, and never waits by the hundred at one address', async () => {
+  it('ask for read access when they name no scope, and are limited for each address', async () => {
     await forget()
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask({ scope: '' })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
@@ -265,7 +265,7 @@ describe('what programs send', () => {
     await forget()
   })
 
-  it('is refused everywhere unless the settings let users allow programs a token', async () => {
+  it('are refused everywhere unless the settings let users allow programs', async () => {
     const other = await startHarness()
     try {
       expect((await post('authorize_device', { client_id: 'any' }, other.baseUrl)).status).toBe(404)

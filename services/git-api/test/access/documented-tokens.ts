@@ -4,7 +4,7 @@ type Api = Awaited<ReturnType<typeof openDocumentedApi>>
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
-/** Calls every operation of deploy tokens as it is documented. */
+/** Calls every documented operation of deploy tokens. */
 export async function callDeployTokens(api: Api, path: { id: number }) {
   const tokens = '/projects/{id}/deploy_tokens'
   const body = { name: 'deploy', scopes: ['read_repository'], expires_at: '2999-12-31' }
@@ -15,7 +15,7 @@ export async function callDeployTokens(api: Api, path: { id: number }) {
   await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
 }
 
-/** The same for the rules about CI jobs, and for the exchange of an identity token. */
+/** Calls every documented operation of the rules about CI jobs and of the token exchange. */
 export async function callTrustedIssuers(api: Api, path: { id: number }, issuer: JobIssuer) {
   const common = { name: 'ci', issuer: issuer.url, audience: 'ci', claims: { sub: 'build:*' } }
   const places = [

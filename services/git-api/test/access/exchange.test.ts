@@ -72,7 +72,7 @@ async function ask(token: string, method: string, path: string) {
 const issued = async (changes?: JobClaims) => (await exchange(await identity(changes))).body.access_token
 
 describe('the exchange of an identity token', () => {
-  it('gives a token of an hour for the project, with the role and the scopes of the rule', async () => {
+  it('returns a token for an hour in the project, with the role and the scopes of the rule', async () => {
     const { status, headers, body } = await exchange(await identity())
     expect([status, body]).toEqual([
       200,
@@ -101,7 +101,7 @@ describe('the exchange of an identity token', () => {
     expect((await exchange(await identity(), { resource: resource() })).status).toBe(200)
   })
 
-  it('happens once for each token, also when it comes at the same time', async () => {
+  it('works once for each token, even in parallel', async () => {
     const token = await identity()
     const answers = await Promise.all([exchange(token), exchange(token), exchange(token)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
@@ -121,19 +121,19 @@ describe('the exchange of an identity token', () => {
     expect([status, body.error]).toEqual([400, 'invalid_grant'])
   })
 
-  it('takes no token of ours, and no other project', async () => {
+  it('refuses tokens of Switchyard and tokens for other projects', async () => {
     expect((await exchange(harness.tokens.owner)).body.error).toBe('invalid_grant')
     expect((await exchange(await issued())).body.error).toBe('invalid_grant')
     expect((await exchange(await identity(), { resource: '999999' })).body.error).toBe('invalid_grant')
     expect((await exchange(await identity(), { resource: undefined })).body.error).toBe('invalid_grant')
   })
 
-  it('asks for the fields of RFC 8693', async () => {
+  it('requires the fields of RFC 8693', async () => {
     const { status, body } = await exchange('x', { grant_type: 'client_credentials' })
     expect([status, body.error]).toEqual([400, 'invalid_request'])
   })
 
-  it('is in the audit log with the job', async () => {
+  it('is recorded in the audit log with the job', async () => {
     await exchange(await identity({ run_id: '4711' }))
     const where = { eventName: 'identity_token_exchanged' }
     const entry = await harness.database.prisma.auditEvent.findFirst({ where, orderBy: { id: 'desc' } })
@@ -152,8 +152,8 @@ describe('the exchange of an identity token', () => {
   })
 })
 
-describe('the token of a job', () => {
-  it('makes, replaces and lists no tokens, and signs nobody in for longer', async () => {
+describe('the token of a CI job', () => {
+  it('cannot create, replace or list tokens, or begin a session', async () => {
     await trust({ access_level: 40 })
     const token = await issued()
     expect(await ask(token, 'POST', '/personal_access_tokens/self/rotate')).toBe(403)
@@ -164,7 +164,7 @@ describe('the token of a job', () => {
     expect(listed.body).toEqual([])
   })
 
-  it('ends after its hour, and with its rule', async () => {
+  it('expires after its hour, and with its rule', async () => {
     const own = await trust({ claims: { repository: 'acme/brief' } })
     const [token, other] = [await issued({ repository: 'acme/brief' }), await issued()]
     const isRefused = (secret: string) =>
@@ -180,7 +180,7 @@ describe('the token of a job', () => {
   })
 })
 
-it('without a project, the rules of administrators count', async () => {
+it('an exchange without a project follows the rules of administrators', async () => {
   const administrator = await createUser(harness.database, { admin: true })
   const { secret } = await createToken(harness.database, administrator)
   const headers = { 'PRIVATE-TOKEN': secret, 'Content-Type': 'application/json' }

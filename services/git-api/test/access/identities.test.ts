@@ -22,7 +22,7 @@ const beginLink = (window: Window, provider = 'closed') => {
   return signIn.api(window, '/user/identities', { method: 'POST', body })
 }
 
-/** Goes to the provider for a link. @returns the page of the console that ends it */
+/** Visits the provider to link an account. @returns the final page of the console */
 async function link(window: Window, login: string) {
   const { status, body } = await beginLink(window)
   expect(status).toBe(201)
@@ -35,7 +35,7 @@ const account = (login: string) => {
 }
 
 describe('linking an account at a provider', () => {
-  it('is done by its owner signed in, who signs in by it from then on', async () => {
+  it('needs its signed-in owner, who can sign in with it afterwards', async () => {
     account('linked')
     const { harness } = signIn
     const window = await beginSession(harness.tokens.user)
@@ -56,14 +56,14 @@ describe('linking an account at a provider', () => {
     expect(events.filter((name) => name === 'identity_linked')).toHaveLength(1)
   })
 
-  it('is refused when it is linked to somebody else', async () => {
+  it('is refused when the account is linked to another user', async () => {
     account('linked')
     const window = await beginSession(signIn.harness.tokens.owner)
     const problem = new URLSearchParams({ problem: 'identity_taken', by: 'Single sign-on' })
     expect(await link(window, 'linked')).toBe(`/console/sign-in?${problem}`)
   })
 
-  it('does not begin without a session, nor with one of a lesser token', async () => {
+  it('is refused without a session, and for a session with fewer rights than the user', async () => {
     const { harness } = signIn
     const given = json({ provider: 'closed' })
     expect((await harness.send('user', 'POST', '/user/identities', given)).status).toBe(403)
@@ -77,7 +77,7 @@ describe('linking an account at a provider', () => {
     expect((await signIn.api(window, '/user/identities', { method: 'POST', body: '{}' })).status).toBe(400)
   })
 
-  it('does not end after the session was signed out', async () => {
+  it('is refused after the session was signed out', async () => {
     account('late')
     const window = await beginSession(signIn.harness.tokens.owner)
     const { body } = await beginLink(window)
@@ -96,7 +96,7 @@ describe('unlinking an account', () => {
   const listed = async (window: Window): Promise<{ id: number }[]> =>
     (await signIn.api(window, '/user/identities')).body
 
-  it('is refused to its owner when it is the last way in, and not to administrators', async () => {
+  it('is refused to its owner when no other way to sign in is left, but not to administrators', async () => {
     comes('only')
     const { window } = await signIn.signIn('only')
     const [identity] = await listed(window)
@@ -109,7 +109,7 @@ describe('unlinking an account', () => {
     expect((await signIn.harness.send('admin', 'DELETE', byAdministrator)).status).toBe(204)
   })
 
-  it('leaves one of two accounts, also when both are unlinked at once', async () => {
+  it('keeps one of two accounts, even when both are unlinked at once', async () => {
     comes('twice-a')
     comes('twice-b')
     const { window } = await signIn.signIn('twice-a')
@@ -124,7 +124,7 @@ describe('unlinking an account', () => {
     expect(await signIn.harness.database.prisma.identity.count({ where: { userId } })).toBe(1)
   })
 
-  it('is open to whoever can sign in with a token', async () => {
+  it('is possible for users who can sign in with a token', async () => {
     comes('with-token')
     const { window } = await signIn.signIn('with-token')
     const [identity] = await listed(window)
@@ -170,7 +170,7 @@ describe('administrators', () => {
     expect(events).toEqual(expect.arrayContaining(['identity_linked', 'identity_unlinked']))
   })
 
-  it('alone see and change the accounts of others', async () => {
+  it('are the only ones who see and change the accounts of others', async () => {
     const { id } = signIn.harness.users.owner
     for (const [method, path, body] of [
       ['GET', `/users/${id}/identities`],
@@ -187,7 +187,7 @@ describe('administrators', () => {
 })
 
 describe('the token behind a sign-in', () => {
-  it('is in no list, gives no secret, and ends the sessions when it is revoked', async () => {
+  it('is in no list, has no secret that works, and ends its sessions when it is revoked', async () => {
     signIn.accounts.behind = { preferred_username: 'behind' }
     const { window } = await signIn.signIn('behind')
     expect((await signIn.api(window, '/personal_access_tokens')).body).toEqual([])

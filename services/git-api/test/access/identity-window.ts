@@ -1,4 +1,4 @@
-/** A window of a browser that goes from page to page with its cookies, without scripts. */
+/** Opens a browser window without scripts that keeps its cookies from page to page. */
 export function openWindow() {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (url: string) => {
@@ -8,7 +8,7 @@ export function openWindow() {
     return jar
   }
 
-  /** Asks for one page, and follows no redirect. */
+  /** Requests one page without following redirects. */
   async function ask(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     const jar = jarOf(url)
@@ -23,9 +23,9 @@ export function openWindow() {
   }
 
   /**
-   * Follows redirects as long as `until` says.
+   * Follows redirects until `until` returns true.
    *
-   * @returns the last address and its answer; the answer of an address that ends it is null
+   * @returns the last address and its answer; the answer is null when `until` ended it
    */
   async function go(url: string, init: RequestInit = {}, until = (_next: URL) => false) {
     let at = url
@@ -42,7 +42,7 @@ export function openWindow() {
 
   const isConsole = ({ pathname }: URL) => pathname.startsWith('/console')
 
-  /** Goes to an address that leads to the login form of the provider, and sends the form. */
+  /** Opens an address that leads to the provider's login form, and submits the form. */
   async function logIn(url: string, login: string, until = isConsole) {
     const form = await go(url, {}, isConsole)
     if (!form.response || !form.at.includes('/interaction/')) return form

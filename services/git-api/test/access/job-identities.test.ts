@@ -32,7 +32,7 @@ afterAll(async () => {
 const job = { sub: 'project_path:acme/engine', project_path: 'acme/engine', ref: 'main', pipeline_id: 4711 }
 const tokenOf = (changes: JobClaims = {}) => issuer.token({ ...job, aud: 'switchyard', ...changes })
 
-/** How answers show the job. */
+/** Returns the job as answers show it. */
 const shown = () => ({
   issuer: issuer.url,
   subject: job.sub,
@@ -61,7 +61,7 @@ const statusNamed = async (name: string) =>
   (await read(`/repository/commits/${sha}/statuses?name=${name}`))[0]
 
 describe('a status', () => {
-  it('names the job that posted it first, whoever finishes it', async () => {
+  it('names the job that posted it first, even when another one finishes it', async () => {
     const running = await asJob(await tokenOf(), `/statuses/${sha}`, { state: 'running', name: 'build' })
     expect(running.body.job_identity).toEqual(shown())
     const other = await tokenOf({ pipeline_id: 4712 })
@@ -71,14 +71,14 @@ describe('a status', () => {
     expect(again.body.job_identity).toMatchObject({ run: '4712' })
   })
 
-  it('of a user names none', async () => {
+  it('of a user names no job', async () => {
     const at = `/projects/${project.id}/statuses/${sha}`
     const { body } = await harness.ask('developer', 'POST', at, { state: 'success', name: 'by-hand' })
     expect(body.job_identity).toBeNull()
     expect((await statusNamed('by-hand')).job_identity).toBeNull()
   })
 
-  it('keeps claims that are meant to break pages as short texts, and follows no link in them', async () => {
+  it('stores malicious claims as short plain texts, and never follows their links', async () => {
     const hostile = {
       ref: `<img src=x onerror=alert(1)>\u202e\0${'x'.repeat(3000)}`,
       pipeline_id: 'javascript:alert(1)',
@@ -93,7 +93,7 @@ describe('a status', () => {
   })
 })
 
-it('a deployment names the job that made it, in every answer', async () => {
+it('a deployment names the job that created it, in every answer', async () => {
   const given = { environment: 'production', sha, ref: 'main', tag: false, status: 'running' }
   const { status, body } = await asJob(await tokenOf(), '/deployments', given)
   expect([status, body.job_identity]).toEqual([201, shown()])
@@ -111,7 +111,7 @@ describe('a commit', () => {
     Object.assign(new URL(harness.remote('anonymous', project)), { username: 'job', password: await token })
       .href
 
-  it('by the API names the job', async () => {
+  it('over the API names the job', async () => {
     const { body } = await asJob(await tokenOf(), '/repository/commits', {
       branch: 'by-api',
       start_branch: 'main',
@@ -122,7 +122,7 @@ describe('a commit', () => {
     expect(await jobOf('by-api')).toEqual(shown())
   })
 
-  it('that a job pushes names it, with those before it, and not those that were there', async () => {
+  it('that a job pushes names the job, as do its new ancestors, but not older commits', async () => {
     const first = await work.commit({ files: { 'a.txt': 'x' }, branch: 'pushed' })
     const second = await work.commit({ files: { 'b.txt': 'x' } })
     await work.git('push', '--quiet', await remote(tokenOf()), 'pushed')
@@ -133,7 +133,7 @@ describe('a commit', () => {
     expect(await Promise.all([second, sha].map(jobOf))).toEqual([shown(), null])
   })
 
-  it('that a user pushes names none', async () => {
+  it('that a user pushes names no job', async () => {
     const own = await work.commit({ files: { 'c.txt': 'x' }, branch: 'by-hand' })
     await work.git('push', '--quiet', harness.remote('developer', project), 'by-hand')
     expect(await jobOf(own)).toBeNull()

@@ -17,10 +17,10 @@ let harness: GitHarness
 let project: Project
 let work: TestGitRepository
 let folder: string
-/** Answers as the forge does to a job that asks for its identity token. */
+/** The part of a forge that issues identity tokens to jobs. */
 let forge: Server
 let tokenUrl: string
-/** What every job knows of its surroundings. */
+/** Environment variables of every job. */
 let surroundings: Record<string, string>
 
 const examples = new URL('../../../../examples/ci/keyless/', import.meta.url)
@@ -67,7 +67,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Runs a script in a shell that stops at the first failure, as those of CI systems do. */
+/** Runs a script in a shell that stops at the first failure, as CI systems do. */
 async function run(script: string, variables: Record<string, string> = {}): Promise<number> {
   const env = { ...surroundings, ...variables }
   const [code] = (await once(spawn('bash', ['-e', '-c', script], { env, stdio: 'ignore' }), 'exit')) as [
@@ -85,7 +85,7 @@ async function freshCommit(branch: string) {
 const statusesOf = async (sha: string) =>
   (await harness.ask('reporter', 'GET', `/projects/${project.id}/repository/commits/${sha}/statuses`)).body
 
-test('GitLab: the job posts how it ended, as the bot of the rule', async () => {
+test('GitLab: the job posts its result as the bot of the rule', async () => {
   const sha = await freshCommit('gitlab')
   const { after_script: script } = parse(await example('gitlab-ci.yml')).test
   const job = { CI_JOB_STATUS: 'success', CI_COMMIT_SHA: sha, CI_JOB_NAME: 'test' }
@@ -102,7 +102,7 @@ test('Jenkins: the build posts that it succeeded', async () => {
   expect(await statusesOf(sha)).toMatchObject([{ name: 'jenkins', status: 'success' }])
 })
 
-test('Kubernetes: the job clones with the token in its file', async () => {
+test('Kubernetes: the job clones with the token from its file', async () => {
   const { spec } = parse(await example('kubernetes.yml')).spec.template
   await writeFile(join(folder, 'token'), surroundings.SWITCHYARD_TOKEN ?? '')
   const script = spec.containers[0].args[0]
@@ -121,7 +121,7 @@ interface Workflow {
   jobs: { test: { steps: { name?: string; run?: string }[] } }
 }
 
-/** Runs the steps of a workflow with those names, with what a runner of Actions gives to them. */
+/** Runs the named steps of a workflow with the environment of an Actions runner. */
 async function runSteps(name: string, steps: readonly string[], sha: string): Promise<number> {
   const { jobs } = parse(await example(name)) as Workflow
   const scripts = steps.map((step) => jobs.test.steps.find((each) => each.name === step)?.run ?? 'false')
@@ -149,7 +149,7 @@ test.each([
   ])
 })
 
-test('no example has a secret', async () => {
+test('no example contains a secret', async () => {
   for (const name of await readdir(examples))
     expect(await example(name)).not.toMatch(/secrets\.|PRIVATE-TOKEN|glpat-|secretKeyRef/)
 })

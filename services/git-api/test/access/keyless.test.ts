@@ -7,7 +7,7 @@ import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 let issuer: JobIssuer
 let harness: GitHarness
-/** Of the tests that leave its rule as it is. */
+/** Shared by the tests that do not change its rule. */
 let project: Project
 let work: Awaited<ReturnType<typeof pushSample>>['work']
 let rule: Rule
@@ -46,7 +46,7 @@ async function trust(fields = {}, of = project) {
 const distrust = ({ id }: Rule, of: Project) =>
   harness.ask('owner', 'DELETE', `/projects/${of.id}/trusted_issuers/${id}`)
 
-/** A project of one test, with the rule of the others. */
+/** Creates a project for one test, with the same rule as the shared one. */
 async function trustingProject() {
   const own = await harness.project()
   return { own, ownRule: await trust({}, own) }
@@ -61,7 +61,7 @@ const job: JobClaims = {
 }
 const tokenOf = (changes: JobClaims = {}) => issuer.token({ ...job, ...changes })
 
-/** Sends a request with the token of a job as `Authorization: Bearer`. */
+/** Sends a request with a job's token as `Authorization: Bearer`. */
 async function asJob(token: string, method: string, path: string, body?: unknown) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
@@ -77,7 +77,7 @@ const remote = (token: string, of = project) =>
   Object.assign(new URL(harness.remote('anonymous', of)), { username: 'job', password: token }).href
 
 describe('the identity token of a job', () => {
-  it('reads and writes the API of its project, named by id or by path, as the bot of its rule', async () => {
+  it('reads and writes the API of its project, addressed by id or path, as the bot of its rule', async () => {
     const token = await tokenOf()
     expect(await readsCommits(token)).toBe(200)
     expect(await readsCommits(token, encodeURIComponent(project.pathWithNamespace.toUpperCase()))).toBe(200)
@@ -87,12 +87,12 @@ describe('the identity token of a job', () => {
     expect([posted.status, posted.body.author.id]).toEqual([201, rule.user_id])
   })
 
-  it('pushes and fetches by git, as the password', async () => {
+  it('pushes and fetches with git, as the password', async () => {
     const token = await tokenOf()
     await work.commit({ files: { 'job.txt': 'by a job' }, branch: 'by-a-job' })
     await work.git('push', remote(token), 'by-a-job')
     expect(await work.git('ls-remote', remote(token))).toContain('refs/heads/by-a-job')
-    // Protected, and the job is a developer.
+    // `main` is protected, and the job is a developer.
     await work.git('switch', '--quiet', 'main')
     await work.commit({ files: { 'job.txt': 'by a job' } })
     await harness.ask('owner', 'POST', `/projects/${project.id}/protected_branches`, { name: 'main' })
@@ -127,7 +127,7 @@ describe('the identity token of a job', () => {
     await expect(work.git('ls-remote', remote(token))).rejects.toThrow('Authentication failed')
   })
 
-  it('works in no other project, and where no project is named', async () => {
+  it('works in no other project, and in no request without a project', async () => {
     const token = await tokenOf()
     const other = await harness.project()
     expect(await readsCommits(token, other.id)).toBe(401)
@@ -147,7 +147,7 @@ describe('the identity token of a job', () => {
     expect((await asJob(token, 'GET', `/projects/${own.id}/trusted_issuers`)).status).toBe(200)
   })
 
-  it('leaves no token and no trust behind, whatever its role is', async () => {
+  it('leaves no token and no rule behind, whatever its role is', async () => {
     const { own } = await trustingProject()
     await trust({ access_level: 40 }, own)
     const token = await tokenOf()
@@ -165,7 +165,7 @@ describe('the identity token of a job', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403])
   })
 
-  it('is not taken while administrators allow no issuer', async () => {
+  it('is refused while administrators allow no issuer', async () => {
     const off = await startGitHarness()
     const headers = { Authorization: `Bearer ${await tokenOf()}` }
     const answer = await fetch(`${off.baseUrl}/api/v4/projects/1/repository/commits`, { headers })
@@ -175,7 +175,7 @@ describe('the identity token of a job', () => {
 })
 
 describe('a rule', () => {
-  it('counts for nothing once it is removed', async () => {
+  it('has no effect once it is removed', async () => {
     const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
     expect(await readsCommits(token, own.id)).toBe(200)
@@ -183,7 +183,7 @@ describe('a rule', () => {
     expect(await readsCommits(token, own.id)).toBe(401)
   })
 
-  it('that is removed while a push runs ends the push', async () => {
+  it('that is removed during a push ends the push', async () => {
     const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
     const at = `${harness.baseUrl}/${own.pathWithNamespace}.git/git-receive-pack`
@@ -196,13 +196,13 @@ describe('a rule', () => {
       ({ status }) => status,
       () => 'cut',
     )
-    // Longer than the time after which a sender is checked again.
+    // This is longer than the interval at which a sender is checked again.
     expect(await Promise.race([pushed, delay(1000)])).toBeUndefined()
     await distrust(ownRule, own)
     expect(['cut', 401, 400]).toContain(await pushed)
   })
 
-  it('rests while the user who made it is blocked, and ends on its last day', async () => {
+  it('has no effect while the user who created it is blocked, and expires on its last day', async () => {
     const { own, ownRule } = await trustingProject()
     const token = await tokenOf()
     const { prisma } = harness.database
@@ -223,7 +223,7 @@ describe('a rule', () => {
 })
 
 describe('jobs of one rule and subject', () => {
-  it('share the limit of requests, however many tokens they show', async () => {
+  it('share the rate limit, however many tokens they send', async () => {
     const limited = await startGitHarness({
       env: {
         TRUSTED_ISSUER_HOSTS: issuer.url,
@@ -252,7 +252,7 @@ describe('jobs of one rule and subject', () => {
   })
 })
 
-it('while the issuer is away, a job whose keys are unknown is asked to come again', async () => {
+it('while the issuer is down, a job with unknown keys is asked to retry', async () => {
   const away = await startJobIssuer()
   const other = await startGitHarness({
     env: { TRUSTED_ISSUER_HOSTS: away.url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' },

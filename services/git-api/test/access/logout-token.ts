@@ -5,8 +5,7 @@ import { type JWTPayload, SignJWT } from 'jose'
 export const logoutEvents = { 'http://schemas.openid.net/event/backchannel-logout': {} }
 
 /**
- * A logout token as the provider makes it, with other claims where they are given; undefined: without the
- * claim.
+ * Signs a logout token as the provider does. Given claims replace the usual ones; undefined removes a claim.
  */
 export function signLogout(provider: IdentityProvider, claims: JWTPayload, header = {}): Promise<string> {
   const [own] = provider.keys

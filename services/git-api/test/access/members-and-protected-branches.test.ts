@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, json, outcome, startHarness } from '../harness.js'
 
 let harness: Harness
-/** A private project of `owner`: `user` is its developer, `maintainer` its maintainer. */
+/** A private project of `owner`, with the developer `user` and the maintainer `maintainer`. */
 let project: { id: number }
 let maintainer: string
 beforeAll(async () => {
@@ -35,9 +35,7 @@ async function newUser(username: string) {
 const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
 const branches = (suffix = '') => `/projects/Owner%2Fshared/protected_branches${suffix}`
 
-/**
- * Each of these endpoints is for maintainers: nobody else gets past its guard, whatever the request holds.
- */
+/** The endpoints for maintainers: nobody else passes their guard, whatever the request contains. */
 const endpoints = [
   ['POST', 'members'],
   ['PUT', 'members/1'],
@@ -50,7 +48,7 @@ const endpoints = [
 ] as const
 
 describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
-  it('is for maintainers of a project they can see', async () => {
+  it('needs a maintainer of a project that is visible to them', async () => {
     const path = `/projects/${project.id}/${suffix}`
     expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
     expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
@@ -65,7 +63,7 @@ describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
 })
 
 describe('members', () => {
-  it('come and go, and their role counts at once', async () => {
+  it('are added and removed, and their role takes effect at once', async () => {
     const { id } = await newUser('guest-to-be')
     const secret = await harness.secretOf({ id })
     expect(await outcome(harness.send(secret, 'GET', `/projects/${project.id}`))).toEqual(noProject)
@@ -85,7 +83,7 @@ describe('members', () => {
     expect(await outcome(harness.send('owner', 'DELETE', members(`/${id}`)))).toEqual(noRow)
   })
 
-  it('are added by their username, for whoever may not list the users', async () => {
+  it('are added by username, without the right to list users', async () => {
     const { id } = await newUser('Named-Guest')
     const add = (username: string) =>
       outcome(harness.send(maintainer, 'POST', members(), json({ username, access_level: 10 })))
@@ -94,7 +92,7 @@ describe('members', () => {
     expect((await harness.send('owner', 'DELETE', members(`/${id}`))).status).toBe(204)
   })
 
-  it('are listed by page, the owner among them', async () => {
+  it('are listed in pages, including the owner', async () => {
     const response = await harness.send('ownerReading', 'GET', members('?per_page=2'))
     expect(response.headers.get('X-Total')).toBe('3')
     const { body } = await outcome(response)
@@ -105,7 +103,7 @@ describe('members', () => {
     expect(body).not.toHaveProperty('0.email')
   })
 
-  it('are listed with inherited ones, and found by their user, as GitLab does it', async () => {
+  it('are listed with inherited ones and found by user, as in GitLab', async () => {
     const direct = await outcome(harness.send('owner', 'GET', members()))
     expect(await outcome(harness.send('owner', 'GET', members('/all')))).toEqual(direct)
     const paged = await harness.send('owner', 'GET', members('/all?per_page=1&page=2'))
@@ -127,7 +125,7 @@ describe('members', () => {
     }
   })
 
-  it('are added once, and never above the level of whoever adds them', async () => {
+  it('are added once, and never with a higher level than the caller', async () => {
     const add = (who: string, user_id: number, access_level: number) =>
       outcome(harness.send(who, 'POST', members(), json({ user_id, access_level })))
     expect(await add('owner', harness.users.user.id, 20)).toEqual({
@@ -142,7 +140,7 @@ describe('members', () => {
     expect(await add(maintainer, harness.users.admin.id, 50)).toEqual(forbidden)
   })
 
-  it('keep their owner', async () => {
+  it('include the owner, who cannot be removed', async () => {
     const refused = { status: 403, body: { message: '403 Forbidden - A project cannot lose its owner' } }
     const path = members(`/${harness.users.owner.id}`)
     expect(await outcome(harness.send('owner', 'DELETE', path))).toEqual(refused)
@@ -177,7 +175,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
     return { id, secret: await harness.secretOf({ id }) }
   }
 
-  it('gives a member another role, which counts at once, for reading code too', async () => {
+  it('changes the role of a member, which takes effect at once, also for reading code', async () => {
     const { id, secret } = await add('to-be-demoted', 30)
     const commits = `/projects/${project.id}/repository/commits`
     expect((await harness.send(secret, 'GET', commits)).status).toBe(200)
@@ -193,7 +191,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
     ])
   })
 
-  it('is noticed by another instance within a second', async () => {
+  it('takes effect in another instance within a second', async () => {
     const other = await harness.start()
     const { id, secret } = await add('demoted-elsewhere', 30)
     const elsewhere = () =>
@@ -204,7 +202,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
     expect(await outcome(elsewhere())).toEqual(needs('Reporter'))
   })
 
-  it('raises nobody above the role of its caller, and changes nobody who stands above it', async () => {
+  it("cannot raise a member above the caller's role or change a member above it", async () => {
     const peer = await add('second-owner', 50)
     const developer = await add('promoted', 30)
     expect(await change(maintainer, developer.id, { access_level: 50 })).toEqual(forbidden)
@@ -214,7 +212,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
     expect(await change('owner', peer.id, { access_level: 20 })).toMatchObject({ status: 200 })
   })
 
-  it('keeps the owner, refuses bad input, and knows members only', async () => {
+  it('keeps the owner, refuses bad input, and answers 404 for users who are not members', async () => {
     const refused = { status: 403, body: { message: '403 Forbidden - A project cannot lose its owner' } }
     expect(await change('owner', harness.users.owner.id, { access_level: 10 })).toEqual(refused)
     expect(await change('admin', harness.users.owner.id, { access_level: 40 })).toEqual(refused)
@@ -231,7 +229,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
 })
 
 describe('protected branches', () => {
-  it('are made, found under their encoded name, and removed', async () => {
+  it('are created, found under their encoded name, and removed', async () => {
     const given = { name: 'release/*', push_access_level: 30, allow_force_push: 'true' }
     const level = { access_level: 30, access_level_description: 'Developers + Maintainers' }
     const expected = {
@@ -254,7 +252,7 @@ describe('protected branches', () => {
     expect(await outcome(harness.send('owner', 'DELETE', branches('/release%2F*')))).toEqual(noRow)
   })
 
-  it('exist once per name and let maintainers push unless told otherwise', async () => {
+  it('exist once per name and let maintainers push by default', async () => {
     const made = await outcome(harness.send('owner', 'POST', branches(), json({ name: 'v1.0' })))
     expect(made.body).toMatchObject({
       push_access_levels: [{ access_level: 40, access_level_description: 'Maintainers' }],
@@ -283,7 +281,7 @@ describe('protected branches', () => {
     })
   })
 
-  it('are bounded in number, also when two are made at once', async () => {
+  it('are limited in number, even when two are created at once', async () => {
     const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'full' })))
     const projectId = Number(body?.id)
     const rows = Array.from({ length: 499 }, (_, number) => ({ projectId, name: `b${number}` }))

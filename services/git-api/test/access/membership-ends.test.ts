@@ -18,7 +18,7 @@ afterAll(async () => {
 const dayIn = (days: number) => new Date(Math.floor(Date.now() / dayMs) * dayMs + days * dayMs)
 const textIn = (days: number) => dayIn(days).toISOString().slice(0, 10)
 
-/** A private project, and a user who is no member of it yet. */
+/** Creates a private project, and a user who is not yet a member of it. */
 async function scene() {
   const project = await harness.project()
   const user = await createUser(harness.database)
@@ -33,8 +33,8 @@ async function scene() {
   return { project, user, members, add, end }
 }
 
-describe('the end of a membership', () => {
-  it('is kept and shown, changed and taken away, and noted in the audit log', async () => {
+describe('the expiry of a membership', () => {
+  it('is stored, shown, changed and removed, and recorded in the audit log', async () => {
     const { project, user, members, add } = await scene()
     const ends = textIn(30)
     expect(await add({ expires_at: ends })).toMatchObject({ status: 201, body: { expires_at: ends } })
@@ -45,7 +45,7 @@ describe('the end of a membership', () => {
     expect((await harness.ask('owner', 'GET', `${members}/all`)).body).toContainEqual(
       expect.objectContaining({ id: user.id, expires_at: ends }),
     )
-    // What a change does not name stays.
+    // Fields that a change does not contain stay.
     expect((await change({ access_level: 20 })).body).toMatchObject({ access_level: 20, expires_at: ends })
     expect((await change({ expires_at: `${textIn(60)}T12:00:00Z` })).body.expires_at).toBe(textIn(60))
     expect((await change({ expires_at: '' })).body.expires_at).toBeNull()
@@ -67,7 +67,7 @@ describe('the end of a membership', () => {
     ])
   })
 
-  it('is no day in the past and no other text', async () => {
+  it('must be a valid date that is not in the past', async () => {
     const { user, members, add } = await scene()
     const past = { message: { expires_at: ['cannot be a date in the past'] } }
     expect(await add({ expires_at: textIn(-1) })).toMatchObject({ status: 400, body: past })
@@ -84,7 +84,7 @@ describe('the end of a membership', () => {
     })
   })
 
-  it('takes the role away in the API and in git, in every process, and from lists', async () => {
+  it('removes the role in the API, in git and from lists, in every process', async () => {
     const { project, end } = await scene()
     const other = await harness.start()
     const path = `/projects/${project.id}/repository/branches`
@@ -110,7 +110,7 @@ describe('the end of a membership', () => {
       expect((await harness.ask('owner', method, `${members}/${developer.id}`, change)).status).toBe(404)
   })
 
-  it('does not prevent that the user is added again', async () => {
+  it('does not prevent adding the user again', async () => {
     const { user, members, add, end } = await scene()
     expect((await add({ expires_at: textIn(1) })).status).toBe(201)
     expect((await add({})).status).toBe(409)

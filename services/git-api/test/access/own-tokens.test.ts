@@ -24,8 +24,8 @@ const make = (Cookie: string, given: object, base?: string) => {
   )
 }
 
-describe('a token that users make for themselves', () => {
-  it('works, lives as long as the settings allow, and is in the audit log', async () => {
+describe('a token that users create for themselves', () => {
+  it('works, lives as long as the settings allow, and is recorded in the audit log', async () => {
     const cookie = await signIn(harness.tokens.user)
     const { status, body } = await make(cookie, { name: 'laptop', scopes: ['read_api', 'read_repository'] })
     expect(status).toBe(201)
@@ -55,14 +55,14 @@ describe('a token that users make for themselves', () => {
     expect(body).toMatchObject({ expires_at: dayIn(3), tenants: ['acme'] })
   })
 
-  it('may do no more than the session', async () => {
+  it('has at most the rights of the session', async () => {
     const cookie = await signIn(harness.tokens.user)
     expect((await make(cookie, { scopes: ['read_sagas'] })).status).toBe(403)
     const reading = await signIn(await harness.secretOf(harness.users.user, ['read_api']))
     expect((await make(reading, {})).status).toBe(403)
   })
 
-  it('is made in a session only, with a name and scopes', async () => {
+  it('needs a session, a name and scopes', async () => {
     const given = json({ name: 'mine', scopes: ['read_api'] })
     expect((await harness.send('user', 'POST', '/user/personal_access_tokens', given)).status).toBe(403)
     expect((await harness.send('guest', 'POST', '/user/personal_access_tokens', given)).status).toBe(401)
@@ -71,7 +71,7 @@ describe('a token that users make for themselves', () => {
       expect((await make(cookie, bad)).status).toBe(400)
   })
 
-  it('is not made unless the settings say so', async () => {
+  it('cannot be created unless the settings allow it', async () => {
     const other = await startHarness()
     try {
       const cookie = await openBrowser(() => other).signIn(other.tokens.user)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const tokens = (suffix = '', of = project) => `/projects/${of}/access_tokens${suffix}`
-/** The day so many days from now, as `2030-12-31`. */
+/** Returns the date that many days from now, as `2030-12-31`. */
 const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 const given = { name: 'pipeline', scopes: ['api'], access_level: 30 }
 
@@ -39,7 +39,7 @@ describe('a project token', () => {
     expect(self.body).toMatchObject({ id: issued.user_id, name: 'pipeline', bot: true, is_admin: false })
   })
 
-  it('works in its project, as far as its role goes', async () => {
+  it('works in its project within its role', async () => {
     const { token } = await issue()
     const status = async (method: string, path: string, init?: RequestInit) =>
       (await harness.send(token, method, path, init)).status
@@ -56,7 +56,7 @@ describe('a project token', () => {
     expect(await status('GET', tokens())).toBe(403)
   })
 
-  it('is nobody in other projects, and makes none', async () => {
+  it('has no rights in other projects, and cannot create a project', async () => {
     const { token } = await issue({ access_level: 50 })
     const open = await newProject('open', 'public')
     const status = async (method: string, path: string, init?: RequestInit) =>
@@ -69,7 +69,7 @@ describe('a project token', () => {
     expect(listed.map(({ id }) => id)).toEqual([project])
   })
 
-  it('stops working within a second of being revoked, and its bot leaves the project', async () => {
+  it('stops working within a second of its revocation, and its bot leaves the project', async () => {
     const { id, token, user_id } = await issue()
     expect((await harness.send('owner', 'DELETE', tokens(`/${id}`))).status).toBe(204)
     await new Promise((resolve) => setTimeout(resolve, 1000))
@@ -87,7 +87,7 @@ describe('a project token', () => {
     expect((await harness.send(secret, 'GET', `/projects/${other}`)).status).toBe(404)
   })
 
-  it('is replaced by maintainers, with any last day, and keeps its name, scopes and role', async () => {
+  it('can be replaced by maintainers, with any last day, and keeps its name, scopes and role', async () => {
     const old = await issue({ scopes: ['read_api'], expires_at: dayIn(10) })
     const path = tokens(`/${old.id}/rotate`)
     const rotated = await outcome(harness.send('owner', 'POST', path, json({ expires_at: dayIn(90) })))
@@ -112,7 +112,7 @@ describe('a project token', () => {
     ).toMatchObject({ expires_at: dayIn(90) })
   })
 
-  it('is replaced by nobody else, nor by tokens that have a lower role or end earlier', async () => {
+  it('cannot be replaced by other users, or by tokens that have a lower role or expire earlier', async () => {
     const owning = await issue({ access_level: 50 })
     const maintaining = await issue({ access_level: 40, expires_at: dayIn(5) })
     const developing = await issue()
@@ -132,7 +132,7 @@ describe('a project token', () => {
     expect((await ask(maintaining.token, maintaining.id)).body).toMatchObject({ expires_at: dayIn(5) })
   })
 
-  it('replaces itself, whatever its role is, if it was made for that', async () => {
+  it('can replace itself, whatever its role is, if its scopes allow it', async () => {
     const itself = (who: string, fields = {}, of: number | string = project) =>
       outcome(harness.send(who, 'POST', `/projects/${of}/access_tokens/self/rotate`, json(fields)))
     const guest = await issue({ scopes: ['self_rotate'], access_level: 10, expires_at: dayIn(7) })
@@ -158,7 +158,7 @@ describe('a project token', () => {
     expect((await itself('owner', {}, 999_999)).status).toBe(404)
   })
 
-  it('is issued by maintainers, and never with more than their own role', async () => {
+  it('is issued by maintainers, and never with a higher role than their own', async () => {
     const maintainer = await issue({ access_level: 40 })
     const asked = (who: string, fields: object, of = project) =>
       outcome(harness.send(who, 'POST', tokens('', of), json({ ...given, ...fields })))
@@ -172,7 +172,7 @@ describe('a project token', () => {
       status: 400,
       body: { error: 'name is empty' },
     })
-    // The last three reach beyond the project: only administrators give them away.
+    // The last three scopes reach beyond the project, so only administrators may grant them.
     for (const scope of ['sudo', 'read_metrics', 'read_sagas', 'saga_report']) {
       expect(await asked('owner', { scopes: ['api', scope] })).toMatchObject({
         status: 400,
@@ -190,7 +190,7 @@ describe('the audit log', () => {
     return (await (await harness.send('admin', 'GET', path)).json()) as Record<string, unknown>[]
   }
 
-  it('tells who did what to users, tokens, members and protected branches', async () => {
+  it('records who did what to users, tokens, members and protected branches', async () => {
     const user = { email: 'neo@example.com', username: 'neo', name: 'Neo' }
     const { body } = await outcome(harness.send('admin', 'POST', '/users', json(user)))
     const id = Number(body?.id)
@@ -235,14 +235,14 @@ describe('the audit log', () => {
     expect(await events({ created_after: '2100-01-01T00:00:00Z' })).toEqual([])
   })
 
-  it('tells nothing of what was refused', async () => {
+  it('records nothing of refused requests', async () => {
     const before = (await events({ event_name: 'user_created' })).length
     await harness.send('admin', 'POST', '/users', json({ email: 'x', username: '!', name: 'x' }))
     await harness.send('user', 'POST', '/users', json({ email: 'y@example.com', username: 'y', name: 'y' }))
     expect(await events({ event_name: 'user_created' })).toHaveLength(before)
   })
 
-  it('is for administrators, one entry at a time too', async () => {
+  it('needs an administrator, also for a single entry', async () => {
     const [event] = await events({})
     const status = async (who: string, path: string) => (await harness.send(who, 'GET', path)).status
     for (const path of ['/audit_events', `/audit_events/${event?.id}`]) {

@@ -1,5 +1,4 @@
-// Runs a provider of OpenID Connect in a thread of its own, whose clock is ahead of the right time or behind
-// it.
+// Runs a provider of OpenID Connect in a separate thread with a clock that is ahead or behind.
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { aheadMs, options } = workerData

@@ -1,25 +1,20 @@
 export type Fields = Record<string, unknown>
 
 export interface Resource {
-  /** Makes one: method and path as they are documented. */
+  /** The documented method and path that create the resource. */
   create: string
   update?: string
-  /**
-   * Every documented parameter in the body, with a value that is not the one that it has when it is left out.
-   */
+  /** Every documented body parameter, with a value that is not its default. */
   given: Fields
-  /** The same for the change. */
+  /** The parameters of the change, likewise. */
   changed?: Fields
-  /** How a parameter is shown where it is not shown under its name as it was given. */
+  /** Returns how parameters are shown that do not appear unchanged under their own name. */
   shown?: (given: Fields) => Fields
-  /**
-   * Parameters that are no fields of the thing: they say where or how it is made, or are secret, or other
-   * names.
-   */
+  /** Parameters that are not fields of the resource: options of the request, secrets, and aliases. */
   notShown?: string[]
-  /** The field that names one in the address. */
+  /** The field that identifies a resource in its address. */
   key?: string
-  /** There is no such call. */
+  /** Set when there is no call for a single resource. */
   hasNoSingle?: true
   list?: string
 }
@@ -58,7 +53,7 @@ const anne = {
   can_create_group: false,
 }
 
-/** Users, what they keep, and tokens. `user` gives the id of a user. */
+/** Users, their own data, and tokens. `user` returns the id of a user. */
 export const accessResources = (user: () => number): Record<string, () => Resource> => ({
   user: () => ({
     create: 'POST /users',

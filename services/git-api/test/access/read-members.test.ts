@@ -26,7 +26,7 @@ const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
 describe.each(['users', 'members', 'members/all', 'members/1', 'members/all/1'])(
   'GET /projects/:id/%s',
   (suffix) => {
-    it('is for everybody signed in who may see the project', async () => {
+    it('needs a signed-in user who may see the project', async () => {
       const path = `/projects/${project.id}/${suffix}`
       const guest = await newUser(`guest-of-${suffix.replaceAll('/', '-')}`)
       const secret = await harness.secretOf(guest)
@@ -42,7 +42,7 @@ describe.each(['users', 'members', 'members/all', 'members/1', 'members/all/1'])
   },
 )
 
-it('members are found by a part of their name or user name, in any case', async () => {
+it('members are found by a part of their name or username, in any case', async () => {
   const wanted = await newUser('percent-100', 'Ada 100% L')
   await addMember(harness.database, project, wanted, 20)
   const found = async (query: string) => {
@@ -66,7 +66,7 @@ it('members are found by a part of their name or user name, in any case', async 
   expect(await outcome(harness.send('owner', 'GET', members('?query[]=a')))).toMatchObject({ status: 400 })
 })
 
-it('the users of a project are its members, found by a part of a name and without those to skip', async () => {
+it('the users of a project are its members, found by part of a name and without the skipped ones', async () => {
   const one = await newUser('user-one', 'Bea')
   const two = await newUser('user-two', 'Bea Two')
   for (const user of [one, two]) await addMember(harness.database, project, user, 20)

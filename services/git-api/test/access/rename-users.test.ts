@@ -10,7 +10,7 @@ afterAll(() => harness?.close())
 
 const rounds = 60
 
-/** Sends one request after the other. @returns the answers that differ from 200 and 201 */
+/** Sends requests one after the other. @returns the answers other than 200 and 201 */
 async function failuresOf(send: (round: number) => Promise<Response>): Promise<unknown[]> {
   const failures: unknown[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -47,7 +47,7 @@ it.each([
   expect(await Promise.all([failuresOf(rename), failuresOf(move)])).toEqual([[], []])
 })
 
-it('a user gets another name while an administrator deploys a project of the user', async () => {
+it('renaming a user works while an administrator deploys a project of the user', async () => {
   const { secret, project, rename } = await ownerWithProject({ admin: false })
   const { body: commit } = await outcome(harness.send(secret, 'GET', `${project}/repository/commits/main`))
   const deployment = {

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import type { Harness } from '../harness.js'
 
-/** Headers of a browser's request from a page of the same origin. */
+/** Headers that a browser sends with a request from a page of the same origin. */
 export const own = { 'Sec-Fetch-Site': 'same-origin' }
 
-/** `name=value` of the cookie that an answer sets. */
+/** Returns `name=value` of the cookie that an answer sets. */
 export const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
 
-/** A browser in front of the service. Its cookies are given with each request. */
+/** Opens a browser for the service. Its cookies are an argument of each request. */
 export function openBrowser(harness: () => Harness) {
   const api = (path: string, init: RequestInit = {}, base = harness().baseUrl) =>
     fetch(`${base}/api/v4${path}`, init)
@@ -26,7 +26,7 @@ export function openBrowser(harness: () => Harness) {
   return {
     api,
     send,
-    /** Asks for a session with a token. */
+    /** Requests a session with a token. */
     post,
     /** Begins a session. @returns the cookie, as `name=value` */
     async signIn(secret: string, base?: string): Promise<string> {
@@ -34,7 +34,7 @@ export function openBrowser(harness: () => Harness) {
       expect(response.status).toBe(201)
       return cookieOf(response)
     },
-    /** The status of a question that needs a user. */
+    /** Returns the status of a request that requires a user. */
     userOf: async (cookie: string) => (await send('GET', '/user', { Cookie: cookie })).status,
     storedSessions: () => harness().database.prisma.session.findMany({ orderBy: { id: 'asc' } }),
   }

@@ -14,7 +14,7 @@ const foreign = {
   body: { message: '403 Forbidden - This request must come from a page of the same origin' },
 }
 
-describe('a request by cookie that may change something', () => {
+describe('a request with a cookie that may change something', () => {
   const origins: [string, Record<string, string>, boolean][] = [
     ['comes from the same origin', { 'Sec-Fetch-Site': 'same-origin' }, true],
     ['comes from another port of the host', { 'Sec-Fetch-Site': 'same-site' }, false],
@@ -52,7 +52,7 @@ describe('a request by cookie that may change something', () => {
     expect(await userOf(cookie)).toBe(isAccepted ? 401 : 200)
   })
 
-  it('may come from the configured origin, and from the host that it asks for behind a gateway', async () => {
+  it('may come from the configured origin, and from the requested host behind a gateway', async () => {
     const base = await harness.start({ EXTERNAL_URL: 'https://switchyard.example.com' })
     const behind = { 'X-Forwarded-Host': 'inside.example:8443', 'X-Forwarded-Proto': 'https' }
     const accepted = [

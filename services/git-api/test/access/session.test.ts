@@ -14,7 +14,7 @@ const nobody = { status: 200, body: { user: null, scopes: [] } }
 const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
 
 describe('POST /session', () => {
-  it('begins a session with the user and the scopes of the token, in a cookie that no script reads', async () => {
+  it('begins a session with the user and the scopes of the token, in a cookie that scripts cannot read', async () => {
     const { secret } = await createToken(harness.database, harness.users.admin, {
       scopes: ['read_api', 'read_sagas'],
     })
@@ -40,7 +40,7 @@ describe('POST /session', () => {
     expect(await shown.json()).toEqual(await response.json())
   })
 
-  it('is Secure and bound to its host where clients use https, and takes no cookie of another name there', async () => {
+  it('is Secure and bound to its host where clients use https, and accepts no cookie of another name there', async () => {
     const base = await harness.start({ EXTERNAL_URL: 'https://switchyard.example.com' })
     const response = await post(harness.tokens.user, own, base)
     expect(response.headers.getSetCookie()).toEqual([
@@ -54,7 +54,7 @@ describe('POST /session', () => {
     expect((await send('GET', '/user', { Cookie: planted }, base)).status).toBe(401)
   })
 
-  it('stores the SHA-256 of the cookie only', async () => {
+  it('stores only the SHA-256 of the cookie', async () => {
     const cookie = await signIn(harness.tokens.user)
     const value = cookie.split('=')[1] ?? ''
     const stored = (await storedSessions()).at(-1)
@@ -63,7 +63,7 @@ describe('POST /session', () => {
     expect(JSON.stringify(stored)).not.toContain(value)
   })
 
-  it('refuses a token that does not work, and one of a blocked user', async () => {
+  it('refuses a token that does not work, and a token of a blocked user', async () => {
     const blocked = await createUser(harness.database, { state: 'blocked' })
     for (const secret of ['glpat-unknown', await harness.secretOf(blocked)]) {
       const response = await post(secret)
@@ -73,7 +73,7 @@ describe('POST /session', () => {
     }
   })
 
-  it('refuses a deploy token, and takes a project token, which stays within its project', async () => {
+  it('refuses a deploy token, and accepts a project token, which stays within its project', async () => {
     const given = json({ path: 'session-tokens', initialize_with_readme: true })
     const project = (await (await harness.send('owner', 'POST', '/projects', given)).json()) as { id: number }
     const other = json({ path: 'session-others', initialize_with_readme: true })
@@ -99,7 +99,7 @@ describe('POST /session', () => {
     expect((await send('GET', `/projects/${otherId}/members`, { Cookie: cookie })).status).toBe(404)
   })
 
-  it('takes the token from a JSON body alone', async () => {
+  it('accepts the token only in a JSON body', async () => {
     const { user } = harness.tokens
     const inQuery = api(`/session?token=${user}`, { method: 'POST', headers: own })
     expect(await outcome(inQuery)).toEqual({ status: 400, body: { error: 'token is missing' } })
@@ -116,13 +116,13 @@ describe('POST /session', () => {
     for (const bad of ['', '  ', undefined, { a: 1 }, ['x']]) expect((await post(bad)).status).toBe(400)
   })
 
-  it('replaces the session that the browser had', async () => {
+  it('replaces the former session of the browser', async () => {
     const first = await signIn(harness.tokens.user)
     const second = cookieOf(await post(harness.tokens.owner, { ...own, Cookie: first }))
     expect([await userOf(first), await userOf(second)]).toEqual([401, 200])
   })
 
-  it('counts failed sign-ins of an address as it counts unknown tokens', async () => {
+  it('counts failed sign-ins of an address together with unknown tokens', async () => {
     const base = await harness.start({ RATE_LIMIT_PER_MINUTE: '6000' })
     const statuses: number[] = []
     for (let tries = 0; tries < 61; tries++) statuses.push((await post(`glpat-${tries}`, own, base)).status)
@@ -142,7 +142,7 @@ describe('POST /session', () => {
 })
 
 describe('a session', () => {
-  it('signs requests in with the scopes of its token', async () => {
+  it('authenticates requests with the scopes of its token', async () => {
     const cookie = await signIn(harness.tokens.ownerReading)
     expect(await userOf(cookie)).toBe(200)
     const headers = { Cookie: cookie, ...own, 'Content-Type': 'application/json' }
@@ -150,7 +150,7 @@ describe('a session', () => {
     expect(await outcome(refused)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } })
   })
 
-  it('counts for nothing beside a token in a header', async () => {
+  it('is ignored beside a token in a header', async () => {
     const cookie = await signIn(harness.tokens.admin)
     const asUser = await send('GET', '/user', { Cookie: cookie, 'PRIVATE-TOKEN': harness.tokens.user })
     expect(await asUser.json()).toMatchObject({ username: 'ordinary' })
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect((await send('POST', '/projects', fromElsewhere)).status).toBe(400)
   })
 
-  it('has a secret that is no token, and a token is no session', async () => {
+  it('has a secret that is not a token, and a token is not a session', async () => {
     const cookie = await signIn(harness.tokens.admin)
     const value = cookie.split('=')[1] ?? ''
     expect((await send('GET', '/user', { 'PRIVATE-TOKEN': value })).status).toBe(401)
@@ -184,7 +184,7 @@ describe('a session', () => {
     expect((await git('info/lfs/objects/batch', batch)).status).toBe(401)
   })
 
-  it('that does not work is as if left out, and GET /session has the browser forget it', async () => {
+  it('that does not work counts as missing, and GET /session deletes its cookie', async () => {
     const dead = `switchyard_session=${'x'.repeat(43)}`
     expect(await userOf(dead)).toBe(401)
     const shown = await send('GET', '/session', { Cookie: dead })
@@ -198,7 +198,7 @@ describe('a session', () => {
     expect(await outcome(without)).toEqual(nobody)
   })
 
-  it('notes the use of its token', async () => {
+  it('records the use of its token', async () => {
     const { secret, token } = await createToken(harness.database, harness.users.user)
     const cookie = await signIn(secret)
     const { prisma } = harness.database
@@ -242,7 +242,7 @@ describe('the end of a session', () => {
     'its token is deleted': ({ id }) => harness.database.prisma.personalAccessToken.delete({ where: { id } }),
   }
 
-  it.each(Object.keys(ends))('comes when %s', async (cause) => {
+  it.each(Object.keys(ends))('happens when %s', async (cause) => {
     const { secret, token } = await createToken(harness.database, await createUser(harness.database))
     const cookie = await signIn(secret)
     expect(await userOf(cookie)).toBe(200)
@@ -251,7 +251,7 @@ describe('the end of a session', () => {
     expect(await outcome(send('GET', '/session', { Cookie: cookie }))).toEqual(nobody)
   })
 
-  it('stays when the user is unblocked', async () => {
+  it('does not happen again when the user is unblocked', async () => {
     const user = await createUser(harness.database)
     const cookie = await signIn(await harness.secretOf(user))
     await harness.send('admin', 'POST', `/users/${user.id}/block`)
@@ -259,7 +259,7 @@ describe('the end of a session', () => {
     expect(await userOf(cookie)).toBe(401)
   })
 
-  it('is never after the last day of the token, and never after the longest time', async () => {
+  it('is never after the last day of the token, and never after the longest lifetime', async () => {
     const today = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
     const { secret } = await createToken(harness.database, harness.users.user, { expiresAt: today })
     const { expires_at: untilToken } = (await (await post(secret)).json()) as { expires_at: string }
@@ -277,7 +277,7 @@ describe('the end of a session', () => {
     expect(stored?.idleUntil).toEqual(stored?.expiresAt)
   })
 
-  it('comes with DELETE /session: the cookie is worth nothing from then on, in every process', async () => {
+  it('follows DELETE /session: from then on, the cookie is invalid in every process', async () => {
     const elsewhere = await harness.start()
     const cookie = await signIn(harness.tokens.user)
     const here = { Cookie: cookie }
@@ -290,7 +290,7 @@ describe('the end of a session', () => {
     expect((await send('DELETE', '/session', { ...here, ...own })).status).toBe(204)
   })
 
-  it('is in the audit log like its begin', async () => {
+  it('is recorded in the audit log like the beginning', async () => {
     const user = await createUser(harness.database)
     const { secret, token } = await createToken(harness.database, user)
     const cookie = await signIn(secret)

@@ -16,7 +16,7 @@ const account = (login: string) => {
 }
 
 /**
- * Goes through the provider, and stops before the browser comes back.
+ * Completes the login at the provider, and stops before the browser comes back.
  *
  * @returns the address of the callback
  */
@@ -26,7 +26,7 @@ async function atCallback(login: string, window: Window, url = signIn.addressOf(
   return at
 }
 
-/** Where a window is led by a callback, and whether it is signed in then. */
+/** Returns where a callback leads a window, and whether it is signed in afterwards. */
 async function comeBack(window: Window, callback: string) {
   const response = await window.ask(callback)
   const { user } = (await signIn.api(window, '/session')).body
@@ -36,19 +36,19 @@ async function comeBack(window: Window, callback: string) {
 const refusedAs = (reason: string) => ({ page: problem(reason), user: null })
 
 describe('a callback', () => {
-  it('signs in once, and a replayed one does not', async () => {
+  it('signs in once, and its replay does not', async () => {
     const window = openWindow()
     const callback = await atCallback('replay', window)
     const cookies = new Map(window.cookies(callback))
     expect(await comeBack(window, callback)).toEqual({ page: '/console/', user: 'replay' })
     const other = openWindow()
     expect(await comeBack(other, callback)).toEqual(refusedAs('other_browser'))
-    // Also with the cookie of the first window: the provider takes a code once.
+    // The same is true with the cookie of the first window, because the provider accepts a code once.
     for (const [name, value] of cookies) other.cookies(callback).set(name, value)
     expect(await comeBack(other, callback)).toEqual(refusedAs('not_verified'))
   })
 
-  it('with the state of another browser signs nobody in', async () => {
+  it('with the state of another browser does not sign in', async () => {
     const attacker = openWindow()
     const callback = await atCallback('attacker', attacker)
     const victim = openWindow()
@@ -57,7 +57,7 @@ describe('a callback', () => {
     expect(await comeBack(victim, callback)).toEqual(refusedAs('not_verified'))
   })
 
-  it('whose ID token has the nonce of another sign-in signs nobody in', async () => {
+  it('with an ID token that has the nonce of another sign-in does not sign in', async () => {
     const window = openWindow()
     const begun = await window.ask(signIn.addressOf('open'))
     const url = new URL(begun.headers.get('Location') ?? '')
@@ -66,7 +66,7 @@ describe('a callback', () => {
     expect(await comeBack(window, callback)).toEqual(refusedAs('not_verified'))
   })
 
-  it('whose code was asked for without the secret of PKCE signs nobody in', async () => {
+  it('with a code that was requested without the PKCE secret does not sign in', async () => {
     const window = openWindow()
     const begun = await window.ask(signIn.addressOf('open'))
     const url = new URL(begun.headers.get('Location') ?? '')
@@ -75,7 +75,7 @@ describe('a callback', () => {
     expect(await comeBack(window, callback)).toEqual(refusedAs('not_verified'))
   })
 
-  it('with a cookie of another provider, or one that was changed, signs nobody in', async () => {
+  it('with a cookie of another provider, or a modified one, does not sign in', async () => {
     const window = openWindow()
     const callback = await atCallback('changed', window)
     const jar = window.cookies(callback)
@@ -87,7 +87,7 @@ describe('a callback', () => {
     expect(await comeBack(window, callback)).toEqual(refusedAs('other_browser'))
   })
 
-  it('that says that the person refused shows so', async () => {
+  it('that reports a refusal by the person shows it', async () => {
     const window = openWindow()
     const begun = await window.ask(signIn.addressOf('open'))
     const state = new URL(begun.headers.get('Location') ?? '').searchParams.get('state') ?? ''
@@ -106,7 +106,7 @@ describe('a provider', () => {
     expect(page).toBe('/console/')
   })
 
-  it('that is away is named on the sign-in page, and tokens still sign in', async () => {
+  it('that is down is named on the sign-in page, and tokens still sign in', async () => {
     account('away')
     const window = openWindow()
     const callback = await atCallback('away', window)
@@ -129,7 +129,7 @@ describe('a provider', () => {
 })
 
 describe('signing in with a token', () => {
-  it('is kept for administrators where the settings say so; calls with a token go on', async () => {
+  it('is reserved for administrators where the settings say so; calls with a token continue', async () => {
     const base = await signIn.harness.start({ PORT: '0', TOKEN_SIGN_IN: 'administrators' })
     const { tokens } = signIn.harness
     const post = (token: string) =>

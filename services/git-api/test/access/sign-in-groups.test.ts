@@ -33,7 +33,7 @@ const changesOf = async (userId: number) =>
     .map(({ eventName, entityId, details }) => [eventName, Number(entityId), details])
 
 describe('groups', () => {
-  it('give the highest role that they name, and take it away at the next sign-in', async () => {
+  it('grant the highest role that they name, and revoke it at the next sign-in', async () => {
     const { id, window } = await withGroups('grace', ['eng', 'lead', 'unknown'])
     const { one, two, other } = projects
     expect(await rolesOf(id)).toEqual({ [one]: 40, [two]: 30, [other]: 20 })
@@ -64,7 +64,7 @@ describe('groups', () => {
     expect(changes).toContainEqual(['member_removed', other, { ...by, access_level: 20 }])
   })
 
-  it('leave the roles alone that somebody gave by hand', async () => {
+  it('do not change roles that were granted manually', async () => {
     const { id } = await withGroups('hand', [])
     const { database } = signIn.harness
     const user = { id }
@@ -75,7 +75,7 @@ describe('groups', () => {
     expect(await rolesOf(id)).toEqual({ [projects.one]: 10 })
   })
 
-  it('make administrators, and take that away at the next sign-in, but not what was given by hand', async () => {
+  it('grant and revoke the rights of administrators at sign-in, but keep those that were granted manually', async () => {
     const first = await withGroups('root-by-group', ['ops'])
     expect(first.isAdmin).toBe(true)
     expect((await signIn.api(first.window, '/audit_events')).status).toBe(200)
@@ -97,7 +97,7 @@ describe('groups', () => {
     expect((await withGroups('root-by-group', [])).isAdmin).toBe(true)
   })
 
-  it('never take the last administrator away', async () => {
+  it('never remove the last administrator', async () => {
     const { database } = signIn.harness
     const { id } = await withGroups('last', ['ops'])
     const others = { where: { admin: true, id: { not: id } } }
@@ -111,7 +111,7 @@ describe('groups', () => {
     expect((await withGroups('last', [])).isAdmin).toBe(false)
   })
 
-  it('count when they are many, one, or no list at all', async () => {
+  it('are read from a list of up to 10,000 or a single text; any other value counts as no groups', async () => {
     const many = Array.from({ length: 9_999 }, (_, index) => `group-${index}`)
     const { id } = await withGroups('many', [...many, 'eng'])
     expect(await rolesOf(id)).toMatchObject({ [projects.two]: 30 })

@@ -3,7 +3,7 @@ import { startHarness } from '../harness.js'
 import { openWindow, type Window } from './identity-window.js'
 
 /**
- * Settings of each provider of the tests, besides its address and client. All of them are the same server.
+ * Settings of each provider in the tests, besides its address and client. All providers are the same server.
  */
 const settings = {
   open: { create_users: true, label: 'Company' },
@@ -25,7 +25,7 @@ const settings = {
 
 export type ProviderName = keyof typeof settings
 
-/** git-api with single sign-on, and a real provider. */
+/** Starts git-api with single sign-on, and a real provider. */
 export async function startSignIn(env: Record<string, string> = {}) {
   const port = await getFreePort()
   const base = `http://127.0.0.1:${port}`
@@ -56,7 +56,7 @@ export async function startSignIn(env: Record<string, string> = {}) {
     /**
      * Signs in at the provider and comes back.
      *
-     * @returns the page of the console that ends it, and the window
+     * @returns the final page of the console, and the window
      */
     async signIn(
       login: string,
@@ -70,14 +70,14 @@ export async function startSignIn(env: Record<string, string> = {}) {
       const { at } = await window.logIn(`${addressOf(name)}${query}`, login)
       return { window, page: at.slice(base.length) }
     },
-    /** What the API answers to a window. */
+    /** Calls the API from a window. */
     async api(window: Window, path: string, init: RequestInit = {}) {
       const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
       const response = await window.ask(`${base}/api/v4${path}`, { ...init, headers: own })
       const text = await response.text()
       return { status: response.status, body: text === '' ? null : JSON.parse(text) }
     },
-    /** The entries of the audit log about a user, oldest first. */
+    /** Returns the entries of the audit log about a user, oldest first. */
     eventsOf: (userId: number) =>
       harness.database.prisma.auditEvent.findMany({ where: { authorId: userId }, orderBy: { id: 'asc' } }),
     userNamed: (username: string) =>

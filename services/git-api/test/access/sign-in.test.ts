@@ -26,7 +26,7 @@ describe('signing in by a provider', () => {
     expect(body.providers).toContainEqual({ name: 'open', label: 'Company' })
   })
 
-  it('leads to the provider with PKCE, state and nonce, which a cookie keeps that no script reads', async () => {
+  it('leads to the provider with PKCE, state and nonce, which are in a cookie that scripts cannot read', async () => {
     const window = openWindow()
     const response = await window.ask(signIn.addressOf('open'))
     expect(response.status).toBe(302)
@@ -49,7 +49,7 @@ describe('signing in by a provider', () => {
     expect(response.headers.get('Cache-Control')).toBe('no-store')
   })
 
-  it('makes the account and the session, and finds the account again by its subject', async () => {
+  it('creates the account and the session, and finds the account again by its subject', async () => {
     signIn.accounts.ada = person('Ada.Lovelace')
     const { window, page } = await signIn.signIn('ada', { next: '/console/projects?q=x' })
     expect(page).toBe('/console/projects?q=x')
@@ -86,7 +86,7 @@ describe('signing in by a provider', () => {
     expect((await signIn.signIn('next', { next })).page).toBe('/console/')
   })
 
-  it('makes no account unless the settings say so', async () => {
+  it('creates no account unless the settings say so', async () => {
     signIn.accounts.nobody = person('nobody-knows')
     const { page, window } = await signIn.signIn('nobody', { name: 'closed' })
     expect(page).toBe(problem('no_account'))
@@ -94,7 +94,7 @@ describe('signing in by a provider', () => {
     expect(await signIn.userNamed('nobody-knows')).toBeNull()
   })
 
-  it('refuses a user name and an e-mail address that somebody has, and binds the account to neither', async () => {
+  it('refuses a username and an e-mail address of another user, and binds the account to neither', async () => {
     signIn.accounts.taken = { ...person('ORDINARY'), email: 'other@example.com' }
     expect((await signIn.signIn('taken')).page).toBe(problem('username_taken', 'Company'))
     signIn.accounts.taken = { ...person('somebody'), email: 'ordinary@example.com' }
@@ -104,7 +104,7 @@ describe('signing in by a provider', () => {
     expect(await signIn.harness.database.prisma.identity.count({ where: { subject: 'taken' } })).toBe(0)
   })
 
-  it('takes an e-mail address only when the provider has verified it', async () => {
+  it('uses an e-mail address only when the provider has verified it', async () => {
     signIn.accounts.unverified = {
       ...person('unverified'),
       email: 'owner@example.com',
@@ -115,7 +115,7 @@ describe('signing in by a provider', () => {
     expect(body).toMatchObject({ username: 'unverified', email: 'unverified@noreply.switchyard.invalid' })
   })
 
-  it('lets in only the domains and groups of the settings', async () => {
+  it('admits only the domains and groups of the settings', async () => {
     const groups = ['guests', 'staff']
     signIn.accounts.limited = { ...person('limited'), groups }
     signIn.accounts.foreign = { ...person('foreign'), email: 'a@example.com.evil.example', groups }
@@ -126,7 +126,7 @@ describe('signing in by a provider', () => {
       expect((await signIn.signIn(login, { name: 'limited' })).page).toBe(problem('not_allowed'))
   })
 
-  it('lets no blocked user in, and ends the sessions with the block', async () => {
+  it('does not admit blocked users, and blocking ends their sessions', async () => {
     signIn.accounts.blocked = person('soon-blocked')
     const { window } = await signIn.signIn('blocked')
     const { id } = (await signIn.api(window, '/user')).body
@@ -135,7 +135,7 @@ describe('signing in by a provider', () => {
     expect((await signIn.signIn('blocked')).page).toBe(problem('blocked', 'Company'))
   })
 
-  it('ends with the ID token of the provider where the settings say so', async () => {
+  it('begins a session that ends with the ID token where the settings say so', async () => {
     signIn.accounts.short = person('short-time')
     const { window } = await signIn.signIn('short', { name: 'short' })
     const { expires_at } = (await signIn.api(window, '/session')).body
@@ -144,13 +144,13 @@ describe('signing in by a provider', () => {
     expect(seconds).toBeLessThanOrEqual(3600)
   })
 
-  it('answers 404 for a provider that there is not', async () => {
+  it('answers 404 for an unknown provider', async () => {
     expect((await signIn.api(openWindow(), '/sign_in/other')).status).toBe(404)
     expect((await signIn.api(openWindow(), '/sign_in/other/callback?code=x')).status).toBe(404)
   })
 })
 
-describe('claims that are made to do harm', () => {
+describe('malicious claims', () => {
   it('become plain text of bounded length', async () => {
     signIn.accounts.hostile = {
       preferred_username: '<img src=x onerror=alert(1)>',
@@ -160,7 +160,7 @@ describe('claims that are made to do harm', () => {
       email_verified: true,
     }
     const { page } = await signIn.signIn('hostile')
-    // An address with angle brackets is none.
+    // An address with angle brackets counts as missing.
     expect(page).toBe(problem('not_verified', 'Company'))
     signIn.accounts.hostile.email = undefined
     const { window } = await signIn.signIn('hostile')
@@ -170,12 +170,12 @@ describe('claims that are made to do harm', () => {
     expect(user.name.length).toBeLessThanOrEqual(255)
   })
 
-  it('are refused when they are too long to be read', async () => {
+  it('are refused when they are too long', async () => {
     signIn.accounts.huge = { ...person('huge'), groups: ['x'.repeat(3_000_000)] }
     expect((await signIn.signIn('huge')).page).toBe(problem('not_verified', 'Company'))
   })
 
-  it('are refused without a user name', async () => {
+  it('are refused without a username', async () => {
     signIn.accounts.empty = { ...person('x'), preferred_username: '\u202E\u0000<>' }
     expect((await signIn.signIn('empty')).page).toBe(problem('username_taken', 'Company'))
   })

@@ -54,7 +54,7 @@ describe('signing out', () => {
     expect(at).toBe(`${signIn.base}/console/sign-in`)
   })
 
-  it('at the provider ends the session here: it says so', async () => {
+  it('at the provider ends the session here through a logout token', async () => {
     const { window, isIn } = await signedIn('elsewhere')
     const url = `${signIn.provider.issuer}/session/end`
     const form = await (await window.ask(url)).text()
@@ -71,7 +71,7 @@ describe('signing out', () => {
 })
 
 describe('a logout token', () => {
-  it('ends every session of a subject, or the one that it names, and no other', async () => {
+  it('ends every session of a subject, or the named session, and no other', async () => {
     const first = await signedIn('many')
     const firstSid = await sidOf('many')
     const second = await signedIn('many')
@@ -84,14 +84,14 @@ describe('a logout token', () => {
     expect(await Promise.all([second.isIn(), stranger.isIn()])).toEqual([false, true])
   })
 
-  it('that was sent before ends no session that began later', async () => {
+  it('that is replayed ends no session that began later', async () => {
     const old = await signLogout(signIn.provider, { sub: 'later', iat: Math.floor(Date.now() / 1000) - 300 })
     const { isIn } = await signedIn('later')
     expect((await post(old)).status).toBeOneOf([200, 400])
     expect(await isIn()).toBe(true)
   })
 
-  it('that is not from the provider, for us, or a logout token is refused', async () => {
+  it('is refused unless it comes from the provider, is meant for this client, and is a logout token', async () => {
     const { isIn } = await signedIn('steady')
     const { provider } = signIn
     const seconds = Math.floor(Date.now() / 1000)

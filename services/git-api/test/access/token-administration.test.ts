@@ -16,7 +16,7 @@ const tokens = (suffix = '') => `/personal_access_tokens${suffix}`
 const rotate = '/personal_access_tokens/self/rotate'
 const works = async (secret: string) => (await harness.send(secret, 'GET', tokens('/self'))).status === 200
 
-/** A day so many days from today, and the same as text. */
+/** Returns the date that many days from today. */
 const dayIn = (days: number) => new Date(Math.floor(Date.now() / dayMs) * dayMs + days * dayMs)
 const textIn = (days: number) => dayIn(days).toISOString().slice(0, 10)
 
@@ -37,14 +37,14 @@ describe('POST /personal_access_tokens/self/rotate', () => {
     },
   )
 
-  it('takes the scope self_rotate, and keeps the scopes as they were', async () => {
+  it('accepts the scope self_rotate, and keeps the scopes', async () => {
     const secret = await harness.secretOf(harness.users.user, ['read_sagas', 'self_rotate'])
     const rotated = await outcome(harness.send(secret, 'POST', rotate, json({ scopes: ['api'] })))
     expect(rotated).toMatchObject({ status: 200, body: { scopes: ['read_sagas', 'self_rotate'] } })
     expect(await works(String(rotated.body?.token))).toBe(true)
   })
 
-  it('gives no more days than the token was given, and as many when none are asked for', async () => {
+  it('gives no more days than the old token had, and by default the same number', async () => {
     const given = { expiresAt: dayIn(10) }
     const { secret } = await createToken(harness.database, harness.users.user, given)
     expect(await outcome(harness.send(secret, 'POST', rotate, json({ expires_at: '2126-01-01' })))).toEqual({
@@ -71,7 +71,7 @@ describe('POST /personal_access_tokens/self/rotate', () => {
 describe('GET /personal_access_tokens', () => {
   const list = async (who: string, query: string) => outcome(harness.send(who, 'GET', tokens(`?${query}`)))
 
-  it('finds by user, name, state and times, in the order that is asked for', async () => {
+  it('filters by user, name, state and times, in the requested order', async () => {
     const user = await createUser(harness.database)
     const make = (name: string, given: object = {}) => createToken(harness.database, user, { name, ...given })
     await make('alpha', { expiresAt: dayIn(3) })
@@ -98,7 +98,7 @@ describe('GET /personal_access_tokens', () => {
     expect(await found('search=&state=&sort=&user_id_=')).toHaveLength(4)
   })
 
-  it('shows administrators the tokens of everybody, without a secret', async () => {
+  it('shows administrators the tokens of everybody, without secrets', async () => {
     const { status, body } = await list('admin', 'per_page=100')
     expect(status).toBe(200)
     const owners = new Set((body as unknown as { user_id: number }[]).map(({ user_id }) => user_id))
@@ -107,7 +107,7 @@ describe('GET /personal_access_tokens', () => {
     expect(body).not.toHaveProperty('0.token_hash')
   })
 
-  it('shows everybody else their own, with a reading token too', async () => {
+  it('shows other users their own tokens, also to a read-only token', async () => {
     for (const who of ['owner', 'ownerReading']) {
       const { status, body } = await list(who, '')
       expect(status).toBe(200)
@@ -120,7 +120,7 @@ describe('GET /personal_access_tokens', () => {
     expect(await list('owner', 'user_id=2000000000')).toEqual(forbidden)
   })
 
-  it('refuses guests, tokens without scope, unknown users and bad input', async () => {
+  it('refuses anonymous callers, tokens without scope, unknown users and bad input', async () => {
     expect(await list('guest', '')).toEqual(unauthorized)
     expect((await list('ownerRepository', '')).status).toBe(403)
     expect((await list('admin', 'user_id=2000000000')).status).toBe(404)
@@ -144,7 +144,7 @@ describe('/personal_access_tokens/:id', () => {
     ['POST', '/rotate'],
   ] as const
 
-  it.each(endpoints)('%s%s hides the tokens of others, and takes a number', async (method, suffix) => {
+  it.each(endpoints)('%s%s hides the tokens of others, and requires a number', async (method, suffix) => {
     const { token, secret } = await createToken(harness.database, harness.users.owner)
     const ask = (who: string, id: number | string) =>
       outcome(harness.send(who, method, tokens(`/${id}${suffix}`)))
@@ -179,7 +179,7 @@ describe('/personal_access_tokens/:id', () => {
     expect(noted).toHaveLength(1)
   })
 
-  it('replaces a token for administrators with any last day, and refuses one that is revoked', async () => {
+  it('replaces a token for administrators with any last day, and refuses a revoked one', async () => {
     const { token, secret } = await createToken(harness.database, harness.users.owner, {
       expiresAt: dayIn(2),
     })
@@ -203,7 +203,7 @@ describe('/personal_access_tokens/:id', () => {
     })
   })
 
-  it('replaces an own token within its days and with no scope that the caller lacks', async () => {
+  it('replaces an own token within its days, unless it has a scope that the caller lacks', async () => {
     const { token } = await createToken(harness.database, harness.users.owner, { expiresAt: dayIn(2) })
     const path = tokens(`/${token.id}/rotate`)
     expect((await harness.send('owner', 'POST', path, json({ expires_at: textIn(3) }))).status).toBe(400)
@@ -229,7 +229,7 @@ describe('tokens of a project', () => {
     return { project: Number(made), ...issued }
   }
 
-  it('make none that outlives them', async () => {
+  it('cannot create a token that outlives them', async () => {
     const first = await projectToken({ expires_at: textIn(7) })
     const secret = String(first.body?.token)
     expect(await projectToken({ expires_at: textIn(8) }, secret, first.project)).toMatchObject({
@@ -269,13 +269,13 @@ describe('tokens of a project', () => {
   })
 })
 
-it('a token stops with the end of its last day, in every instance', async () => {
+it('a token stops at the end of its last day, in every instance', async () => {
   const { secret, token } = await createToken(harness.database, harness.users.user, { expiresAt: dayIn(0) })
   const other = await harness.start()
   const elsewhere = () => harness.send(secret, 'GET', '/user', {}, other)
   expect((await elsewhere()).status).toBe(200)
   expect(await works(secret)).toBe(true)
-  // As if midnight had come.
+  // This has the effect of midnight.
   await harness.database.prisma.personalAccessToken.update({
     where: { id: token.id },
     data: { expiresAt: dayIn(-1) },
@@ -295,7 +295,7 @@ describe('a token that is bound to tenants', () => {
       ),
     )
 
-  it('is made with a list or a text, shows them, and keeps them when it is replaced', async () => {
+  it('is created with a list or a text, shows its tenants, and keeps them when it is replaced', async () => {
     const made = await create('admin', { tenants: ['acme', ' globex ', 'acme'] })
     expect(made).toMatchObject({ status: 201, body: { tenants: ['acme', 'globex'] } })
     const secret = String(made.body?.token)
@@ -326,7 +326,7 @@ describe('a token that is bound to tenants', () => {
     expect(await create('admin', { tenants })).toEqual({ status: 400, body: { error } })
   })
 
-  it('gives nobody more tenants than it has, by making tokens or by replacing others', async () => {
+  it('cannot give more tenants than it has, by creating or replacing tokens', async () => {
     const bound = String((await create('admin', { tenants: ['acme', 'globex'] })).body?.token)
     expect((await create(bound, {})).body?.tenants).toEqual(['acme', 'globex'])
     expect((await create(bound, { tenants: ['acme'] })).body?.tenants).toEqual(['acme'])

@@ -6,7 +6,7 @@ let harness: Harness
 let base: string
 
 beforeAll(async () => {
-  // Without a Redis, whose answer may come too late on a busy machine, the process counts every try.
+  // Without Redis, which may answer too late on a busy machine, the process counts every attempt.
   harness = await startHarness()
   base = await harness.start({ RATE_LIMIT_PER_MINUTE: '6000' })
   await harness.send('owner', 'POST', '/projects', json({ path: 'shared' }))
@@ -16,7 +16,7 @@ afterAll(() => harness?.close())
 const basic = (secret: string) => ({ Authorization: `Basic ${btoa(`any:${secret}`)}` })
 const oid = createHash('sha256').update('object').digest('hex')
 
-/** What each way of signing in answers to a token. */
+/** The ways of signing in, each with its answer to a token. */
 const ways: Record<string, (secret: string) => Promise<Response>> = {
   API: (secret) => harness.send(secret, 'GET', '/user', {}, base),
   'sign-in': (secret) =>
@@ -36,12 +36,12 @@ const ways: Record<string, (secret: string) => Promise<Response>> = {
 }
 const ask = async (way: string, secret: string) => (await ways[way]?.(secret))?.status
 
-test('cookies of sessions that nobody has stop no browser at their address', async () => {
+test('unknown session cookies do not block a browser at their address', async () => {
   const ask = (cookie: string, path = '/user') =>
     fetch(`${base}/api/v4${path}`, { headers: { Cookie: cookie } })
   const random = (index: number) => `switchyard_session=${String(index).padStart(43, 'x')}`
   for (let tries = 0; tries < 70; tries += 1) expect((await ask(random(tries))).status).toBe(401)
-  // A browser sends the cookie of its ended session along when it reads in public, and when it signs in anew.
+  // A browser sends the cookie of its ended session when it reads public pages, and when it signs in again.
   expect((await ask(random(99), '/projects')).status).toBe(200)
   const signIn = {
     method: 'POST',
@@ -54,8 +54,8 @@ test('cookies of sessions that nobody has stop no browser at their address', asy
   expect((await ask(cookie)).status).toBe(200)
 })
 
-test('60 unknown tokens from an address stop further unknown ones there, and no token that works', async () => {
-  // A token of each way's own, which this process has not seen.
+test('60 unknown tokens from an address block further unknown tokens there, but no valid one', async () => {
+  // Each way gets its own token, which this process has not seen yet.
   const tokens = await Promise.all(Object.keys(ways).map(() => harness.secretOf(harness.users.owner)))
   for (let tries = 0; tries < 60; tries += 1) expect(await ask('API', `glpat-wrong-${tries}`)).toBe(401)
   for (const [index, way] of Object.keys(ways).entries()) {

@@ -48,7 +48,7 @@ const auditOf = async (event: string, id: number) =>
   )
 
 describe('a rule of a project', () => {
-  it('is shown with its bot, who is a member with its role', async () => {
+  it('is shown with its bot, which is a member with its role', async () => {
     const rule = await trust({ expires_at: '2999-12-31', audience: 'switchyard' })
     const shown = {
       id: rule.id,
@@ -70,11 +70,11 @@ describe('a rule of a project', () => {
     expect(member.body).toMatchObject({ access_level: 30, name: given.name })
   })
 
-  it('asks for the address of the project when no audience is given', async () => {
+  it('expects the address of the project as audience by default', async () => {
     expect(await trust()).toMatchObject({ audience: `${harness.baseUrl}/${project.pathWithNamespace}` })
   })
 
-  it('is in the audit log when it is added and removed, and its bot is no member afterwards', async () => {
+  it('is in the audit log when it is added and removed, and its bot then leaves the project', async () => {
     const rule = await trust({ access_level: 40 })
     expect(await auditOf('trusted_issuer_added', rule.id)).toMatchObject({
       entity_type: 'Project',
@@ -117,7 +117,7 @@ describe('a rule of a project', () => {
     expect([status, body.error]).toEqual([400, error])
   })
 
-  it('is for maintainers, who give no role above their own', async () => {
+  it('needs a maintainer, who cannot grant a higher role than their own', async () => {
     const rule = await trust()
     for (const [method, body] of [['GET'], ['POST', given]] as const) {
       expect((await harness.ask('developer', method, path(), body)).status).toBe(403)
@@ -130,7 +130,7 @@ describe('a rule of a project', () => {
     expect((await harness.ask('owner', 'DELETE', path(`/${rule.id}`, other))).status).toBe(404)
   })
 
-  it('of a project token ends with that token at the latest', async () => {
+  it('of a project token expires no later than that token', async () => {
     const asked = { name: 'bot', scopes: ['api'], access_level: 40, expires_at: '2999-01-31' }
     const issued = await harness.ask('owner', 'POST', `/projects/${project.id}/access_tokens`, asked)
     const send = (fields = {}) => askAs(issued.body.token, 'POST', path(), { ...given, ...fields })
@@ -142,7 +142,7 @@ describe('a rule of a project', () => {
     expect(made[0]?.createdBy).toBe(token?.createdBy)
   })
 
-  it('is one of at most twenty', async () => {
+  it('is limited to twenty in a project', async () => {
     const full = await harness.project()
     for (let count = 0; count < 20; count += 1) await trust({}, full)
     const { status, body } = await harness.ask('owner', 'POST', path('', full), given)
@@ -156,7 +156,7 @@ describe('a rule of a project', () => {
 describe('a rule outside of projects', () => {
   const outside = { ...given, scopes: ['saga_report'], tenants: ['acme'] }
 
-  it('is made, shown and removed by administrators alone, for operations', async () => {
+  it('is created, shown and removed only by administrators, for operations', async () => {
     const { status, body: rule } = await asAdmin('POST', '/trusted_issuers', outside)
     expect([status, rule]).toEqual([
       201,
@@ -181,13 +181,13 @@ describe('a rule outside of projects', () => {
     expect(await auditOf('trusted_issuer_removed', rule.id)).toMatchObject({ entity_type: 'User' })
   })
 
-  it('has no scope of projects', async () => {
+  it('cannot have scopes for projects', async () => {
     const { status } = await asAdmin('POST', '/trusted_issuers', { ...outside, scopes: ['api'] })
     expect(status).toBe(400)
   })
 })
 
-it('nothing is trusted while administrators allow no issuer', async () => {
+it('no job is trusted while administrators allow no issuer', async () => {
   const off = await startGitHarness()
   const own = await off.project()
   const { status, body } = await off.ask('owner', 'POST', path('', own), given)

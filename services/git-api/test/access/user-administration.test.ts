@@ -36,7 +36,7 @@ const eventsOf = async (id: number) => {
 }
 
 describe('PUT /users/:id', () => {
-  it('changes what is given, and notes it', async () => {
+  it('changes the given fields, and records it', async () => {
     const { id, secret } = await personWithToken()
     expect(await put('admin', id, { name: 'Ada', email: 'Ada@Example.com' })).toMatchObject({
       status: 200,
@@ -48,7 +48,7 @@ describe('PUT /users/:id', () => {
     expect(events).toMatchObject([{ event_name: 'user_updated', details: { changed: ['email', 'name'] } }])
   })
 
-  it('gives and takes the rights of an administrator at once', async () => {
+  it('grants and revokes the rights of an administrator at once', async () => {
     const { id, secret } = await personWithToken()
     expect(await put('admin', id, { admin: true })).toMatchObject({ body: { is_admin: true } })
     expect((await harness.send(secret, 'GET', '/users')).status).toBe(200)
@@ -56,7 +56,7 @@ describe('PUT /users/:id', () => {
     expect((await harness.send(secret, 'GET', '/users')).status).toBe(403)
   })
 
-  it('moves the projects of a user along with the username', async () => {
+  it('moves the projects of a user with the username', async () => {
     const { id, secret } = await personWithToken({ username: 'before' })
     const given = json({ path: 'Engine', initialize_with_readme: true })
     const project = await outcome(harness.send(secret, 'POST', '/projects', given))
@@ -68,7 +68,7 @@ describe('PUT /users/:id', () => {
     expect((await harness.send(secret, 'GET', '/projects/before%2FEngine')).status).toBe(404)
   })
 
-  it('refuses what is taken, what breaks a rule, and unknown users', async () => {
+  it('refuses taken names, invalid values, and unknown users', async () => {
     const { id, username, email } = await personWithToken()
     const taken = (field: string) => ({ status: 409, body: { message: `${field} has already been taken` } })
     expect(await put('admin', id, { username: 'OWNER' })).toEqual(taken('Username'))
@@ -113,7 +113,7 @@ describe.each([
   ['POST', '/block'],
   ['POST', '/unblock'],
 ])('%s /users/:id%s', (method, suffix) => {
-  it('is for administrators with the scope api, and for users that exist', async () => {
+  it('needs an administrator with the scope api, and an existing user', async () => {
     const ask = (who: string, id: number | string = harness.users.owner.id) =>
       outcome(harness.send(who, method, `/users/${id}${suffix}`))
     expect(await ask('guest')).toEqual(unauthorized)
@@ -127,7 +127,7 @@ describe.each([
 })
 
 describe('POST /users/:id/block', () => {
-  it('ends every token at once, until the user is unblocked', async () => {
+  it('stops every token at once, until the user is unblocked', async () => {
     const { id, secret } = await personWithToken()
     expect(await statusOf(secret)).toBe(200)
     expect(await setState('admin', id, 'block')).toEqual({ status: 201, body: true })
@@ -144,7 +144,7 @@ describe('POST /users/:id/block', () => {
     ])
   })
 
-  it('is noticed by another instance within a second', async () => {
+  it('takes effect in another instance within a second', async () => {
     const other = await harness.start()
     const { id, secret } = await personWithToken()
     expect(await statusOf(secret, other)).toBe(200)
@@ -153,7 +153,7 @@ describe('POST /users/:id/block', () => {
     expect(await statusOf(secret, other)).toBe(401)
   })
 
-  it('ends git over HTTP, with the token as a password', async () => {
+  it('stops git over HTTP with the token as a password', async () => {
     const { id, username, secret } = await personWithToken()
     await harness.send(secret, 'POST', '/projects', json({ path: 'cloned', initialize_with_readme: true }))
     const clone = async (service: string) => {
@@ -168,7 +168,7 @@ describe('POST /users/:id/block', () => {
     expect([await clone('git-upload-pack'), await clone('git-receive-pack')]).toEqual([401, 401])
   })
 
-  it('ends the project tokens that the user made, and those that such a token made', async () => {
+  it('stops the project tokens that the user created, and those that such a token created', async () => {
     const maker = await personWithToken()
     const projectOf = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'made-by' })))
     const project = Number(projectOf.body?.id)
@@ -197,7 +197,7 @@ describe('POST /users/:id/block', () => {
     await expect.poll(statuses).toEqual([200, 200, 200])
   })
 
-  it('ends project tokens made before their maker was noted with the owner of the project', async () => {
+  it('stops project tokens without a recorded creator with the owner of the project', async () => {
     const owner = await personWithToken()
     const project = await outcome(harness.send(owner.secret, 'POST', '/projects', json({ path: 'older' })))
     const bot = await createUser(harness.database)
@@ -208,7 +208,7 @@ describe('POST /users/:id/block', () => {
     expect(await statusOf(secret)).toBe(401)
   })
 
-  it('cannot be done to oneself', async () => {
+  it('is not possible for oneself', async () => {
     expect(await setState('admin', harness.users.admin.id, 'block')).toEqual({
       status: 403,
       body: { message: '403 Forbidden - The API initiating user cannot be blocked by the API' },
@@ -218,7 +218,7 @@ describe('POST /users/:id/block', () => {
 })
 
 describe('GET /users', () => {
-  it('finds active and blocked users, in the order that is asked for', async () => {
+  it('filters active and blocked users, in the requested order', async () => {
     const names = ['zoe-order', 'abe-order', 'kim-order']
     const people = []
     for (const username of names) people.push(await personWithToken({ username }))
@@ -244,7 +244,7 @@ describe('GET /users', () => {
 })
 
 describe('the last administrator', () => {
-  it('is neither blocked nor demoted, also when two administrators act against each other at once', async () => {
+  it('is neither blocked nor demoted, even when two administrators act against each other at once', async () => {
     const administrators = await harness.database.prisma.user.findMany({
       where: { admin: true, state: 'active' },
     })

@@ -21,7 +21,7 @@ const newUser = () => {
   return { username: `new-${sequence}`, name: `New ${sequence}`, email: `new-${sequence}@example.com` }
 }
 
-/** A user made over HTTP, and a token of theirs. */
+/** Creates a user and a token for them over HTTP. */
 async function userWithToken(scopes = ['api'], expires_at?: string) {
   const made = await outcome(harness.send('admin', 'POST', '/users', json(newUser())))
   const id = Number(made.body?.id)
@@ -32,7 +32,7 @@ async function userWithToken(scopes = ['api'], expires_at?: string) {
 }
 
 describe('GET /version and GET /user', () => {
-  it('GET /metadata adds the parts of GitLab that there are not', async () => {
+  it('GET /metadata adds the parts of GitLab that do not exist here', async () => {
     const version = (await outcome(harness.send('user', 'GET', '/version'))).body
     const kas = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null }
     expect(await outcome(harness.send('ownerReading', 'GET', '/metadata'))).toEqual({
@@ -43,7 +43,7 @@ describe('GET /version and GET /user', () => {
     expect((await harness.send('ownerRepository', 'GET', '/metadata')).status).toBe(403)
   })
 
-  it('a token with the scope read_user reads users and the version, and nothing else', async () => {
+  it('a token with the scope read_user reads only users and the version', async () => {
     const { id, secret } = await userWithToken(['read_user'])
     const ask = (method: string, path: string, who = secret) => harness.send(who, method, path)
     expect((await outcome(ask('GET', '/user'))).body).toMatchObject({ id })
@@ -61,7 +61,7 @@ describe('GET /version and GET /user', () => {
     expect((await fetch(git, { headers: basic })).status).toBe(403)
   })
 
-  it('answers everybody who is signed in, a reading token included', async () => {
+  it('answers every signed-in caller, including a read-only token', async () => {
     for (const who of ['admin', 'user', 'ownerReading']) {
       const { status, body } = await outcome(harness.send(who, 'GET', '/version'))
       expect(status).toBe(200)
@@ -70,7 +70,7 @@ describe('GET /version and GET /user', () => {
     }
   })
 
-  it('shows callers everything about themselves', async () => {
+  it('shows callers all their own fields', async () => {
     const { status, body } = await outcome(harness.send('owner', 'GET', '/user'))
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -107,7 +107,7 @@ describe('POST /users', () => {
     expect({ status, admin: body?.is_admin }).toEqual({ status: 201, admin: false })
   })
 
-  it('refuses a username or an address that is taken, in any case', async () => {
+  it('refuses a taken username or address, in any case', async () => {
     const given = newUser()
     await harness.send('admin', 'POST', '/users', json(given))
     const upper = { ...given, username: given.username.toUpperCase(), email: 'other@example.com' }
@@ -135,7 +135,7 @@ describe('POST /users', () => {
     expect(await outcome(harness.send('admin', 'POST', '/users', json(given)))).toEqual({ status: 400, body })
   })
 
-  it('is for administrators with the scope api, whatever the body says', async () => {
+  it('needs an administrator with the scope api, whatever the body says', async () => {
     expect(await outcome(harness.send('guest', 'POST', '/users', json({})))).toEqual(unauthorized)
     expect(await outcome(harness.send('user', 'POST', '/users', json({})))).toEqual(forbidden)
     const reading = await harness.secretOf(harness.users.admin, ['read_api'])
@@ -144,7 +144,7 @@ describe('POST /users', () => {
 })
 
 describe('GET /users', () => {
-  it('lists newest first, by page, and finds by username and by part of a name', async () => {
+  it('lists newest first, in pages, and filters by username and by part of a name', async () => {
     const response = await harness.send('admin', 'GET', '/users?per_page=2')
     const page = (await response.json()) as { id: number }[]
     expect(page).toHaveLength(2)
@@ -158,7 +158,7 @@ describe('GET /users', () => {
     expect(bySearch.body).toMatchObject([{ username: 'ordinary' }])
   })
 
-  it('is for administrators', async () => {
+  it('needs an administrator', async () => {
     expect(await outcome(harness.send('guest', 'GET', '/users'))).toEqual(unauthorized)
     expect(await outcome(harness.send('user', 'GET', '/users'))).toEqual(forbidden)
     const bad = await outcome(harness.send('admin', 'GET', '/users?per_page=0'))
@@ -174,7 +174,7 @@ describe('GET /users/:id', () => {
     expect(body).not.toHaveProperty('is_admin')
   })
 
-  it('refuses guests, unknown ids and what is no id', async () => {
+  it('refuses anonymous callers, unknown ids and invalid ids', async () => {
     expect(await outcome(harness.send('guest', 'GET', '/users/1'))).toEqual(unauthorized)
     const missing = { status: 404, body: { message: '404 User Not Found' } }
     expect(await outcome(harness.send('user', 'GET', '/users/2000000000'))).toEqual(missing)
@@ -207,7 +207,7 @@ describe('POST /users/:id/personal_access_tokens', () => {
     expect(rows).toEqual([])
   })
 
-  it('takes scopes from a form and with commas', async () => {
+  it('accepts scopes from a form and with commas', async () => {
     const path = `/users/${harness.users.user.id}/personal_access_tokens`
     for (const body of ['name=x&scopes[]=api&scopes[]=read_api', 'name=x&scopes=api,read_api']) {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -232,7 +232,7 @@ describe('POST /users/:id/personal_access_tokens', () => {
     expect(await outcome(harness.send('admin', 'POST', path, json(given)))).toEqual({ status: 400, body })
   })
 
-  it('is for administrators, and for users that exist', async () => {
+  it('needs an administrator, and an existing user', async () => {
     const path = `/users/${harness.users.user.id}/personal_access_tokens`
     const given = json({ name: 'x', scopes: ['api'] })
     expect(await outcome(harness.send('guest', 'POST', path, given))).toEqual(unauthorized)
@@ -253,7 +253,7 @@ describe('/personal_access_tokens/self', () => {
     expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
   })
 
-  it('is open to its holder whatever the scope, and ends every use of the token', async () => {
+  it('works for its holder with any scope, and deletion stops the token at once', async () => {
     const { secret } = await userWithToken(['read_sagas'])
     expect((await harness.send(secret, 'DELETE', '/personal_access_tokens/self')).status).toBe(204)
     const statusOfSelf = async () =>
@@ -271,7 +271,7 @@ describe('/personal_access_tokens/self', () => {
     expect(await outcome(elsewhere())).toEqual(unauthorized)
   })
 
-  it('rotates: the new secret works, the old one stops, name and scopes stay', async () => {
+  it('rotates the token: the new secret works, the old one stops, name and scopes stay', async () => {
     const { secret, token } = await userWithToken(['api', 'read_sagas'])
     const rotated = await outcome(harness.send(secret, 'POST', '/personal_access_tokens/self/rotate'))
     expect(rotated).toMatchObject({
@@ -284,7 +284,7 @@ describe('/personal_access_tokens/self', () => {
     expect((await harness.send(secret, 'GET', '/user')).status).toBe(401)
   })
 
-  it('rotates once, however many ask at the same time', async () => {
+  it('rotates once, however many requests arrive at the same time', async () => {
     const { secret } = await userWithToken(
       ['api'],
       new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
@@ -300,7 +300,7 @@ describe('/personal_access_tokens/self', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(3)
   })
 
-  it('refuses a last day that is none', async () => {
+  it('refuses an invalid last day', async () => {
     const { secret } = await userWithToken()
     const path = '/personal_access_tokens/self/rotate'
     expect(await outcome(harness.send(secret, 'POST', path, json({ expires_at: 'x' })))).toEqual({
@@ -310,7 +310,7 @@ describe('/personal_access_tokens/self', () => {
     expect((await harness.send(secret, 'GET', '/user')).status).toBe(200)
   })
 
-  it('notes when a token was used', async () => {
+  it('records when a token was used', async () => {
     const { secret } = await userWithToken()
     await harness.send(secret, 'GET', '/user')
     await expect
@@ -319,7 +319,7 @@ describe('/personal_access_tokens/self', () => {
   })
 })
 
-describe('requests that no endpoint takes', () => {
+describe('requests without an endpoint', () => {
   it('answers unknown routes and wrong verbs in the documented shape', async () => {
     expect(await outcome(harness.send('admin', 'GET', '/nothing'))).toEqual({
       status: 404,
@@ -350,7 +350,7 @@ describe('requests that no endpoint takes', () => {
     expect((await outcome(xml)).status).toBe(415)
   })
 
-  it('counts a JSON body that is no object as empty', async () => {
+  it('treats a JSON body that is not an object as empty', async () => {
     expect(await outcome(harness.send('admin', 'POST', '/users', json(['x'])))).toEqual({
       status: 400,
       body: { error: 'email is missing, username is missing, name is missing' },

@@ -13,14 +13,14 @@ let harness: GitHarness
 let project: Project
 let work: TestGitRepository
 let folder: string
-/** What every job knows of its surroundings. */
+/** Environment variables of every job. */
 let surroundings: Record<string, string>
 
 beforeAll(async () => {
   harness = await startGitHarness()
   ;({ project, work } = await pushSample(harness))
   folder = await mkdtemp(join(tmpdir(), 'switchyard-ci-'))
-  // The build itself is not what is tried here.
+  // The build itself is not part of the test.
   await writeFile(join(folder, 'make'), '#!/bin/sh\nexit "$MAKE_ENDS_WITH"\n')
   await chmod(join(folder, 'make'), 0o755)
   const issued = await harness.send('owner', 'POST', `/projects/${project.id}/access_tokens`, {
@@ -44,9 +44,7 @@ afterAll(async () => {
 const example = (name: string) =>
   readFile(new URL(`../../../../examples/ci/${name}`, import.meta.url), 'utf8')
 
-/**
- * Whether a script came to a good end in a shell that stops at the first failure, as those of CI systems do.
- */
+/** Returns whether a script succeeds in a shell that stops at the first failure, as in CI systems. */
 async function run(script: string, variables: Record<string, string>): Promise<boolean> {
   const shell = spawn('bash', ['-e', '-c', script], {
     env: { ...surroundings, ...variables },
@@ -79,7 +77,7 @@ async function freshCommit() {
 
 const makeEnds = (good: boolean) => ({ MAKE_ENDS_WITH: good ? '0' : '2' })
 
-/** Runs the steps of a job as GitHub does, with the values of its expressions. */
+/** Runs the steps of a job as GitHub does, with values for its expressions. */
 async function githubJob(
   job: { env: Record<string, string>; steps: { run?: string; if?: string; env?: Record<string, string> }[] },
   values: Record<string, string>,
@@ -102,7 +100,7 @@ async function githubJob(
   return status
 }
 
-test('GitHub Actions: the jobs of a matrix post how they go, at the same time', async () => {
+test('GitHub Actions: the jobs of a matrix post their states in parallel', async () => {
   const sha = await freshCommit()
   const { jobs } = parse(await example('github-actions.yml'))
   const { matrix } = jobs.test.strategy
@@ -142,7 +140,7 @@ test('GitHub Actions: the jobs of a matrix post how they go, at the same time', 
   expect(await statusesOf(sha, 'all=true')).toHaveLength(2)
 })
 
-/** The shell scripts of a declarative pipeline, by what they stand in. */
+/** Returns the shell scripts of a declarative pipeline, each with its enclosing block. */
 function jenkinsScripts(pipeline: string) {
   const scripts: { within: string; script: string }[] = []
   let within = ''
@@ -150,7 +148,7 @@ function jenkinsScripts(pipeline: string) {
     /stage\('(\w+)'\)|^ {4}(success|failure|aborted) \{|sh '''([\s\S]*?)'''/gm,
   )) {
     within = stage ?? post ?? within
-    // Groovy takes a backslash at the end of a line away, together with the end; the shell would do the same.
+    // Groovy removes a backslash at the end of a line with the line break, as the shell would.
     if (script !== undefined) scripts.push({ within, script })
   }
   return scripts
@@ -198,7 +196,7 @@ test.each([
   ])
 })
 
-test('GitLab CI: every job posts under its name, and a job that ran again has a new record', async () => {
+test('GitLab CI: every job posts under its name, and a repeated job has a new record', async () => {
   const sha = await freshCommit()
   const { default: around, ...jobs } = parse(await example('gitlab-ci.yml'))
   const runJob = async (name: string, good: boolean) => {

@@ -6,7 +6,7 @@ import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 let harness: GitHarness
 let project: Project
 let work: TestGitRepository
-/** Of four statuses in two pipelines, in the order in which they were posted. */
+/** Ids of four statuses in two pipelines, in the order of their posts. */
 const ids: number[] = []
 let pipelines: number[]
 let commits: Record<'first' | 'second', string>
@@ -38,7 +38,7 @@ const jobs = (rest = '', who: Parameters<typeof ask>[0] = 'reporter') =>
   ask(who, 'GET', `/projects/${project.id}/jobs${rest}`)
 const idsOf = ({ body }: { body: { id: number }[] }) => body.map(({ id }) => id)
 
-test('the jobs of a project are its statuses, the newest first, replaced ones too', async () => {
+test('the jobs of a project are its statuses, newest first, including replaced ones', async () => {
   const all = await jobs()
   expect(idsOf(all)).toEqual(ids.toReversed())
   expect(all.body[1]).toMatchObject({
@@ -54,7 +54,7 @@ test('the jobs of a project are its statuses, the newest first, replaced ones to
   expect(idsOf(await jobs('?scope=created'))).toEqual([])
 })
 
-test('a page of jobs says which one is next, and not how many there are', async () => {
+test('a page of jobs names the next page, and has no total', async () => {
   const { headers, ...page } = await jobs('?per_page=3')
   expect(idsOf(page)).toEqual(ids.slice(1).toReversed())
   expect([headers.get('X-Next-Page'), headers.get('X-Total')]).toEqual(['2', null])
@@ -62,7 +62,7 @@ test('a page of jobs says which one is next, and not how many there are', async 
   expect([idsOf(last), last.headers.get('X-Next-Page')]).toEqual([[ids[0]], ''])
 })
 
-test('one job is the same alone and in the lists', async () => {
+test('a job has the same shape alone and in the lists', async () => {
   const { body } = await jobs(`/${ids[1]}`)
   expect(body).toMatchObject({ id: ids[1], status: 'success', web_url: 'https://ci.test/a b?c=d' })
   const ofPipeline = await ask('reporter', 'GET', `/projects/${project.id}/pipelines/${pipelines[0]}/jobs`)
@@ -70,7 +70,7 @@ test('one job is the same alone and in the lists', async () => {
   expect((await jobs()).body).toContainEqual(body)
 })
 
-test('a trace is at the address of its status, and not found without one', async () => {
+test('a trace redirects to the address of its status, and is 404 without one', async () => {
   const url = `${harness.baseUrl}/api/v4/projects/${project.id}/jobs/${ids[1]}/trace`
   const headers = { 'PRIVATE-TOKEN': harness.tokens.reporter }
   const response = await fetch(url, { headers, redirect: 'manual' })
@@ -81,7 +81,7 @@ test('a trace is at the address of its status, and not found without one', async
   })
 })
 
-test('the report of the tests of a pipeline is empty', async () => {
+test('the test report of a pipeline without reports is empty', async () => {
   const at = (rest: string) => `/projects/${project.id}/pipelines/${rest}`
   const report = await ask('reporter', 'GET', at(`${pipelines[0]}/test_report`))
   expect([report.status, report.body]).toEqual([
@@ -117,7 +117,7 @@ test.each([
   expect((await jobs(rest)).status).toBe(status)
 })
 
-test('jobs are for those who may read the code, and of their own project only', async () => {
+test('jobs need the right to read the code, and belong to one project', async () => {
   for (const rest of ['', `/${ids[1]}`, `/${ids[1]}/trace`]) {
     expect((await jobs(rest, 'anonymous')).status).toBe(404)
     expect((await jobs(rest, 'stranger')).status).toBe(404)

@@ -48,7 +48,7 @@ async function listAll(sha: string, query: string): Promise<Posted[]> {
 
 test('two hundred parallel posts from ten clients end in exactly the right rows', async () => {
   const jobs = ['unit', 'lint', 'e2e', 'docs', 'image']
-  // Each client takes four jobs of its own through their lives, and pushes one shared job on.
+  // Each client takes four of its own jobs through their states, and advances one shared job.
   const client = async (number: number) => {
     const lives = ['pending', 'running', 'success', 'running'].map(async (state, step) => {
       await post(commits.first, { state, ref: 'main', name: `own-${number}-${step}` })
@@ -74,7 +74,7 @@ test('two hundred parallel posts from ten clients end in exactly the right rows'
   expect(latest.filter(({ status }) => status === 'success')).toHaveLength(jobs.length + 10)
 })
 
-test('parallel finishing posts each make a record of their own, and only the newest counts', async () => {
+test('parallel finishing posts each create a record, and only the newest counts', async () => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => (await post(commits.second, { state: 'failed', ref: 'main' })).id),
   )
@@ -83,7 +83,7 @@ test('parallel finishing posts each make a record of their own, and only the new
   expect((await listAll(commits.second, 'all=true')).map(({ id }) => id)).toEqual(ids.sort((a, b) => a - b))
 })
 
-test('a page of many statuses, its total and the pages beside it', async () => {
+test('a page of many statuses has a total and links to the pages beside it', async () => {
   const count = 205
   await harness.database.pool.query(
     `INSERT INTO commit_statuses (project_id, sha, ref, pipeline_id, name, status, superseded)
@@ -116,7 +116,7 @@ const aPost = fc.record({
   writer: fc.nat({ max: 2 }),
 })
 
-test('any posts, of several processes at once, never fail, leave one newest record a label, and are told to their end', async () => {
+test('any posts of several processes at once never fail, leave one newest record for each label, and are all delivered to webhooks', async () => {
   await harness.database.prisma.webhook.create({
     data: {
       scope: 'project',
@@ -172,10 +172,10 @@ test('any posts, of several processes at once, never fail, leave one newest reco
       for (const name of ['a', 'b']) {
         const own = rows.filter((row) => row.name === name)
         const finishing = posts.filter((one) => one.name === name && !isActive(one.state))
-        // Each finished record was finished by exactly one post.
+        // Exactly one post finished each finished record.
         expect(own.filter(({ status }) => !isActive(status))).toHaveLength(finishing.length)
         const given = posts.filter((one) => one.name === name)
-        // A post that any ref will do for never begins a record beside an active one.
+        // A post for any ref never creates a record beside an active one.
         if (given.every(({ anyRef }) => anyRef)) {
           expect(own.filter(({ status }) => isActive(status)).length).toBeLessThanOrEqual(1)
         }

@@ -61,7 +61,7 @@ test('a commit and ref have one pipeline, whose id stays and whose state follows
   })
 })
 
-test('any number of parallel posts makes one pipeline, whose state is that of all of them', async () => {
+test('parallel posts create one pipeline, whose state is derived from all of them', async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       post(commits.third, { state: index === 17 ? 'failed' : 'success', ref: 'many', name: `job-${index}` }),
@@ -72,7 +72,7 @@ test('any number of parallel posts makes one pipeline, whose state is that of al
   expect((await ask('reporter', 'GET', path(`/${[...ids][0]}`))).body.status).toBe('failed')
 })
 
-test('a status without a ref that any branch contains has a pipeline of its own', async () => {
+test('a status without a ref, on a commit in no branch, has its own pipeline', async () => {
   const loose = await work.commit({ branch: 'loose' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'loose')
   await ask('owner', 'DELETE', `/projects/${project.id}/repository/branches/loose`)
@@ -84,7 +84,7 @@ test('a status without a ref that any branch contains has a pipeline of its own'
   })
 })
 
-test('`pipeline_id` of a post decides the ref, and must fit the commit and the ref', async () => {
+test('`pipeline_id` of a post determines the ref, and must match the commit and the ref', async () => {
   const id = await idOf(commits.second, { state: 'success', ref: 'release', name: 'a' })
   const joined = await post(commits.second, { state: 'success', pipeline_id: id, name: 'b' })
   expect(joined).toMatchObject({ status: 201, body: { ref: 'release', pipeline_id: id } })
@@ -164,7 +164,7 @@ test('pipelines are filtered, sorted and counted', async () => {
   }
 })
 
-test('the latest pipeline is that of the newest commit of the ref', async () => {
+test('the latest pipeline is the pipeline of the newest commit of the ref', async () => {
   expect((await ask('reporter', 'GET', path('/latest'))).status).toBe(404)
   const id = await idOf(commits.third, { state: 'success', ref: 'main' })
   expect((await ask('anonymous', 'GET', path('/latest'))).body).toMatchObject({ id, ref: 'main' })
@@ -175,7 +175,7 @@ test('the latest pipeline is that of the newest commit of the ref', async () => 
   expect((await ask('reporter', 'GET', path('/latest?ref=nope'))).status).toBe(404)
 })
 
-test('the jobs of a pipeline are its statuses, retried ones where asked for', async () => {
+test('the jobs of a pipeline are its statuses, with retried ones on request', async () => {
   const sha = commits.side
   await post(sha, { state: 'failed', ref: 'jobs', name: 'unit' })
   await post(sha, { state: 'success', ref: 'jobs', name: 'unit', target_url: 'https://ci.test/7' })
@@ -194,7 +194,7 @@ test('the jobs of a pipeline are its statuses, retried ones where asked for', as
   })
 })
 
-test('nothing runs here: starting, stopping and deleting are refused with the reason', async () => {
+test('pipelines cannot run here: starting, stopping and deleting are refused with the reason', async () => {
   const message = '405 Method Not Allowed - Switchyard runs no pipelines: they follow from commit statuses'
   for (const [who, method, url] of [
     ['developer', 'POST', `/projects/${project.id}/pipeline`],
@@ -206,7 +206,7 @@ test('nothing runs here: starting, stopping and deleting are refused with the re
   }
 })
 
-test('a pipeline that is to run again is told to the webhooks for pipelines, and refused where nobody would hear', async () => {
+test('a retry of a pipeline is sent to the pipeline webhooks, and refused without any', async () => {
   const sha = await work.commit({ branch: 'retry' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'retry')
   await idOf(sha, { state: 'success', ref: 'retry', name: 'lint', stage: 'check' })
@@ -260,7 +260,7 @@ async function badge(rest: string, who: 'anonymous' | 'reporter' | 'stranger' = 
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The two texts that a badge shows. */
+/** Returns the two texts of a badge. */
 const shown = ({ text }: { text: string }) =>
   [...text.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, value]) => value)
 
@@ -288,7 +288,7 @@ test('badges show the state and the coverage of a ref', async () => {
   expect(shown(await badge('badge/1/pipeline.svg?ignore_skipped=true'))).toEqual(['pipeline', 'passed'])
 })
 
-test('badges hold no foreign markup, refuse what is too long, and hide private projects', async () => {
+test('badges contain no foreign markup, refuse long texts, and hide private projects', async () => {
   const text = encodeURIComponent('"><script>&')
   const { text: image } = await badge(`main/pipeline.svg?key_text=${text}&key_width=40`)
   expect(image).not.toContain('<script')

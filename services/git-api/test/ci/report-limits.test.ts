@@ -37,7 +37,7 @@ async function post(xml: string) {
 const changes = (who: 'reporter' | 'owner') =>
   harness.ask(who, 'GET', `/projects/${project.id}/statuses/${sha}/report_changes`)
 
-test('the times of tests add up to a number that reads as expected', async () => {
+test('the sum of test times has no binary rounding errors', async () => {
   const xml = `<testsuite>${['0.1', '0.2', '0.000001']
     .map((time, index) => `<testcase name="t${index}" time="${time}"/>`)
     .join('')}</testsuite>`
@@ -64,12 +64,12 @@ async function slots(state: string): Promise<number> {
   )
 }
 
-test('a sender that asks for many comparisons at once has one at a time, and a neighbour is served beside it', async () => {
+test('many comparisons of one sender run one at a time, and another sender is served beside them', async () => {
   const answered = (await changes('owner')).body
   const client = await harness.database.pool.connect()
   await client.query('BEGIN; LOCK TABLE status_reports IN ACCESS EXCLUSIVE MODE')
   const flood = Array.from({ length: 60 }, () => changes('reporter'))
-  // One request reads reports, 50 requests wait for their turn, and the other nine are refused.
+  // One request reads reports, 50 requests wait for their turn, and the remaining nine are refused.
   await expect.poll(() => slots('waiting')).toBe(50)
   expect(await slots('held')).toBe(1)
   const neighbour = changes('owner')
@@ -86,7 +86,7 @@ test('a sender that asks for many comparisons at once has one at a time, and a n
   for (const { status, body } of answers) if (status === 200) expect(body).toEqual(answered)
 })
 
-test('what a comparison found is shown no longer when its report is replaced', async () => {
+test('a comparison is no longer shown when its report is replaced', async () => {
   await post('<testsuite><testcase name="a"><failure/></testcase></testsuite>')
   expect((await changes('reporter')).body[0].new_failures.count).toBe(1)
   expect((await changes('reporter')).body[0].new_failures.count).toBe(1)
@@ -97,7 +97,7 @@ test('what a comparison found is shown no longer when its report is replaced', a
   })
 })
 
-test('reports take of the quota of their project, and give back what they replace', async () => {
+test('reports count towards the quota of their project, and replaced ones do not', async () => {
   const statistics = async () =>
     (await harness.ask('owner', 'GET', `/projects/${project.id}?statistics=true`)).body.statistics
   const noise = () => randomBytes(30_000).toString('hex')
@@ -111,7 +111,7 @@ test('reports take of the quota of their project, and give back what they replac
   const small = await statistics()
   expect(small.pipeline_artifacts_size).toBeLessThan(1_000)
 
-  // As housekeeping counts it.
+  // The row looks like after housekeeping.
   await harness.database.prisma.storageUse.update({
     where: { projectId: project.id },
     data: { repositoryBytes: small.repository_size },

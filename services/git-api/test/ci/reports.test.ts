@@ -45,7 +45,7 @@ async function post(
   return { status: response.status, body: answer }
 }
 
-/** A suite whose tests are named by their outcome: `a+` passes, `a-` fails, `a?` was skipped. */
+/** Returns a suite whose tests are named by their outcome: `a+` passes, `a-` fails, `a?` was skipped. */
 const suite = (...tests: string[]) => `<testsuite name="s">${tests.map(testcase).join('')}</testsuite>`
 function testcase(test: string) {
   const inner = { '+': '', '-': '<failure message="no">stack</failure>', '?': '<skipped/>' }[
@@ -70,7 +70,7 @@ const sarif = (...lines: number[]) =>
     ],
   })
 
-test('a report of tests is read back with its status, in lists and alone', async () => {
+test('a test report is read back with its status, in lists and alone', async () => {
   const { pipeline_id } = await setStatus(commits.first, 'unit', { ref: 'main' })
   const { status, body } = await post(commits.first.slice(0, 9), 'name=unit', suite('a+', 'b-', 'c?'))
   expect([status, body]).toEqual([
@@ -101,13 +101,13 @@ test('a report of tests is read back with its status, in lists and alone', async
   })
 })
 
-test('a list of reports reads nothing of what they contain, which is megabytes', async () => {
+test('a list of reports does not read their contents, which may be megabytes', async () => {
   const { reports } = await listReports(harness.database, { projectId: project.id, sha: commits.first })
   expect(Object.keys(reports[0] ?? {})).toEqual(expect.arrayContaining(['name', 'tests', 'findings']))
   for (const content of ['outcomes', 'entries']) expect(reports[0]).not.toHaveProperty(content)
 })
 
-test('a report of an analysis stands beside one of tests, and each ref has its own', async () => {
+test('an analysis report exists beside a test report, and each ref has its own', async () => {
   for (const ref of ['main', 'release']) await setStatus(commits.second, 'both', { ref })
   await post(commits.second, 'name=both&ref=main', suite('a+'), { type: 'text/xml; charset=utf-8' })
   const json = { type: 'application/sarif+json' }
@@ -144,7 +144,7 @@ test('a report of an analysis stands beside one of tests, and each ref has its o
   )
 })
 
-test('the next report of a status replaces the last, at the same time too, and tests that failed and passed are flaky', async () => {
+test('the next report of a status replaces the last one, even in parallel, and tests that failed and passed are flaky', async () => {
   await setStatus(commits.third, 'again')
   await post(commits.third, 'name=again', suite('a-', 'b+', 'c-'))
   const answers = await Promise.all(
@@ -162,7 +162,7 @@ test('the next report of a status replaces the last, at the same time too, and t
   ])
 })
 
-test('a commit shows what its reports have that those of its parent have not', async () => {
+test('a commit shows the differences between its reports and those of its parent', async () => {
   const before = await work.commit({ branch: 'changes' })
   const now = await work.commit({ branch: 'changes' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'changes')
@@ -210,7 +210,7 @@ test('a commit shows what its reports have that those of its parent have not', a
   expect((await get('unknown', 'report_changes')).status).toBe(404)
 })
 
-test('a pipeline has its reports of tests in the shape of GitLab', async () => {
+test('a pipeline has its test reports in the shape of GitLab', async () => {
   const sha = await work.commit({ branch: 'suites' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'suites')
   const { id, pipeline_id } = await setStatus(sha, 'unit')
@@ -255,7 +255,7 @@ test('a pipeline has its reports of tests in the shape of GitLab', async () => {
   ])
 })
 
-test('a large report keeps nobody waiting, and may come compressed', async () => {
+test('a large report delays nobody, and may be compressed', async () => {
   await setStatus(commits.side, 'large')
   const tests = Array.from({ length: 20_000 }, (_, index) => `test ${index}${index % 2 ? '+' : '-'}`)
   const packed = new Blob([suite(...tests)]).stream().pipeThrough(new CompressionStream('gzip'))
@@ -356,7 +356,7 @@ test('developers post reports, reporters read them', async () => {
   }
 })
 
-test('a commit has at most 100 reports, of which each can still be replaced', async () => {
+test('a commit has at most 100 reports, each of which can still be replaced', async () => {
   const sha = await work.commit({ branch: 'many' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'many')
   await setStatus(sha, 'first')

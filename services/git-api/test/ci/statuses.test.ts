@@ -44,7 +44,7 @@ const commitStatus = async (sha: string) => {
   return ((await response.json()) as { status: string | null }).status
 }
 
-/** A commit of its own for a test, on a branch that is not the default one. */
+/** Creates a commit for one test, on a branch that is not the default one. */
 async function freshCommit() {
   const sha = await work.commit({ branch: 'statuses' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'statuses')
@@ -90,7 +90,7 @@ test('a status is stored under the full hash with every field in order', async (
   expect(await list(sha)).toEqual([status])
 })
 
-test('an active status is changed in place, whoever posts, and re-posting a state is no mistake', async () => {
+test('an active status is changed in place by any poster, and posting the same state again is accepted', async () => {
   const sha = await freshCommit()
   const first = await posted(sha, { state: 'pending', name: 'a' })
   const steps = ['pending', 'running', 'running', 'pending', 'running', 'success'] as const
@@ -100,7 +100,7 @@ test('an active status is changed in place, whoever posts, and re-posting a stat
   expect(await posted(sha, { state: 'failed', name: 'b' })).toMatchObject({ id: (byOwner as Status).id })
 })
 
-test('a finished status is final: the next post makes a new one, and the list shows the latest', async () => {
+test('a finished status is final: the next post creates a new one, and the list shows the latest', async () => {
   const sha = await freshCommit()
   const failed = await posted(sha, { state: 'failed', name: 'a' })
   const retried = await posted(sha, { state: 'success', name: 'a' })
@@ -111,7 +111,7 @@ test('a finished status is final: the next post makes a new one, and the list sh
   expect((await list(sha, 'all=true&sort=desc')).map(({ id }) => id)).toEqual([retried.id, failed.id])
 })
 
-test('fields that are not sent, or blank, stay as they were', async () => {
+test('missing and empty fields keep their values', async () => {
   const sha = await freshCommit()
   await posted(sha, { state: 'running', description: 'old', target_url: 'http://x.example', coverage: '0' })
   expect(await posted(sha, { state: 'success', description: '', coverage: '' })).toMatchObject({
@@ -122,11 +122,11 @@ test('fields that are not sent, or blank, stay as they were', async () => {
   })
 })
 
-/** A post whose lists stand in its body, as JSON or as a form. */
+/** Posts with lists in the body, as JSON or as a form. */
 const postBody = (sha: string, body: object) =>
   harness.ask('developer', 'POST', `/projects/${project.id}/statuses/${sha}`, body)
 
-test('stage and links are read back as given, and stay until others are given', async () => {
+test('stage and links are read back as given, and stay until they are changed', async () => {
   const sha = await freshCommit()
   const report = [{ name: 'Tests \u202e', url: 'https://ci.example.com/1?tab=tests#a' }]
   const artifacts = [
@@ -180,7 +180,7 @@ test.each([
   expect(await list(sha, 'all=true')).toEqual([])
 })
 
-test('without a ref a status belongs to the default branch, else to one that contains the commit, else to none', async () => {
+test('without a ref, a status belongs to the default branch, else to a branch that contains the commit, else to none', async () => {
   expect(await posted(commits.first, { state: 'success' })).toMatchObject({ ref: 'main' })
   expect(await posted('feature/x.y', { state: 'success' })).toMatchObject({
     sha: commits.side,
@@ -192,7 +192,7 @@ test('without a ref a status belongs to the default branch, else to one that con
   expect(await list(detached)).toHaveLength(1)
 })
 
-test('the list shows the default branch, and every ref when that has none', async () => {
+test('the list shows the default branch, and every ref when the default branch has no status', async () => {
   await posted(commits.second, { state: 'success', ref: 'main', name: 'm' })
   await posted(commits.second, { state: 'success', ref: 'other', name: 'o' })
   expect((await list(commits.second)).map(({ name }) => name)).toEqual(['m'])
@@ -204,7 +204,7 @@ test('the list shows the default branch, and every ref when that has none', asyn
   expect((await list('feature/x.y')).map(({ name }) => name)).toContain('s')
 })
 
-test('parallel posts to one label make one record', async () => {
+test('parallel posts to one label create one record', async () => {
   const sha = await freshCommit()
   const ids = await Promise.all(
     Array.from({ length: 8 }, async () => (await posted(sha, { state: 'running', name: 'p' })).id),
@@ -213,7 +213,7 @@ test('parallel posts to one label make one record', async () => {
   expect(await list(sha, 'all=true')).toHaveLength(1)
 })
 
-test('the commit shows what its statuses come to', async () => {
+test('the commit shows the state derived from its statuses', async () => {
   const sha = await freshCommit()
   expect(await commitStatus(sha)).toBe(null)
   await posted(sha, { state: 'success', name: 'a' })
@@ -226,7 +226,7 @@ test('the commit shows what its statuses come to', async () => {
   expect(await commitStatus(sha)).toBe('success')
 })
 
-test('a status is seen at once wherever it was posted, and whichever instance was asked before', async () => {
+test('a status is visible at once in every instance, wherever it was posted', async () => {
   const bases = [harness.baseUrl, await harness.start()]
   const sha = await freshCommit()
   const path = `/projects/${project.id}/repository/commits/${sha}`
@@ -281,7 +281,7 @@ test('an unknown or impossible commit is not found', async () => {
   }
 })
 
-test('roles: reporters read, developers write, on a public project too', async () => {
+test('reporters read and developers write, also on a public project', async () => {
   const open = await pushSample(harness, { visibility: 'public' })
   for (const [which, sees] of [
     [project.id, 404],
@@ -301,7 +301,7 @@ test('roles: reporters read, developers write, on a public project too', async (
   await open.work.close()
 })
 
-/** Runs between the first and the last post of a build that names no ref. */
+/** Changes that happen between the first and the last post of a build without a ref. */
 const changes: Record<string, (topic: string) => Promise<unknown>> = {
   'a branch earlier by name is pushed at the same commit': (topic) =>
     work.git('push', '--quiet', harness.remote('owner', project), `${topic}:refs/heads/a-${topic}`),
@@ -315,7 +315,7 @@ const changes: Record<string, (topic: string) => Promise<unknown>> = {
 }
 
 test.each(Object.keys(changes))(
-  'a build without a ref ends the status it began although %s',
+  'a build without a ref finishes the status that it began although %s',
   async (what) => {
     const topic = `topic-${Object.keys(changes).indexOf(what)}`
     const sha = await work.commit({ branch: topic })
@@ -331,7 +331,7 @@ test.each(Object.keys(changes))(
   },
 )
 
-test('parallel posts without a ref make one record, beside a post that names another ref', async () => {
+test('parallel posts without a ref create one record, beside a post with another ref', async () => {
   const sha = await freshCommit()
   const explicit = await posted(sha, { state: 'running', name: 'deploy', ref: 'elsewhere' })
   const begun = await Promise.all(
@@ -345,11 +345,11 @@ test('parallel posts without a ref make one record, beside a post that names ano
   await posted(sha, { state: 'success', name: 'deploy' })
   await posted(sha, { state: 'success', name: 'scan' })
   expect(await commitStatus(sha)).toBe('success')
-  // With nothing active left, the next build begins a record on the branch that has the commit.
+  // Without an active status, the next build creates a record on the branch that contains the commit.
   expect((await posted(sha, { state: 'running', name: 'deploy' })).ref).toBe('statuses')
 })
 
-test('of several active statuses a post without a ref means that of the branch, else the newest', async () => {
+test('among several active statuses, a post without a ref changes the status of the branch, else the newest', async () => {
   const sha = await freshCommit()
   const own = await posted(sha, { state: 'pending', name: 'x', ref: 'statuses' })
   const first = await posted(sha, { state: 'pending', name: 'x', ref: 'one' })
@@ -359,7 +359,7 @@ test('of several active statuses a post without a ref means that of the branch, 
   expect(ended).toEqual([own.id, second.id, first.id])
 })
 
-test('a skipped status is finished, and decides nothing where others count', async () => {
+test('a skipped status is finished, and does not affect the state where others count', async () => {
   const sha = await freshCommit()
   const skipped = await posted(sha, { state: 'skipped', name: 'docs' })
   expect(skipped).toMatchObject({ status: 'skipped', started_at: null, finished_at: expect.any(String) })
@@ -373,7 +373,7 @@ test('a skipped status is finished, and decides nothing where others count', asy
   expect(running).toMatchObject({ status: 'skipped', finished_at: expect.any(String) })
 })
 
-test('a recorded status is answered where the disk has no room for the mark that others read', async () => {
+test('a status is recorded and answered even when the disk has no room for the mark that other instances read', async () => {
   const sha = await freshCommit()
   const mark = join(harness.storageRoot, project.diskPath, 'switchyard-statuses')
   rmSync(mark, { force: true })

@@ -13,7 +13,7 @@ describe.skipIf(!program)('python-gitlab', () => {
   const step = (name: string) => run.steps[name]
   const refusal = (error: string, code: number, message: unknown) => ({ error, code, message })
 
-  it('signs in, and tells a bad token from other errors', () => {
+  it('signs in, and distinguishes a bad token from other errors', () => {
     expect(step('auth')).toEqual({ username: 'dora', name: 'Dora Developer' })
     expect(step('auth with a bad token')).toEqual(
       refusal('GitlabAuthenticationError', 401, '401 Unauthorized'),
@@ -21,7 +21,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('version')).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/), expect.any(String)])
   })
 
-  it('makes, changes, finds, lists and deletes projects', () => {
+  it('creates, changes, finds, lists and deletes projects', () => {
     expect(step('projects')).toEqual({
       path_with_namespace: 'olga/from-python',
       description: 'changed',
@@ -57,7 +57,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('a commit that nobody made')).toEqual(refusal('GitlabGetError', 404, '404 Commit Not Found'))
   })
 
-  it('commits, and is told why a commit is refused', () => {
+  it('commits, and receives the reason when a commit is refused', () => {
     expect(step('a new commit')).toEqual({
       title: 'From Python',
       message: 'From Python\n\nA body',
@@ -70,7 +70,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('a commit without its branch')).toEqual(refusal('GitlabHttpError', 400, 'branch is missing'))
   })
 
-  it('cherry-picks, and is told when there is nothing to pick', () => {
+  it('cherry-picks, and receives the reason when there is nothing to pick', () => {
     expect(step('cherry-pick')).toContain(`(cherry picked from commit ${run.commits.side})`)
     expect(step('cherry-pick again')).toMatchObject({ error: 'GitlabCherryPickError', code: 400 })
   })
@@ -127,7 +127,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     )
   })
 
-  it('makes, lists and revokes tokens of users and of projects', () => {
+  it('creates, lists and revokes tokens of users and of projects', () => {
     expect(step('tokens')).toEqual({
       name: 'CI',
       scopes: ['read_api'],
@@ -150,14 +150,14 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('pipelines')).toEqual({ same: true, status: 'success', jobs: ['py/pipe'] })
   })
 
-  it('changes releases, and is told that there is none', () => {
+  it('changes releases, and receives an error for a missing one', () => {
     expect(step('a changed release')).toEqual({ name: 'Two', description: 'Changed' })
     expect(step('a release that nobody made')).toEqual(
       refusal('GitlabGetError', 404, '404 Release Not Found'),
     )
   })
 
-  it('reports environments, deployments and freeze periods', () => {
+  it('records environments, deployments and freeze periods', () => {
     expect(step('environments')).toEqual({
       found: { slug: 'py-qa', tier: 'testing', external_url: 'https://qa2.example.com' },
       stopped: ['py-qa'],
@@ -173,7 +173,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('freeze periods')).toEqual({ zone: 'Europe/Berlin', listed: ['0 9 * * 1'] })
   })
 
-  it('makes, lists and revokes deploy tokens', () => {
+  it('creates, lists and revokes deploy tokens', () => {
     expect(step('deploy tokens')).toEqual({
       found: { name: 'py-deploy', scopes: ['read_repository'], revoked: false, expired: false },
       everywhere: true,
@@ -182,7 +182,7 @@ describe.skipIf(!program)('python-gitlab', () => {
     })
   })
 
-  it('searches members, and reads lists of projects on by id', () => {
+  it('searches members, and reads further pages of projects by id', () => {
     expect(step('members by name')).toEqual(['rita'])
     expect(step('projects by id')).toEqual(
       [0, 1, 2].map((number) => ({ path: `keyset-${number}`, lfs_enabled: false })),

@@ -17,7 +17,7 @@ describe.skipIf(!program)('the Ruby gem gitlab', () => {
     message,
   })
 
-  it('signs in, and tells errors apart', () => {
+  it('signs in, and distinguishes errors', () => {
     expect(step('user')).toBe('dora')
     expect(step('a bad token')).toEqual(refusal('Unauthorized', 401, '401 Unauthorized'))
     expect(step('a project that nobody has')).toEqual(refusal('NotFound', 404, '404 Project Not Found'))
@@ -52,7 +52,7 @@ describe.skipIf(!program)('the Ruby gem gitlab', () => {
     )
   })
 
-  it('commits nothing only when it says so', () => {
+  it('commits an empty commit only when it asks for one', () => {
     expect(step('an empty commit')).toEqual({ title: 'Nothing', diff: 0 })
     const wanted = '400 Bad request - Provide at least one action, or set allow_empty to true'
     expect(step('a commit without actions')).toEqual(refusal('BadRequest', 400, wanted))
@@ -75,7 +75,7 @@ describe.skipIf(!program)('the Ruby gem gitlab', () => {
     expect(step('pipelines')).toEqual(['success'])
   })
 
-  it('changes releases, and reports environments and deployments', () => {
+  it('changes releases, and records environments and deployments', () => {
     expect(step('a changed release')).toBe('new & ä')
     expect(step('environments')).toEqual({
       slug: 'rb-qa',

@@ -3,11 +3,11 @@ import { createToken, createUser } from '@switchyard/testing'
 import { execa } from 'execa'
 import { pushSample, startGitHarness } from '../git-harness.js'
 
-/** What a step of a client returned, or the error class and the message that its caller saw. */
+/** The results of a client's steps: the returned value, or the class and the message of the error. */
 export type Steps = Record<string, unknown>
 
 /**
- * Runs a script of steps with a client of GitLab, against a project with a small history of its own.
+ * Runs a script of steps with a client of GitLab, against a new project with a small history.
  *
  * @param program interpreter that has the client
  */
@@ -31,5 +31,5 @@ export async function runClient(program: string, script: string) {
 
 export type ClientRun = Awaited<ReturnType<typeof runClient>>
 
-/** Settings that a developer's shell may have for these clients. */
+/** Clears settings of these clients that a developer's shell may have. */
 const withoutSettings = { PYTHON_GITLAB_CFG: '', GITLAB_API_ENDPOINT: '', GITLAB_API_PRIVATE_TOKEN: '' }

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const { resolve } = createRequire(import.meta.url)
 
-/** The path of a program of a package, in its folder. */
+/** Returns the path of a program in the folder of its package. */
 const programOf = (name: string, path: string) =>
   join(resolve(name).replace(new RegExp(`(node_modules/${name})/.*$`), '$1'), path)
 
@@ -48,7 +48,7 @@ async function giget(template: string, ...options: string[]): Promise<string[]> 
   return readdir(target)
 }
 
-test('giget makes a folder of a template, of a branch with a slash, and with a token of a private one', async () => {
+test('giget copies a template, of a branch with a slash, and with a token of a private project', async () => {
   expect(await giget(`gitlab:${open}`)).toEqual(expect.arrayContaining(['bin.dat', 'ci', 'src']))
   expect(await giget(`gitlab:${open}#feature/x.y`)).toEqual(expect.arrayContaining(['side.txt']))
   expect(await giget(`gitlab:${closed}`, '--auth', harness.tokens.reporter)).toContain('ci')

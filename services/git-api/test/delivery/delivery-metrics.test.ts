@@ -9,14 +9,14 @@ let ids: number[]
 
 const hour = 3600
 const day = 24 * hour
-/** From the author date of the first commit of the sample to the first deployment. */
+/** Seconds from the author date of the sample's first commit to the first deployment. */
 const firstLead = (Date.parse('2026-02-02T00:00:00Z') - Date.parse('2026-01-01T04:30:00Z')) / 1000
 
-/** Deployments of commits of the sample, with the time of their ends, in this order. */
+/** Deployments of the sample's commits with their end times, in this order. */
 const deployed = [
   ['first', '2026-02-02T00:00:00Z', 'production'],
   ['third', '2026-02-03T00:00:00Z', 'production'],
-  // Back to the first commit, and forward again.
+  // Deploys the first commit again, and then a newer one.
   ['first', '2026-02-03T06:00:00Z', 'production'],
   ['third', '2026-02-10T00:00:00Z', 'production'],
   ['side', '2026-02-11T00:00:00Z', 'qa'],
@@ -57,7 +57,7 @@ const metric = (name: string, query = '', who: Who = 'reporter') =>
 const wholeOf = async (name: string, query = '') =>
   (await metric(name, `&interval=all${query}`)).body[0].value
 
-/** A finding of the worker about one of the deployments. */
+/** Stores a finding of the worker about one of the deployments. */
 const found = (index: number, changePointAt: string, tenant = 'default') =>
   harness.database.prisma.deploymentFinding.create({
     data: {
@@ -76,8 +76,8 @@ const found = (index: number, changePointAt: string, tenant = 'default') =>
     },
   })
 
-describe('what a deployment brings', () => {
-  it('is each commit once, the first time alone its own, and the deployment that it takes back', async () => {
+describe('the measurement of a deployment', () => {
+  it('counts each commit once, for the first deployment only its own commit, and finds the rolled-back deployment', async () => {
     const changes = await harness.database.prisma.deploymentChange.findMany({
       orderBy: { deploymentId: 'asc' },
     })
@@ -92,7 +92,7 @@ describe('what a deployment brings', () => {
     ])
   })
 
-  it('waits to be measured from the moment of success', async () => {
+  it('is enqueued at the moment of success', async () => {
     const given = { environment: 'review/a', sha: 'main', ref: 'main', tag: false, status: 'success' }
     const { body } = await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, given)
     const key = { projectId: project.id, deploymentId: body.id }
@@ -100,8 +100,8 @@ describe('what a deployment brings', () => {
   })
 })
 
-describe('the four keys', () => {
-  it('are numbers of deployments by day, week and month, as GitLab gives them', async () => {
+describe('the delivery metrics', () => {
+  it('count deployments by day, week and month, in the shape of GitLab', async () => {
     const { status, body } = await metric('deployment_frequency')
     expect(status).toBe(200)
     expect(body).toHaveLength(28)
@@ -120,7 +120,7 @@ describe('the four keys', () => {
     ])
   })
 
-  it('are of production, of the tiers that are asked for, or of one environment', async () => {
+  it('are about production, about the requested tiers, or about one environment', async () => {
     const frequency = (query: string) => wholeOf('deployment_frequency', query)
     expect(await frequency('')).toBe(4)
     expect(await frequency('&environment_tiers[]=testing')).toBe(1)
@@ -130,7 +130,7 @@ describe('the four keys', () => {
     expect(await frequency('&environment=qa&environment_tiers[]=production')).toBe(0)
   })
 
-  it('are the median lead time of commits', async () => {
+  it('contain the median lead time of commits', async () => {
     const { body } = await metric('lead_time_for_changes', '&interval=weekly')
     expect(body.map(({ value }: { value: number | null }) => value)).toEqual([
       null,
@@ -141,7 +141,7 @@ describe('the four keys', () => {
     ])
   })
 
-  it('count deployments that were taken back, and the time until that', async () => {
+  it('count rolled-back deployments, and the time until the rollback', async () => {
     expect(await wholeOf('change_failure_rate')).toBe(1 / 4)
     expect(await wholeOf('time_to_restore_service')).toBe(6 * hour)
     expect((await metric('time_to_restore_service', '&interval=weekly')).body[1]).toEqual({
@@ -159,13 +159,13 @@ describe('the four keys', () => {
     await prisma.deploymentDismissal.create({ data: { ...key, reason: 'The bank was down' } })
     expect(await wholeOf('change_failure_rate')).toBe(1 / 4)
     await prisma.deploymentDismissal.deleteMany()
-    // The figure was back before the next deployment.
+    // The figure recovered before the next deployment.
     await prisma.deploymentFinding.updateMany({ data: { recoveredAt: '2026-02-02T01:10:00Z' } })
     expect(await wholeOf('time_to_restore_service')).toBe(hour)
     await prisma.deploymentFinding.deleteMany()
   })
 
-  it('show a token that is bound to tenants nothing of the findings of other tenants', async () => {
+  it('exclude findings of other tenants for a token that is bound to tenants', async () => {
     await found(0, '2026-02-02T00:10:00Z', 'acme')
     const user = await harness.database.prisma.user.findUniqueOrThrow({ where: { usernameKey: 'olga' } })
     const { secret } = await createToken(harness.database, user, { tenants: ['other'] })
@@ -230,7 +230,7 @@ describe('a badge', () => {
     return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
   }
 
-  it('shows a figure of the last four weeks, and escapes its key', async () => {
+  it('shows a metric of the last four weeks, and escapes its key', async () => {
     const { status, type, text } = await badge(
       'metric=deployment_frequency&environment=review/a&key_text=<b>',
     )
@@ -241,7 +241,7 @@ describe('a badge', () => {
     )
   })
 
-  it('is refused like the figures', async () => {
+  it('is refused to the same callers as the metrics', async () => {
     expect((await badge('metric=speed')).status).toBe(400)
     const misspelt = await badge('metric=deployment_frequency&enviroment=production')
     expect([misspelt.status, misspelt.text]).toEqual([400, expect.stringContaining('enviroment is not')])
@@ -249,7 +249,7 @@ describe('a badge', () => {
   })
 })
 
-it('shows the figures of production on the page of metrics', async () => {
+it('the metrics endpoint exports the metrics of production', async () => {
   const { body } = await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, {
     environment: 'live',
     sha: 'main',
@@ -271,11 +271,11 @@ it('shows the figures of production on the page of metrics', async () => {
   await harness.database.prisma.deployment.delete({ where })
 })
 
-describe('the four keys of all projects', () => {
+describe('the delivery metrics of all projects', () => {
   const list = (query: string, who: Who = 'reporter') =>
     harness.ask(who, 'GET', `/delivery_metrics?${february}${query}`)
 
-  it('are those of each project that was deployed', async () => {
+  it('contain each project that was deployed', async () => {
     const { status, body } = await list('')
     expect(status).toBe(200)
     expect(body).toEqual([
@@ -290,7 +290,7 @@ describe('the four keys of all projects', () => {
     expect((await list('&environment_tiers[]=staging')).body).toEqual([])
   })
 
-  it('are shown only to who may read the deployments', async () => {
+  it('are shown only to callers who may read the deployments', async () => {
     const lengths = (['stranger', 'guest', 'owner'] as const).map(
       async (who) => (await list('', who)).body.length,
     )
@@ -302,7 +302,7 @@ describe('the four keys of all projects', () => {
   })
 })
 
-describe('a failed change', () => {
+describe('a change failure', () => {
   const failure = (index: number, method = 'GET', body?: object, who: Who = 'developer') =>
     harness.ask(
       who,
@@ -311,7 +311,7 @@ describe('a failed change', () => {
       body,
     )
 
-  it('is shown with its reasons, and the time that it lasted', async () => {
+  it('is shown with its reasons and its duration', async () => {
     expect((await failure(1, 'GET', undefined, 'reporter')).body).toEqual({
       failed: true,
       reasons: ['rolled_back'],
@@ -322,7 +322,7 @@ describe('a failed change', () => {
     expect((await failure(0)).body).toMatchObject({ failed: false, reasons: [], failed_at: null })
   })
 
-  it('is what a person says, in the audit log, until that is taken back', async () => {
+  it('can be reported by a person, in the audit log, until the report is removed', async () => {
     const said = await failure(3, 'POST', { reason: 'Invoices were empty' })
     expect(said).toMatchObject({
       status: 201,
@@ -351,7 +351,7 @@ describe('a failed change', () => {
     ])
   })
 
-  it('needs a reason, and a deployment that has ended', async () => {
+  it('needs a reason, and an ended deployment', async () => {
     expect(await failure(3, 'POST', { reason: ' ' })).toMatchObject({
       status: 400,
       body: { error: 'reason is empty' },
@@ -364,7 +364,7 @@ describe('a failed change', () => {
     })
   })
 
-  it('is refused to who may not read or deploy, and not found without a deployment', async () => {
+  it('is refused to callers who may not read or deploy, and is 404 without a deployment', async () => {
     const statuses = (method: string, body?: object) =>
       Promise.all(
         (['anonymous', 'stranger', 'guest', 'reporter'] as const).map(

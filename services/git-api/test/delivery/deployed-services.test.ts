@@ -6,7 +6,7 @@ import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 let harness: GitHarness
 let project: Project
 let commits: Awaited<ReturnType<typeof pushSample>>['commits']
-/** Of another owner, whom only they and administrators see. */
+/** A project of another owner, visible only to the owner and to administrators. */
 let hidden: Project
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('the list of services', () => {
     expect(headers.get('x-total')).toBe('3')
   })
 
-  it('is searched by a part of the name, and paged', async () => {
+  it('is filtered by part of the name, and paged', async () => {
     const names = async (query: string) =>
       (await services(query)).body.map(({ name }: { name: string }) => name)
     expect(await names('?search=BILL')).toEqual(['billing'])
@@ -85,7 +85,7 @@ describe('the list of services', () => {
     for (const query of ['?page=0', '?search=a%00b']) expect((await services(query)).status).toBe(400)
   })
 
-  it('has nothing of projects whose deployments the caller may not read', async () => {
+  it('excludes projects whose deployments the caller may not read', async () => {
     const names = async (who: Who) => (await services('', who)).body.map(({ name }: { name: string }) => name)
     expect(await names('guest')).toEqual([])
     expect(await names('stranger')).toEqual(['billing', 'secret'])
@@ -126,7 +126,7 @@ describe('a service', () => {
     })
   })
 
-  it('has what became worse with its deployments, of the tenants that the token may name', async () => {
+  it('has the findings of its deployments, in the tenants that the token can access', async () => {
     const deploymentId = await deploy('canary', commits.third, { services: ['stock'] })
     const at = new Date()
     const figures = { before: 0, after: 0.5, samplesBefore: 99, samplesAfter: 99, pValue: 1e-9 }
@@ -150,7 +150,7 @@ describe('a service', () => {
     expect(tenantsOf(JSON.parse(await answer.text()))).toEqual(['acme'])
   })
 
-  it('is not found for those who may read no deployment of it, like one that does not exist', async () => {
+  it('is not found, like a missing one, for callers who may read no deployment of it', async () => {
     const answers = await Promise.all([
       services('/secret'),
       services('/nowhere'),

@@ -23,7 +23,7 @@ type Who = Parameters<GitHarness['ask']>[0]
 const minute = 60_000
 const ago = (minutes: number) => new Date(Date.now() - minutes * minute)
 
-/** A deployment of billing that ended so many minutes ago. */
+/** Records a deployment of billing that ended that many minutes ago. */
 async function deployed(minutes: number, fields: object = {}): Promise<number> {
   const given = { environment: 'production', sha, ref: 'main', tag: false, status: 'running' }
   const { body } = await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, {
@@ -55,7 +55,7 @@ const queueWindow = (latency: number) => ({
   failedJobs: 6,
 })
 
-/** What the worker has stored about a deployment. */
+/** Stores the comparison of a deployment as the worker does. */
 async function compared(deploymentId: number, tenants: string[], nextLookAt: Date | null = null) {
   const [before, after] = [queueWindow(1), queueWindow(9)]
   const queues = [{ service: 'billing', before, after, commonCause: false }]
@@ -82,7 +82,7 @@ async function compared(deploymentId: number, tenants: string[], nextLookAt: Dat
     })
 }
 
-/** A finding of the worker about queues. */
+/** Stores a finding about queues as the worker does. */
 const slowQueue = (deploymentId: number) =>
   harness.database.prisma.deploymentFinding.create({
     data: {
@@ -144,7 +144,7 @@ describe('the impact of a deployment', () => {
     expect(body.before.to).toBe(body.after.from)
   })
 
-  it('is pending before it was compared and while its window grows, and not compared where nothing can be', async () => {
+  it('is pending before the comparison and while its window grows, and not_compared where no comparison is possible', async () => {
     const [young, growing, old, without] = [
       await deployed(1),
       await deployed(5),
@@ -164,7 +164,7 @@ describe('the impact of a deployment', () => {
     expect((await impactOf(full)).body).toMatchObject({ state: 'none', complete: true, services: [] })
   })
 
-  it('names the deployments of the same services that share what follows', async () => {
+  it('lists the concurrent deployments of the same services', async () => {
     const id = await deployed(30)
     const beside = await deployed(25, { services: ['mail', 'billing'] })
     await deployed(25, { services: ['mail'] })
@@ -173,7 +173,7 @@ describe('the impact of a deployment', () => {
     expect(body.concurrent_deployments.map((each: { id: number }) => each.id)).toEqual([beside])
   })
 
-  it('has the figures of queues, which belong to no tenant, or says that they were not compared', async () => {
+  it('has the figures of queues, which belong to no tenant, or says that queues were not compared', async () => {
     const id = await deployed(30)
     await compared(id, [])
     await slowQueue(id)
@@ -198,7 +198,7 @@ describe('the impact of a deployment', () => {
     expect((await impactOf(id)).body).toMatchObject({ queues_compared: false, queues: [] })
   })
 
-  it('shows a token that is bound to tenants nothing of other tenants, and nothing of queues', async () => {
+  it('excludes other tenants and queues for a token that is bound to tenants', async () => {
     const id = await deployed(30)
     await compared(id, ['default', 'acme'])
     await slowQueue(id)
@@ -216,7 +216,7 @@ describe('the impact of a deployment', () => {
     expect(await ask('/deployment_impacts?tenant=default')).toMatchObject({ message: /bound to tenant acme/ })
   })
 
-  it('is refused to strangers, guests and callers without a token, and not found without a deployment', async () => {
+  it('is refused to strangers, guests and callers without a token, and is 404 without a deployment', async () => {
     const id = await deployed(30)
     const answers = await Promise.all(
       (['anonymous', 'stranger', 'guest'] as const).map((who) => impactOf(id, who)),
@@ -229,8 +229,8 @@ describe('the impact of a deployment', () => {
   })
 })
 
-describe('a deployment that a person does not blame', () => {
-  it('is dismissed with the reason, in the audit log, until that is taken back', async () => {
+describe('the dismissal of a deployment', () => {
+  it('is stored with the reason and in the audit log, until it is removed', async () => {
     const id = await deployed(30)
     expect(await dismissal(id, 'POST', { reason: 'In advance' })).toMatchObject({
       status: 409,
@@ -273,7 +273,7 @@ describe('a deployment that a person does not blame', () => {
     expect(await dismissal(await deployed(30), 'POST', body)).toMatchObject({ status: 400, body: { error } })
   })
 
-  it('is refused to who may not deploy, and not found without a deployment', async () => {
+  it('is refused to callers who may not deploy, and is 404 without a deployment', async () => {
     const id = await deployed(30)
     for (const method of ['POST', 'DELETE']) {
       const asked = (['anonymous', 'stranger', 'reporter'] as const).map((who) =>
@@ -285,7 +285,7 @@ describe('a deployment that a person does not blame', () => {
   })
 })
 
-it('a webhook is told of it when it is tested', async () => {
+it('a test of an impact webhook sends the newest impact', async () => {
   const hooks = `/projects/${project.id}/hooks`
   const fields = { url: 'https://ci.example.com/hook', deployment_impact_events: true }
   const { body: hook } = await harness.ask('owner', 'POST', hooks, fields)
@@ -304,12 +304,12 @@ it('a webhook is told of it when it is tested', async () => {
   })
 })
 
-describe('the deployments of every project', () => {
+describe('the deployments of all projects', () => {
   const list = (query = '', who: Who = 'reporter') => harness.ask(who, 'GET', `/deployments${query}`)
   const idsOf = async (query: string, who?: Who) =>
     (await list(query, who)).body.map(({ id }: { id: number }) => id)
 
-  it('are those that ended in a time, the last one first, with what became worse with each', async () => {
+  it('contain those that ended in a time, the latest first, with their findings', async () => {
     const [worse, later, old] = [
       await deployed(30),
       await deployed(10, { environment: 'staging' }),
@@ -337,7 +337,7 @@ describe('the deployments of every project', () => {
     expect(await idsOf(`?finished_before=${ago(20).toISOString()}`)).toEqual([worse])
   })
 
-  it('are shown only to who may read them, and none that goes on', async () => {
+  it('contain only ended ones that the caller may read', async () => {
     const ended = await deployed(30)
     const given = { environment: 'production', sha, ref: 'main', tag: false, status: 'running' }
     await harness.ask('developer', 'POST', `/projects/${project.id}/deployments`, given)
@@ -348,11 +348,11 @@ describe('the deployments of every project', () => {
   })
 })
 
-describe('what began a failure', () => {
+describe('the list of findings', () => {
   const list = (query: string, who: Who = 'reporter') =>
     harness.ask(who, 'GET', `/deployment_impacts${query}`)
 
-  it('is found by its fingerprint, its service and its time', async () => {
+  it('is filtered by fingerprint, service and time', async () => {
     const id = await deployed(30)
     await compared(id, ['default'])
     const { body, status } = await list('?fingerprint=f1')
@@ -372,7 +372,7 @@ describe('what began a failure', () => {
     expect((await list('?tenant=other')).body).toEqual([])
   })
 
-  it('is shown only to who may read the deployment', async () => {
+  it('contains only findings of deployments that the caller may read', async () => {
     await compared(await deployed(30), ['default'])
     const counts = (['stranger', 'guest', 'developer', 'owner'] as const).map((who) => list('', who))
     expect((await Promise.all(counts)).map(({ body }) => body.length)).toEqual([0, 0, 2, 2])

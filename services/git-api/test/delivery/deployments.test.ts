@@ -35,7 +35,7 @@ const deploy = async (environment: string, fields: object = {}) => {
 const move = (id: number, status: string) => ask('PUT', `/${id}`, { status })
 
 describe('POST', () => {
-  it('notes a deployment, and makes its environment', async () => {
+  it('records a deployment, and creates its environment', async () => {
     const body = await deploy('production', { saga_id: ' 42 ' })
     expect(body).toEqual({
       id: expect.any(Number),
@@ -67,7 +67,7 @@ describe('POST', () => {
     expect((await deploy('production')).iid).toBe(2)
   })
 
-  it('keeps the services that it ships, each once, and is another one than a success with other services', async () => {
+  it('stores its services, each once, and differs from a success with other services', async () => {
     const success = { status: 'success', services: [' billing ', 'mail', 'billing'] }
     const first = await deploy('services', success)
     expect(first.services).toEqual(['billing', 'mail'])
@@ -77,7 +77,7 @@ describe('POST', () => {
     expect((await deploy('services', { ...success, services: ['mail'] })).id).not.toBe(first.id)
   })
 
-  it('ships the services of the project unless it names its own', async () => {
+  it("uses the project's services by default", async () => {
     const set = (default_services: unknown) =>
       harness.ask('owner', 'PUT', `/projects/${project.id}`, { default_services })
     expect(await set([' billing ', 'billing', 'mail'])).toMatchObject({
@@ -93,12 +93,12 @@ describe('POST', () => {
     expect((await deploy('of-the-project')).services).toEqual([])
   })
 
-  it('takes tags, short hashes, and commits that are not on the branch', async () => {
+  it('accepts tags, short hashes, and commits that are not on the branch', async () => {
     const tagged = await deploy('tags', { ref: 'v1.0', tag: true, sha: commits.side.slice(0, 10) })
     expect(tagged).toMatchObject({ ref: 'v1.0', tag: true, sha: commits.side })
   })
 
-  it('gives the last successful deployment again when it is repeated, and else a new one', async () => {
+  it('returns the last successful deployment when it is repeated, and otherwise a new one', async () => {
     const first = await deploy('repeated', { status: 'success', saga_id: '1' })
     expect(first.finished_at).toBe(first.created_at)
     expect((await deploy('repeated', { status: 'success' })).id).toBe(first.id)
@@ -113,7 +113,7 @@ describe('POST', () => {
     expect(new Set([first, ...others].map(({ id }) => id)).size).toBe(6)
   })
 
-  it('numbers the deployments of parallel requests without a gap, and makes one environment', async () => {
+  it('numbers the deployments of parallel requests without gaps, and creates one environment', async () => {
     const other = await pushSample(harness)
     await other.work.close()
     const send = () =>
@@ -170,7 +170,7 @@ describe('POST', () => {
 })
 
 describe('PUT', () => {
-  it('moves a deployment to its end, and takes the same status again', async () => {
+  it('moves a deployment to its end, and accepts the same status again', async () => {
     const { id } = await deploy('moved', { status: 'created' })
     for (const status of ['blocked', 'running', 'running', 'success']) {
       expect(await move(id, status)).toMatchObject({ status: 200, body: { id, status } })
@@ -184,7 +184,7 @@ describe('PUT', () => {
     })
   })
 
-  it('lets one of several final statuses win', async () => {
+  it('lets the first of several final statuses win', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await deploy('raced')
       const asked = ['success', 'failed', 'canceled', 'success', 'failed']
@@ -196,7 +196,7 @@ describe('PUT', () => {
     }
   })
 
-  it('starts a stopped environment by a success, and by nothing else', async () => {
+  it('starts a stopped environment by a success, and by no other status', async () => {
     const { id, environment } = await deploy('stopped')
     const one = `/projects/${project.id}/environments/${environment.id}`
     const stateNow = async () => (await harness.ask('developer', 'GET', one)).body.state
@@ -261,7 +261,7 @@ describe('the commits of a deployment', () => {
     return [headers.get('X-Total'), ...body.map((commit: { id: string }) => commit.id)]
   }
 
-  it('are those since the last successful one before it', async () => {
+  it('are the commits since the last successful deployment before it', async () => {
     const first = await deploy('history', { sha: commits.first, status: 'success' })
     expect(await shas(first.id)).toEqual(['1', commits.first])
     const failed = await deploy('history', { sha: commits.second, status: 'failed' })
@@ -299,7 +299,7 @@ describe('the commits of a deployment', () => {
 describe('DELETE', () => {
   const remove = (id: number) => ask('DELETE', `/${id}`, undefined, 'owner')
 
-  it('spares a running deployment, and the one that its environment runs', async () => {
+  it('refuses a running deployment, and the current one of its environment', async () => {
     const old = await deploy('deleted', { status: 'success', sha: commits.first })
     const running = await deploy('deleted')
     const last = await deploy('deleted', { status: 'success' })
@@ -317,7 +317,7 @@ describe('DELETE', () => {
     expect((await deploy('deleted', { status: 'failed' })).iid).toBeGreaterThan(last.iid)
   })
 
-  it('is for maintainers', async () => {
+  it('needs a maintainer', async () => {
     const { id } = await deploy('guarded', { status: 'failed' })
     expect((await ask('DELETE', `/${id}`)).status).toBe(403)
     expect((await ask('DELETE', `/${id}`, undefined, 'stranger')).status).toBe(404)
@@ -343,13 +343,13 @@ it('answers 404 for a deployment that the project does not have', async () => {
   expect((await ask('GET', '/99999999999')).status).toBe(400)
 })
 
-it('every status that may begin a deployment can', async () => {
+it('every initial status can begin a deployment', async () => {
   for (const status of deploymentStatuses) {
     expect(await deploy(`begins-${status}`, { status })).toMatchObject({ status })
   }
 })
 
-it('webhooks are told of a new deployment and of each new status, once', async () => {
+it('webhooks receive a new deployment and each new status once', async () => {
   const hooks = `/projects/${project.id}/hooks`
   const fields = { url: 'https://ci.example.com/hook', push_events: false, deployment_events: true }
   const hook = (await harness.ask('owner', 'POST', hooks, fields)).body

@@ -29,13 +29,13 @@ const deploy = (fields: object = {}) =>
     ...fields,
   })
 
-/** Hours from now as the fields of a cron expression in UTC that comes once a year. */
+/** Returns the time in that many hours as fields of a UTC cron expression that matches once a year. */
 function cronIn(hours: number): string {
   const at = new Date(Date.now() + hours * 3_600_000)
   return `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
 }
 
-it('adds, lists, shows, changes and deletes freeze periods, and notes it in the audit log', async () => {
+it('adds, lists, shows, changes and deletes freeze periods, and records it in the audit log', async () => {
   const added = await ask('POST', '', weekend)
   expect(added).toMatchObject({ status: 201 })
   expect(added.body).toEqual({
@@ -76,7 +76,7 @@ it.each([
   expect(await ask('POST', '', fields)).toMatchObject({ status: 400, body: expected })
 })
 
-it('marks a deployment within a freeze period, and refuses it only on request', async () => {
+it('marks a deployment during a freeze period, and refuses it only on request', async () => {
   expect((await deploy()).body.frozen).toBe(false)
   const { body: period } = await ask('POST', '', { freeze_start: cronIn(-2), freeze_end: cronIn(2) })
   const marked = await deploy()
@@ -96,7 +96,7 @@ it('marks a deployment within a freeze period, and refuses it only on request', 
     `/projects/${project.id}/environments?name=enforced`,
   )
   expect(environments.body).toEqual([])
-  // What ends within the freeze began outside of it, or was marked.
+  // A deployment that ends during the freeze began before it, or was marked.
   const moved = `/projects/${project.id}/deployments/${marked.body.id}`
   expect((await harness.ask('developer', 'PUT', moved, { status: 'success' })).body.frozen).toBe(true)
   await ask('PUT', `/${period.id}`, { freeze_end: cronIn(-1) })
@@ -104,7 +104,7 @@ it('marks a deployment within a freeze period, and refuses it only on request', 
   await ask('DELETE', `/${period.id}`)
 })
 
-it('is for reporters to read and maintainers to write', async () => {
+it('lets reporters read and maintainers write', async () => {
   const { body } = await ask('POST', '', weekend)
   const status = async (who: keyof GitHarness['tokens'] | 'anonymous', method: string, rest = '') =>
     (await harness.ask(who, method, `${path}${rest}`, method === 'GET' ? undefined : weekend)).status
@@ -121,13 +121,13 @@ it('is for reporters to read and maintainers to write', async () => {
   }
 })
 
-describe('the freezes of every project', () => {
+describe('the freezes of all projects', () => {
   const list = (query = '', who: keyof GitHarness['tokens'] | 'anonymous' = 'reporter') =>
     harness.ask(who, 'GET', `/freezes${query}`)
   const inHours = (hours: number) =>
     encodeURIComponent(new Date(Date.now() + hours * 3_600_000).toISOString())
 
-  it('are those under way within a time, shown to who may read the deployments', async () => {
+  it('are the freezes within a time, shown to callers who may read the deployments', async () => {
     const add = async (start: number, end: number): Promise<number> =>
       (await ask('POST', '', { freeze_start: cronIn(start), freeze_end: cronIn(end) })).body.id
     const [now, past, next] = [await add(-2, 2), await add(-5, -3), await add(5, 6)]
@@ -175,7 +175,7 @@ it('keeps the changes of two callers who change different fields at the same tim
   expect((await ask('DELETE', `/${period.id}`)).status).toBe(204)
 })
 
-it('keeps to the most freeze periods of a project, also with parallel requests', async () => {
+it('limits the freeze periods of a project, even with parallel requests', async () => {
   const answers = await Promise.all(Array.from({ length: 25 }, () => ask('POST', '', weekend)))
   const refused = answers.filter(({ status }) => status === 400)
   expect(refused.length).toBeGreaterThan(0)

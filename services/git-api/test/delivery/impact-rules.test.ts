@@ -5,7 +5,7 @@ import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
 let project: Project
-/** Commits of the repository, the oldest first. */
+/** Commits of the repository, oldest first. */
 let shas: { first: string; second: string; third: string }
 let path: string
 
@@ -52,10 +52,10 @@ const finding = {
   chance: 1e-6,
 }
 const { chance: pValue, ...figures } = finding
-/** The finding itself, which the row of a run repeats. */
+/** Returns the finding, which the row of a run repeats. */
 const found = () => ({ ...figures, pValue, changePointAt: new Date(), foundAt: new Date() })
 
-/** A deployment about which the worker has applied a rule. */
+/** Stores a deployment to which the worker has applied a rule. */
 async function applied(fields: object = {}, ruleFields: object = {}) {
   const rule = await add(ruleFields)
   const { body: deployment } = await deploy()
@@ -81,8 +81,8 @@ const auditNames = async () =>
     ({ eventName }) => eventName,
   )
 
-describe('rules', () => {
-  it('are dry runs unless they are told to act, and each change is in the audit log', async () => {
+describe('impact rules', () => {
+  it('are dry runs by default, and each change is in the audit log', async () => {
     const made = await ask('POST', '', { name: 'Stop', freeze: true })
     expect(made).toMatchObject({
       status: 201,
@@ -154,7 +154,7 @@ describe('rules', () => {
     })
   })
 
-  it('show banners outside of the pages of their project only when administrators say so', async () => {
+  it("show banners outside of their project's pages only when administrators set it", async () => {
     const banner = { name: 'Tell', banner_message: 'Wait', banner_target_path: '/shop/*' }
     const { secret } = await createToken(
       harness.database,
@@ -176,7 +176,7 @@ describe('rules', () => {
   })
 })
 
-describe('what a rule did', () => {
+describe('the run of a rule', () => {
   it('is listed with its reasons, shown with the deployment, and reverted once', async () => {
     const banner = { message: 'Wait', targetPath: '/a*', theme: 'red', dismissable: false }
     const { rule, deployment, run, runs } = await applied({ banner })
@@ -203,7 +203,7 @@ describe('what a rule did', () => {
       status: 409,
       body: { message: expect.stringContaining('revert it first') },
     })
-    // What it did stays in force, whatever becomes of the rule.
+    // The effects stay in force, whatever happens to the rule.
     expect((await ask('GET', '')).body).toMatchObject([{ dry_run: false, in_force: true }])
     const tried = { dry_run: true, in_force: true }
     expect((await ask('PUT', `/${rule.id}`, { dry_run: true })).body).toMatchObject(tried)
@@ -235,7 +235,7 @@ describe('what a rule did', () => {
     expect((await ask('POST', `${runs}/x/revert`)).status).toBe(400)
   })
 
-  it('shows a token that is bound to tenants nothing of other tenants', async () => {
+  it('hides other tenants from a token that is bound to tenants', async () => {
     const { runs } = await applied({ findings: [finding, { ...finding, tenant: 'acme' }] })
     const user = await harness.database.prisma.user.findUniqueOrThrow({ where: { usernameKey: 'olga' } })
     const { secret } = await createToken(harness.database, user, { tenants: ['acme'] })
@@ -250,7 +250,7 @@ describe('a freeze by a rule', () => {
   const enforced = (fields: object = {}) => deploy({ status: 'running', enforce: true, ...fields })
   const inAMinute = () => new Date(Date.now() + 60_000).toISOString()
 
-  it('holds for its environment as a freeze period does, and lets an earlier commit through', async () => {
+  it('affects its environment like a freeze period, and lets an earlier commit pass', async () => {
     expect((await deploy({ sha: shas.first })).status).toBe(201)
     const { deployment, rule, run } = await applied()
     expect((await deploy({ status: 'running', sha: shas.second })).body.frozen).toBe(true)
@@ -293,7 +293,7 @@ describe('a freeze by a rule', () => {
     expect(earlier).toEqual([])
   })
 
-  it('stays ended when the dismissal that has ended it is taken back', async () => {
+  it('stays ended when the dismissal that ended it is removed', async () => {
     const { deployment, rule, run, runs } = await applied()
     const dismissal = `/projects/${project.id}/deployments/${deployment.id}/impact/dismissal`
     const key = { projectId: project.id, deploymentId: deployment.id }
@@ -315,7 +315,7 @@ describe('a freeze by a rule', () => {
     ])
   })
 
-  it('refuses what begins in a protected environment', async () => {
+  it('refuses deployments that begin in a protected environment', async () => {
     await applied()
     const protection = { name: 'production', deploy_access_levels: [{ access_level: 30 }] }
     const environments = `/projects/${project.id}/protected_environments`
@@ -328,7 +328,7 @@ describe('a freeze by a rule', () => {
   })
 })
 
-it('a webhook is told of the newest rule when it is tested', async () => {
+it('a test of a rule webhook sends the newest rule', async () => {
   const hooks = `/projects/${project.id}/hooks`
   const { body: hook } = await harness.ask('owner', 'POST', hooks, {
     url: 'https://ci.example.com/hook',

@@ -5,7 +5,7 @@ type DocumentedApi = Awaited<ReturnType<typeof openDocumentedApi>>
 
 const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
-/** Every call about environments, freeze periods and deployments of a project. */
+/** Calls every operation of environments, freeze periods and deployments of a project. */
 export async function callDeployments(api: DocumentedApi, database: Database, path: { id: number }) {
   const environments = '/projects/{id}/environments'
   const stopped = await api.call(`POST ${environments}`, { path, body: { name: 'review/a' } })

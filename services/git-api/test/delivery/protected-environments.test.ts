@@ -6,7 +6,7 @@ import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 let harness: GitHarness
 let project: Project
 let path: string
-/** A developer like dora, and a maintainer. */
+/** A developer like dora. */
 let dan: { id: number; secret: string }
 let max: { id: number; secret: string }
 
@@ -30,7 +30,7 @@ const rootToken = 'root-token-of-the-tests-0123456789'
 
 type Who = Parameters<GitHarness['ask']>[0]
 
-/** The same by the token of somebody without a name in the harness. */
+/** Sends a request with the token of a user without a name in the harness. */
 async function askAs(secret: string, method: string, rest: string, body: object) {
   const headers = { 'PRIVATE-TOKEN': secret, 'Content-Type': 'application/json' }
   const init = { method, headers, body: JSON.stringify(body) }
@@ -52,7 +52,7 @@ const deployment = (environment: string, status: string) => ({
   status,
 })
 
-test('a protection is made, changed and read back as it was given', async () => {
+test('a protection is created, changed and read back as given', async () => {
   const given = {
     deploy_access_levels: [{ access_level: 40 }, { user_id: dan.id }],
     required_approval_count: 1,
@@ -102,7 +102,7 @@ test('a protection is made, changed and read back as it was given', async () => 
   expect(await harness.database.prisma.auditEvent.count({ where })).toBe(3)
 })
 
-test('only who is let in deploys to a protected environment', async () => {
+test('only permitted users deploy to a protected environment', async () => {
   await protect('production', { deploy_access_levels: [{ access_level: 40 }, { user_id: dan.id }] })
   const refused = {
     status: 403,
@@ -123,7 +123,7 @@ test('only who is let in deploys to a protected environment', async () => {
   )
 })
 
-test('only who may deploy changes, stops and deletes a protected environment', async () => {
+test('only users who may deploy can change, stop and delete a protected environment', async () => {
   const { body: environment } = await ask('developer', 'POST', '/environments', { name: 'kept' })
   await protect('kept', maintainers)
   const of = `/environments/${environment.id}`
@@ -143,7 +143,7 @@ test('only who may deploy changes, stops and deletes a protected environment', a
   for (const [index, status] of statuses.entries()) expect(await status()).toBe([200, 200, 204][index])
 })
 
-test('a rule that is changed keeps its number of approvals, and the entries of a list are bounded', async () => {
+test('a changed rule keeps its number of approvals, and lists have bounded length', async () => {
   const rule = { access_level: 40, required_approvals: 3 }
   await protect('bounded', { ...maintainers, approval_rules: [rule] })
   const change = (given: object) => ask('owner', 'PUT', one('bounded'), given)
@@ -160,7 +160,7 @@ test('a rule that is changed keeps its number of approvals, and the entries of a
   }
 })
 
-test('of words at the same time each counts once, and a deployment either begins or is rejected', async () => {
+test('parallel decisions each count once, and a deployment either begins or is rejected', async () => {
   await protect('races', { ...maintainers, required_approval_count: 1 })
   for (let round = 0; round < 5; round += 1) {
     const { body } = await ask('owner', 'POST', '/deployments', deployment('races', 'blocked'))
@@ -208,14 +208,14 @@ test('a deployment waits for its approvals', async () => {
   expect([late.status, late.body.message]).toEqual([400, 'This deployment is not waiting for approvals'])
 })
 
-test('a deployment that ran before its environment was protected ends without approvals', async () => {
+test('a deployment that began before its environment was protected ends without approvals', async () => {
   const { body } = await ask('developer', 'POST', '/deployments', deployment('late', 'running'))
   await protect('late', { ...maintainers, required_approval_count: 1 })
   const end = (who: Who) => ask(who, 'PUT', `/deployments/${body.id}`, { status: 'success' })
   expect([(await end('developer')).status, (await end('owner')).status]).toEqual([403, 200])
 })
 
-test('a rejected deployment has failed, and nobody approves their own', async () => {
+test('a rejected deployment has failed, and nobody approves their own deployment', async () => {
   await protect('canary', { ...maintainers, required_approval_count: 1 })
   const { body } = await askAs(max.secret, 'POST', '/deployments', deployment('canary', 'blocked'))
   const approval = `/deployments/${body.id}/approval`
@@ -228,7 +228,7 @@ test('a rejected deployment has failed, and nobody approves their own', async ()
   expect((await ask('reporter', 'GET', `/deployments/${body.id}`)).body).toMatchObject(shown)
 })
 
-test('webhooks are told when a deployment has all its approvals, and when it is rejected', async () => {
+test('webhooks receive that a deployment has all its approvals, and that it is rejected', async () => {
   await protect('told', { ...maintainers, required_approval_count: 2 })
   const hook = { url: 'https://8.8.8.8/hook', deployment_events: true }
   const { body: made } = await ask('owner', 'POST', '/hooks', hook)
@@ -261,7 +261,7 @@ test('webhooks are told when a deployment has all its approvals, and when it is 
   ])
 })
 
-test('no token of who deploys approves, whoever it is called', async () => {
+test('no token of the deploying user approves, whatever user it acts as', async () => {
   await protect('own', { ...maintainers, required_approval_count: 1 })
   const bot = async (maker: string) => {
     const given = { name: 'bot', scopes: ['api'], access_level: 40, expires_at: '2099-01-01' }
@@ -277,7 +277,8 @@ test('no token of who deploys approves, whoever it is called', async () => {
   expect([await approve(max.secret, one), await approve(two, one), await approve(one, one)]).toEqual([
     400, 400, 400,
   ])
-  // A maintainer may look at what the CI deploys by a token that they made, and any other bot may approve.
+  // A maintainer may approve a deployment that the CI makes with a token of that maintainer, and other bots
+  // may approve, too.
   expect([
     await approve(max.secret, other),
     await approve(one, other),
@@ -335,7 +336,7 @@ test('bad input is refused', async () => {
   expect((await approval('approved', body.id)).status).toBe(400)
 })
 
-test('is for maintainers, approvals for who is asked', async () => {
+test('protections need a maintainer, and approvals need a user whom a rule names', async () => {
   const { body } = await ask('owner', 'POST', '/deployments', deployment('good', 'blocked'))
   const calls = [
     ['GET', '/protected_environments'],

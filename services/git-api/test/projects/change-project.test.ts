@@ -11,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 let sequence = 0
-/** A project of `owner` with a commit on `main` and one on `next`, in which `ordinary` is a maintainer. */
+/**
+ * Creates a project of `owner` with a commit on `main` and one on `next`, in which `ordinary` is a
+ * maintainer.
+ */
 async function newProject(fields: object = {}) {
   sequence += 1
   const given = { path: `project-${sequence}`, initialize_with_readme: true, ...fields }
@@ -23,7 +26,7 @@ async function newProject(fields: object = {}) {
 const change = (who: string, id: number | string, fields: object) =>
   outcome(harness.send(who, 'PUT', `/projects/${id}`, json(fields)))
 
-it('changes what is given and keeps the rest', async () => {
+it('changes the given fields and keeps the others', async () => {
   const { id } = await newProject()
   const changed = await change(maintainer, id, { name: 'A better name', description: 'What it is for' })
   expect(changed).toMatchObject({
@@ -52,7 +55,7 @@ it('moves a project to another path, with its repository', async () => {
   })
 })
 
-it('points clones to another default branch, which has to exist', async () => {
+it('points clones to another default branch, which must exist', async () => {
   const { id } = await newProject()
   expect(await change(maintainer, id, { default_branch: 'next' })).toEqual({
     status: 400,
@@ -75,7 +78,7 @@ it('points clones to another default branch, which has to exist', async () => {
   expect(refs).toContain('symref=HEAD:refs/heads/next')
 })
 
-it('names a branch that comes later only in a repository without any', async () => {
+it('accepts a future branch only in a repository without branches', async () => {
   const { id } = await newProject({ initialize_with_readme: false })
   expect(await change('owner', id, { default_branch: 'trunk' })).toMatchObject({
     status: 200,
@@ -84,7 +87,7 @@ it('names a branch that comes later only in a repository without any', async () 
   expect(await change('owner', id, { default_branch: '..' })).toMatchObject({ status: 400 })
 })
 
-it('lets owners alone decide who sees a project', async () => {
+it('lets only owners decide who sees a project', async () => {
   const { id } = await newProject()
   expect(await change(maintainer, id, { visibility: 'public' })).toEqual({
     status: 403,
@@ -101,7 +104,7 @@ it('lets owners alone decide who sees a project', async () => {
   expect((await harness.send('guest', 'GET', `/projects/${id}`)).status).toBe(404)
 })
 
-it('is noted in the audit log, and only when something changed', async () => {
+it('is recorded in the audit log, only when something changed', async () => {
   const { id } = await newProject()
   const fields = { name: 'noted', default_services: ['billing'] }
   await change(maintainer, id, fields)
@@ -131,7 +134,7 @@ it.each([
   expect(await change('owner', id, fields)).toEqual({ status: 400, body })
 })
 
-it('is for maintainers of a project that they can see', async () => {
+it('needs a maintainer of a project that is visible to them', async () => {
   const { id } = await newProject()
   expect((await change('guest', id, {})).status).toBe(401)
   expect((await change('unknown', id, {})).status).toBe(401)

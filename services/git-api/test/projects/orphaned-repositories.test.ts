@@ -44,7 +44,7 @@ async function pushedProject() {
   return { project, path: harness.pathOf(project) }
 }
 
-test('what a killed process leaves of deletions and creations goes after an hour, and nothing else', async () => {
+test('the remains of killed deletions and creations are removed after an hour, and no other files', async () => {
   const { path } = await pushedProject()
   const removed = `${path}.${randomUUID()}.removed`
   const created = `${path}.${randomUUID()}.new`
@@ -58,13 +58,13 @@ test('what a killed process leaves of deletions and creations goes after an hour
   expect(await namesBeside(path)).toEqual([path, young, foreign].map(basename).sort())
 })
 
-test('the repository of a deleted project goes when the process was killed between its row and its files', async () => {
+test('the repository of a deleted project is removed when the process was killed between its row and its files', async () => {
   const { project, path } = await pushedProject()
   const { body } = await harness.ask('owner', 'GET', `/projects/${project.id}`)
   expect(body.id).toBe(project.id)
   await harness.database.prisma.project.delete({ where: { id: project.id } })
   await age(path)
-  // Without the entry of its deletion it may belong to another database.
+  // Without the audit entry of its deletion, it may belong to another database.
   await sweep()
   expect(await namesBeside(path)).toContain(basename(path))
   const event = { authorName: 'Olga', eventName: 'project_destroyed', entityType: 'Project' }
@@ -79,7 +79,7 @@ test('the repository of a deleted project goes when the process was killed betwe
   expect(await namesBeside(path)).not.toContain(basename(path))
 })
 
-test('an empty repository whose project was never stored goes too', async () => {
+test('an empty repository whose project was never stored is removed', async () => {
   const diskPath = diskPathOf(2_000_000_000)
   await git.createRepository(diskPath, 'main')
   const path = join(harness.storageRoot, diskPath)
@@ -90,7 +90,7 @@ test('an empty repository whose project was never stored goes too', async () => 
   expect(await namesBeside(path)).toEqual([])
 })
 
-test('uploads that broke off long ago go, also of repositories whose project is not known, and nothing else beside them', async () => {
+test('uploads that broke off long ago are removed, also in repositories without a known project, and no other files', async () => {
   const { path } = await pushedProject()
   const diskPath = diskPathOf(2_000_000_001)
   await git.createRepository(diskPath, 'main')

@@ -50,7 +50,7 @@ describe('GET /projects', () => {
     expect(await found(query)).toEqual(expected)
   })
 
-  it('shows everybody the public projects, with the fields that depend on no caller', async () => {
+  it('shows everybody the public projects, with the fields that do not depend on the caller', async () => {
     expect(await found('', 'guest')).toEqual(['wagon'])
     for (const none of ['membership=true', 'owned=true', 'min_access_level=10', 'visibility=internal'])
       expect(await found(none, 'guest')).toEqual([])
@@ -59,7 +59,7 @@ describe('GET /projects', () => {
     expect(await one.json()).toEqual(await simple.json())
   })
 
-  it('filters by id and by the level of the caller', async () => {
+  it("filters by id and by the caller's level", async () => {
     expect(await found(`id_after=${ids.engine}`)).toEqual(['tender', 'wagon'])
     expect(await found(`id_before=${ids.wagon}&id_after=${ids.engine}`)).toEqual(['tender'])
     expect(await found('min_access_level=10', 'user')).toEqual(['engine', 'wagon'])
@@ -83,7 +83,7 @@ describe('GET /projects', () => {
     expect(read).toEqual(expected)
   })
 
-  it('is read on by Link in any other order of parameters, within what they select', async () => {
+  it('links to further pages in the other orders, within the same filter', async () => {
     const query = `simple=true&id_after=${ids.engine}&per_page=1&order_by=id&pagination=keyset&sort=desc`
     const response = await harness.send('owner', 'GET', `/projects?${query}`)
     const next = new URL(/<([^>]+)>/.exec(response.headers.get('Link') ?? '')?.[1] ?? '')
@@ -95,7 +95,7 @@ describe('GET /projects', () => {
     expect([last.headers.get('Link'), await last.json()]).toMatchObject([null, [{ path: 'tender' }]])
   })
 
-  it('is read on by Link in the order of the ids alone', async () => {
+  it('links to further pages by id', async () => {
     const refused = await outcome(harness.send('owner', 'GET', '/projects?pagination=keyset&order_by=name'))
     expect(refused.status).toBe(405)
     expect(JSON.stringify(refused.body)).toContain('Keyset pagination is not yet available')
@@ -119,7 +119,7 @@ describe('GET /projects', () => {
   )
 })
 
-it('every caller of a project sees an access level', async () => {
+it('shows an access level to every caller of a project', async () => {
   const levelOf = async (who: string, path: string) => {
     const { body } = await outcome(harness.send(who, 'GET', `/projects/${ids[path]}`))
     const shown = body as { permissions: { project_access: { access_level: number } | null } }
@@ -136,7 +136,7 @@ describe('PUT /projects/:id', () => {
   const change = (fields: object) =>
     outcome(harness.send('owner', 'PUT', `/projects/${ids.tender}`, json(fields)))
 
-  it('changes topics, and keeps what only GitLab has', async () => {
+  it('changes topics, and stores the fields that only GitLab has', async () => {
     expect((await change({ topics: ['coal', ' water ', 'coal', ''] })).body).toMatchObject({
       topics: ['coal', 'water'],
       tag_list: ['coal', 'water'],
@@ -162,7 +162,7 @@ describe('PUT /projects/:id', () => {
 })
 
 describe('POST /projects/:id/archive', () => {
-  it('lets nobody write, everybody read, and the owner take it back', async () => {
+  it('makes a project read-only until the owner reverts it', async () => {
     const path = `/projects/${ids.tender}`
     const archived = await outcome(harness.send('owner', 'POST', `${path}/archive`))
     expect(archived).toMatchObject({ status: 201, body: { archived: true } })
@@ -192,7 +192,7 @@ describe('POST /projects/:id/archive', () => {
     ])
   })
 
-  it('is for the owner', async () => {
+  it('needs the owner', async () => {
     for (const call of ['archive', 'unarchive']) {
       const statusOf = async (who: string, path: string) =>
         (await harness.send(who, 'POST', `/projects/${ids[path]}/${call}`)).status
@@ -206,7 +206,7 @@ describe('POST /projects/:id/archive', () => {
 describe('namespaces', () => {
   const get = (who: string, path: string) => outcome(harness.send(who, 'GET', `/namespaces${path}`))
 
-  it('are the own one, and all for administrators', async () => {
+  it("are the caller's own, and all for administrators", async () => {
     const own = await get('owner', '')
     expect(own.body).toEqual([
       {
@@ -228,7 +228,7 @@ describe('namespaces', () => {
       expect((await get('owner', `/${reference}`)).body).toEqual(shown)
   })
 
-  it('of another user do not exist, except to administrators', async () => {
+  it('of other users are visible only to administrators', async () => {
     const notFound = { status: 404, body: { message: '404 Namespace Not Found' } }
     for (const reference of ['Owner', harness.users.owner.id, 'nobody', '999999999']) {
       expect(await get('user', `/${reference}`)).toEqual(notFound)
@@ -238,7 +238,7 @@ describe('namespaces', () => {
     expect((await get('guest', '')).status).toBe(401)
   })
 
-  it('that exist come with a free name', async () => {
+  it('that exist are answered with a free name', async () => {
     await createUser(harness.database, { username: 'owner1' })
     expect((await get('user', '/OWNER/exists')).body).toEqual({ exists: true, suggests: ['OWNER2'] })
     expect((await get('user', '/owner2/exists')).body).toEqual({ exists: false, suggests: [] })

@@ -27,7 +27,7 @@ async function listed(id: number) {
   return body.find((project: { id: number }) => project.id === id)
 }
 
-test('a new project shows the settings that it was made with, and the defaults of GitLab else', async () => {
+test("a new project shows its given settings, and GitLab's defaults for the others", async () => {
   const plain = await ask('owner', 'POST', '/projects', { path: 'plain' })
   expect(plain).toMatchObject({
     status: 201,
@@ -39,7 +39,7 @@ test('a new project shows the settings that it was made with, and the defaults o
   expect(await listed(made.body.id)).toMatchObject(others)
 })
 
-test('every setting is changed alone and read back, and null gives it its first value', async () => {
+test('every setting is changed alone and read back, and null restores its default', async () => {
   const { id } = await harness.project()
   let expected: Record<string, unknown> = defaults
   for (const [name, value] of Object.entries(others)) {
@@ -53,7 +53,7 @@ test('every setting is changed alone and read back, and null gives it its first 
   expect(await ask('owner', 'PUT', `/projects/${id}`, nulls)).toMatchObject({ status: 200, body: defaults })
 })
 
-test('changes of different settings at the same time are all kept', async () => {
+test('concurrent changes of different settings are all kept', async () => {
   const { id } = await harness.project()
   const changes = [
     { merge_method: 'ff' },
@@ -87,7 +87,7 @@ test.each([
   expect((await ask('owner', 'GET', `/projects/${id}`)).body).toMatchObject(shown)
 })
 
-test('a switch that is on already does not open a feature that only members see', async () => {
+test('a switch that is on already does not open a feature that is limited to members', async () => {
   const { id } = await harness.project()
   await ask('owner', 'PUT', `/projects/${id}`, { snippets_access_level: 'private' })
   const { body } = await ask('owner', 'PUT', `/projects/${id}`, { snippets_enabled: true })
@@ -127,7 +127,7 @@ test('a text of a setting that is too long is refused by name', async () => {
   expect(asked).toMatchObject({ status: 400, body: { error } })
 })
 
-test('what switches off a thing that does not exist is taken', async () => {
+test('switching off a feature that does not exist is accepted', async () => {
   const { id } = await harness.project()
   const { status } = await ask('owner', 'PUT', `/projects/${id}`, {
     mirror: false,

@@ -28,7 +28,7 @@ const found = async (who: string, rest: string) => {
 }
 
 describe('GET /users/:id/projects', () => {
-  it('lists the projects of the user that the caller may see, by id and by name', async () => {
+  it('lists the projects of the user that are visible to the caller, by id and by name', async () => {
     const own = harness.users.owner.id
     expect(await found('owner', `${own}/projects?order_by=id&sort=asc`)).toEqual(['one', 'two', 'three'])
     expect(await found('user', 'OWNER/projects?order_by=id')).toEqual(['three', 'two', 'one'])
@@ -39,7 +39,7 @@ describe('GET /users/:id/projects', () => {
     expect(await found('user', `${own}/projects?membership=true`)).toEqual(['one'])
   })
 
-  it('refuses what GET /projects refuses, and users that do not exist', async () => {
+  it('refuses the same requests as GET /projects, and unknown users', async () => {
     const get = (who: string, rest: string) => outcome(harness.send(who, 'GET', `/users/${rest}`))
     expect(await get('user', '999999/projects')).toEqual(noUser)
     expect(await get('guest', 'nobody/projects')).toEqual(noUser)
@@ -63,7 +63,7 @@ describe('POST /projects/user/:user_id', () => {
     expect((await make('admin', { name: 'For you' }, at(id))).status).toBe(400)
   })
 
-  it('is for administrators, and for users that exist', async () => {
+  it('needs an administrator, and an existing user', async () => {
     expect(await make('guest', { path: 'x' }, at(1))).toEqual(unauthorized)
     expect((await make('user', { path: 'x' }, at(harness.users.user.id))).status).toBe(403)
     expect(await make('admin', { path: 'x' }, at(999_999))).toEqual(noUser)
@@ -75,7 +75,7 @@ describe('POST /projects/user/:user_id', () => {
 describe('GET /projects?order_by=similarity', () => {
   const given = ['has-rail-within', 'railway', 'rail', 'nothing', 'trail']
 
-  it('puts what is most similar to the search first, on every page', async () => {
+  it('puts the projects that are most similar to the search first, on every page', async () => {
     for (const path of given) await make('owner', { path, description: path === 'nothing' ? 'A rail' : '' })
     const ordered = ['rail', 'railway', 'trail', 'has-rail-within', 'nothing']
     const ask = async (query: string) => {
@@ -91,7 +91,7 @@ describe('GET /projects?order_by=similarity', () => {
     expect(await ask('&page=9')).toEqual([])
   })
 
-  it('is the order of creation without a search, and star_count that of the ids', async () => {
+  it('is the order of creation without a search, and star_count is the order of ids', async () => {
     const order = async (by: string) =>
       (await (await harness.send('owner', 'GET', `/projects?owned=true&order_by=${by}`)).json()) as object
     expect(await order('similarity')).toEqual(await order('created_at'))

@@ -31,7 +31,7 @@ async function made(given: Record<string, unknown>, who = 'owner') {
 const repositoryOf = (id: number) => join(harness.storageRoot, diskPathOf(id))
 
 describe('POST /projects', () => {
-  it('makes a project with an empty bare repository', async () => {
+  it('creates a project with an empty bare repository', async () => {
     const { id, body } = await made({ name: 'My First Project', description: 'Trains' })
     expect(body).toMatchObject({
       name: 'My First Project',
@@ -53,7 +53,7 @@ describe('POST /projects', () => {
     expect(existsSync(join(repositoryOf(id), 'HEAD'))).toBe(true)
   })
 
-  it('makes a first commit when asked to', async () => {
+  it('creates a first commit on request', async () => {
     const { id, body } = await made({
       path: 'readme',
       default_branch: 'trunk',
@@ -64,7 +64,7 @@ describe('POST /projects', () => {
     expect(commits).toMatchObject({ status: 200, body: [{ title: 'Initial commit' }] })
   })
 
-  it('reads a form, and lets administrators make projects for others', async () => {
+  it('accepts a form, and lets administrators create projects for others', async () => {
     const fields = { path: 'by-form', namespace_id: String(harness.users.owner.id), visibility: 'public' }
     const answer = await outcome(harness.send('admin', 'POST', '/projects', form(fields)))
     expect(answer).toMatchObject({
@@ -77,7 +77,7 @@ describe('POST /projects', () => {
     })
   })
 
-  it('refuses a path that is taken, in any case, and keeps the repository that is there', async () => {
+  it('refuses a taken path, in any case, and keeps the existing repository', async () => {
     const { id } = await made({ path: 'taken' })
     const taken = ['has already been taken']
     expect(await create('owner', { path: 'TAKEN' })).toEqual({
@@ -88,14 +88,13 @@ describe('POST /projects', () => {
     await made({ path: 'taken' }, 'user')
   })
 
-  it('makes one project when many ask for the same path at once', async () => {
+  it('creates one project when many requests have the same path at once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => create('owner', { path: 'race' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400])
   })
 
-  it('leaves no row behind when the repository cannot be made', async () => {
-    // Every project after this one finds a file where its folder would have to be, not even root gets past
-    // it.
+  it('leaves no row behind when the repository cannot be created', async () => {
+    // Every later project finds a file in place of its folder, which stops even root.
     const hashed = join(harness.storageRoot, '@hashed')
     await rename(hashed, `${hashed}.away`)
     await writeFile(hashed, '')
@@ -122,7 +121,7 @@ describe('POST /projects', () => {
     expect(await create('owner', given)).toEqual({ status: 400, body })
   })
 
-  it('is for those who are signed in and may write', async () => {
+  it('needs a signed-in caller who may write', async () => {
     expect(await create('guest', { path: 'x' })).toEqual(unauthorized)
     expect((await create('ownerReading', { path: 'x' })).status).toBe(403)
   })
@@ -161,7 +160,7 @@ describe('GET /projects/:id', () => {
     },
   )
 
-  it('refuses a token whose scope is for code alone', async () => {
+  it('refuses a token whose scope covers only code', async () => {
     const { id } = await made({ path: 'scoped' })
     const { status, body } = await outcome(harness.send('ownerRepository', 'GET', `/projects/${id}`))
     expect({ status, error: body?.error }).toEqual({ status: 403, error: 'insufficient_scope' })
@@ -177,7 +176,7 @@ describe('GET /projects', () => {
     return body?.map(({ path }) => path)
   }
 
-  it('shows what the caller may see, filtered and ordered', async () => {
+  it('lists the projects that are visible to the caller, filtered and ordered', async () => {
     await made({ path: 'list-private' })
     await made({ path: 'list-internal', visibility: 'internal' })
     await made({ path: 'list-mine' }, 'user')
@@ -192,7 +191,7 @@ describe('GET /projects', () => {
     expect(await names('owner', 'search=%25')).toEqual([])
   })
 
-  it('comes in pages', async () => {
+  it('is paged', async () => {
     const response = await harness.send('owner', 'GET', '/projects?search=list-&per_page=1&page=2')
     expect(response.headers.get('X-Total')).toBe('2')
     expect(response.headers.get('X-Prev-Page')).toBe('1')
@@ -221,7 +220,7 @@ describe('DELETE /projects/:id', () => {
     await made({ path: 'to-go' })
   })
 
-  it('takes the time that its rows take', async () => {
+  it('takes as long as the deletion of its rows', async () => {
     const { id } = await made({ path: 'to-wait' })
     const { pool } = harness.database
     const other = await pool.connect()
@@ -245,7 +244,7 @@ describe('DELETE /projects/:id', () => {
     expect((await harness.send('owner', 'GET', `/projects/${id}`)).status).toBe(404)
   })
 
-  it('is for the owner and administrators', async () => {
+  it('needs the owner or an administrator', async () => {
     const { id } = await made({ path: 'to-stay', visibility: 'internal' })
     const path = `/projects/${id}`
     expect(await outcome(harness.send('guest', 'DELETE', path))).toEqual(unauthorized)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-/** Text that does not get smaller when it is compressed. */
+/** Returns text that does not compress. */
 const noise = (bytes: number) =>
   randomBytes(Math.ceil(bytes * 0.75))
     .toString('base64')
@@ -47,7 +47,7 @@ const asRoot = async (method: string, path: string, body: unknown) => {
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-/** A clone, as the developer has it. */
+/** Returns a clone of the developer. */
 async function workOn(project: Project) {
   const work = await createGitRepository()
   await work.git('remote', 'add', 'origin', harness.remote('developer', project))
@@ -59,8 +59,8 @@ const sentence = (size: string) =>
     `The repository, the LFS objects and the files of this project may take 400 KiB and take ${size}; there is no room for [\\d.]+ [KM]iB more`,
   )
 
-describe('beyond the limit of a project', () => {
-  test('a commit of the API is refused with limit and present size, and leaves nothing', async () => {
+describe('beyond the size limit of a project', () => {
+  test('a commit of the API is refused with limit and current size, and leaves no files', async () => {
     const project = await harness.project()
     expect((await commit(project, 'a', noise(300 * kibibyte))).status).toBe(201)
     const before = await harness.ask('owner', 'GET', `/projects/${project.id}/repository/branches/main`)
@@ -74,7 +74,7 @@ describe('beyond the limit of a project', () => {
     expect(storage_size).toBeLessThan(projectMax)
   })
 
-  test('a large commit, which goes into a pack, is refused and leaves no file', async () => {
+  test('a large commit, which becomes a pack, is refused and leaves no file', async () => {
     const project = await harness.project()
     const refused = await commit(project, 'a', noise(2 * 1024 * kibibyte))
     expect(refused.body.message).toMatch(sentence('0 bytes'))
@@ -82,7 +82,7 @@ describe('beyond the limit of a project', () => {
     expect(names.filter((name) => /pack-|tmp/.test(name))).toEqual([])
   })
 
-  test('a push is refused by git with the sentence; its objects are gone; a push that only deletes passes', async () => {
+  test('git reports why a push is refused; its objects are removed; a push that only deletes passes', async () => {
     const project = await harness.project()
     const work = await workOn(project)
     await work.commit({ files: { a: noise(300 * kibibyte) } })
@@ -122,7 +122,7 @@ describe('beyond the limit of a project', () => {
     expect(dry.status).toBe(200)
   })
 
-  test('an LFS object is refused in the batch and when it is uploaded, and others are not', async () => {
+  test('an LFS object is refused in the batch and at its upload, and smaller ones are not', async () => {
     const project = await harness.project()
     const send = async (
       path: string,
@@ -169,7 +169,7 @@ describe('beyond the limit of a project', () => {
     expect(await statisticsOf(project)).toMatchObject({ lfs_objects_size: 300 * kibibyte })
   })
 
-  test('parallel commits do not get past it', async () => {
+  test('parallel commits cannot exceed the limit', async () => {
     const project = await harness.project()
     await commit(project, 'a', 'start\n')
     const content = () => noise(100 * kibibyte)
@@ -189,8 +189,8 @@ describe('beyond the limit of a project', () => {
   })
 })
 
-describe('the own limit of a project', () => {
-  test('is set by administrators alone, read back as given, and replaces that of the installation', async () => {
+describe('the size limit of a single project', () => {
+  test('is set only by administrators, read back as given, and replaces the limit of the installation', async () => {
     const project = await harness.project()
     const path = `/projects/${project.id}`
     const byOwner = await harness.ask('owner', 'PUT', path, { repository_size_limit: 0 })
@@ -213,7 +213,7 @@ describe('the own limit of a project', () => {
     expect((await statisticsOf(project)).storage_size_limit).toBeNull()
   })
 
-  test('may be given when a project is created', async () => {
+  test('can be set when a project is created', async () => {
     const created = await asRoot('POST', '/projects', { name: 'limited', repository_size_limit: 1 })
     expect([created.status, created.body.repository_size_limit]).toEqual([201, 1])
     const refused = await asRoot('POST', `/projects/${created.body.id}/repository/files/a`, {
@@ -226,7 +226,7 @@ describe('the own limit of a project', () => {
     expect(byUser.status).toBe(403)
   })
 
-  test('the projects of administrators have no other', async () => {
+  test('is the only limit for projects of administrators', async () => {
     const created = await asRoot('POST', '/projects', { name: 'of-root' })
     const stored = await asRoot('POST', `/projects/${created.body.id}/repository/files/a`, {
       branch: 'main',
@@ -265,7 +265,7 @@ test('all projects of a user share a limit', async () => {
   }
 })
 
-test('a repository that was never counted counts with everything in it', async () => {
+test('a repository that was never counted counts with all its contents', async () => {
   const project = await harness.project()
   const work = await createGitRepository()
   await work.commit({ files: { a: noise(380 * kibibyte) } })
@@ -274,7 +274,7 @@ test('a repository that was never counted counts with everything in it', async (
   expect(refused.body.message).toMatch(sentence('2\\d\\d(\\.\\d)? KiB|[34]\\d\\d(\\.\\d)? KiB'))
 })
 
-test('a count that is too high, as a killed process leaves it, refuses nothing', async () => {
+test('a count that is too high, as after a kill, causes no refusal', async () => {
   const project = await harness.project()
   const where = { projectId: project.id }
   await harness.database.prisma.storageUse.create({ data: { ...where, repositoryBytes: 10n ** 12n } })
@@ -283,7 +283,7 @@ test('a count that is too high, as a killed process leaves it, refuses nothing',
   expect(Number(repositoryBytes)).toBeLessThan(projectMax)
 })
 
-test('parallel pushes do not get past the limit of a project', async () => {
+test('parallel pushes cannot exceed the limit of a project', async () => {
   const project = await harness.project()
   const works = await Promise.all(Array.from({ length: 4 }, () => workOn(project)))
   const pushed = await Promise.all(

@@ -22,7 +22,7 @@ interface Link {
   direct_asset_url: string
 }
 
-/** Calls the API as goreleaser's client of GitLab does: the project by its path, encoded. */
+/** Calls the API as goreleaser's GitLab client does, with the encoded path of the project. */
 async function call<Body = unknown>(
   method: string,
   path: string,
@@ -36,7 +36,7 @@ async function call<Body = unknown>(
       Accept: 'application/json',
       'PRIVATE-TOKEN': harness.tokens.developer,
       ...(isJson && { 'Content-Type': 'application/json' }),
-      // Its client names this type for every body that is none of JSON.
+      // Its client sends this type for every body except JSON.
       ...(body instanceof Uint8Array && { 'Content-Type': 'application/octet-stream' }),
     },
     ...(body !== undefined && {
@@ -53,7 +53,7 @@ const artifacts = ['app_1.2.0_linux_amd64.tar.gz', 'app_1.2.0_windows_amd64.zip'
   }),
 )
 
-/** A release is asked for; 403 and 404 mean that there is none. */
+/** Requests a release first; 403 and 404 mean that there is none. */
 async function release(tag: string): Promise<void> {
   const path = `/projects/:id/releases/${tag}`
   const known = await call('GET', path)
@@ -65,7 +65,7 @@ async function release(tag: string): Promise<void> {
   expect([200, 201]).toContain(made.status)
 }
 
-/** Each link has the name of its file, and an address below the release. */
+/** Adds a link. Its name is the name of the file, and its address is below the release. */
 async function link(tag: string, name: string, url: string, pathField: 'filepath' | 'direct_asset_path') {
   const fields = { name, url, [pathField]: `/${name}` }
   return call('POST', `/projects/:id/releases/${tag}/assets/links`, fields)
@@ -88,7 +88,7 @@ async function expectDownloads(tag: string): Promise<void> {
   }
 }
 
-test('goreleaser releases packages, and does it again', async () => {
+test('goreleaser releases packages, and repeats it', async () => {
   const tag = 'v1.2.0'
   for (let run = 1; run <= 2; run += 1) {
     await release(tag)
@@ -104,7 +104,7 @@ test('goreleaser releases packages, and does it again', async () => {
   await expectDownloads(tag)
 })
 
-test('goreleaser releases uploads, and replaces the links of a run before', async () => {
+test('goreleaser releases uploads, and replaces the links of an earlier run', async () => {
   const tag = 'v1.3.0'
   for (let run = 1; run <= 2; run += 1) {
     await release(tag)

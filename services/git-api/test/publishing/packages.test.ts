@@ -84,7 +84,7 @@ describe('a file of a package', () => {
     expect((await send('reporter', 'GET', path, { headers: known })).status).toBe(304)
   })
 
-  test('is sent in parts only of the version that the client has', async () => {
+  test('is sent in parts only in the version that the client has', async () => {
     const bytes = randomBytes(1000)
     const path = '/generic/parts/1/f'
     await put(path, bytes)
@@ -125,7 +125,7 @@ describe('a file of a package', () => {
     ])
   })
 
-  test('is shown with its address to a client that asks for it', async () => {
+  test('is answered with its address on request', async () => {
     const bytes = randomBytes(10)
     const { body } = await put('/generic/app/2.0/a%2Fb.zip?select=package_file', bytes)
     expect(body).toEqual({
@@ -147,7 +147,7 @@ describe('a file of a package', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true)
   })
 
-  test('of no bytes is a file, and so is one whose length nobody said', async () => {
+  test('may be empty, and may have an unknown length', async () => {
     expect((await put('/generic/app/1/empty', new Uint8Array())).status).toBe(201)
     expect((await send('reporter', 'GET', '/generic/app/1/empty')).bytes.length).toBe(0)
     const bytes = randomBytes(300_000)
@@ -169,7 +169,7 @@ describe('a file of a package', () => {
     )
   })
 
-  test('can be an LFS object or another file as well', async () => {
+  test('may have the bytes of an LFS object or of another file', async () => {
     const own = await harness.project()
     const bytes = randomBytes(100)
     for (const path of ['/generic/a/1/f', '/generic/b/1/g'])
@@ -179,7 +179,7 @@ describe('a file of a package', () => {
     expect(body.statistics.storage_size).toBe(body.statistics.repository_size + 100)
   })
 
-  test('is as young as a new one when it is published again, so that housekeeping leaves it', async () => {
+  test('counts as new when it is published again, so that housekeeping keeps it', async () => {
     const own = await harness.project()
     const bytes = randomBytes(100)
     const oid = hashOf(bytes)
@@ -190,7 +190,7 @@ describe('a file of a package', () => {
     expect((await stat(file)).mtimeMs).toBeGreaterThan(Date.now() - 60_000)
   })
 
-  test('that is too large leaves nothing, whether its length is said or not', async () => {
+  test('that is too large leaves no file, with and without a known length', async () => {
     const own = await harness.project()
     const bytes = randomBytes(largestBytes + 1)
     for (const body of [bytes, new Blob([bytes]).stream()]) {
@@ -204,7 +204,7 @@ describe('a file of a package', () => {
     expect((await send('reporter', 'GET', '', { of: own })).body).toEqual([])
   })
 
-  test('whose sender goes away leaves nothing', async () => {
+  test('whose sender disconnects leaves no file', async () => {
     const own = await harness.project()
     const sending = startSending('/generic/app/1/f', own, { 'Content-Length': '100000' })
     sending.write(randomBytes(1000))
@@ -214,7 +214,7 @@ describe('a file of a package', () => {
     expect((await send('reporter', 'GET', '/generic/app/1/f', { of: own })).status).toBe(404)
   })
 
-  test('whose sender goes away after the last byte, while it is noted, is not kept', async () => {
+  test('whose sender disconnects after the last byte, before its row is stored, is not kept', async () => {
     const own = await harness.project()
     await put('/generic/app/1/f', 'x', { of: own })
     const lock = ({ prisma }: DatabaseOrTransaction) =>
@@ -225,15 +225,15 @@ describe('a file of a package', () => {
       const sending = startSending('/generic/app/1/g', own).end('y')
       await waitFor(async () => (await harness.database.pool.query(waiting)).rowCount === 1)
       sending.destroy()
-      // The service has noted the end of that connection when it answers on another one.
+      // When the service answers on another connection, it has noticed the end of that one.
       expect((await send('reporter', 'GET', '/generic/app/1/f', { of: own })).status).toBe(200)
     })
-    // The service has its turn first, so this waits until it has ended.
+    // The service waits for the lock first, so this lock is granted when it has ended.
     await lock(harness.database)
     expect((await send('reporter', 'GET', '/generic/app/1/g', { of: own })).status).toBe(404)
   })
 
-  test('that arrives compressed is refused', async () => {
+  test('that is compressed is refused', async () => {
     const headers = { 'Content-Encoding': 'gzip' }
     expect((await put('/generic/app/1/f', randomBytes(10), { headers })).status).toBe(415)
   })
@@ -258,7 +258,7 @@ describe('a file of a package', () => {
 })
 
 describe('packages', () => {
-  test('are listed, filtered and sorted, a page at a time', async () => {
+  test('are listed, filtered and sorted in pages', async () => {
     const own = await harness.project()
     for (const [name, version] of [
       ['zeta', '1'],
@@ -343,7 +343,7 @@ describe('packages', () => {
     expect((await send('reporter', 'GET', '', { of: own })).body).toEqual([])
   })
 
-  test('go with their project', async () => {
+  test('are deleted with their project', async () => {
     const own = await harness.project()
     await put('/generic/app/1/f', 'x', { of: own })
     expect((await harness.ask('owner', 'DELETE', `/projects/${own.id}`)).status).toBe(202)
@@ -351,7 +351,7 @@ describe('packages', () => {
     await expect(readdir(harness.pathOf(own))).rejects.toThrow('ENOENT')
   })
 
-  test('beyond a quota are refused, and leave nothing', async () => {
+  test('beyond a quota are refused, and leave no files', async () => {
     const own = await harness.project()
     await harness.database.prisma.project.update({
       where: { id: own.id },
@@ -382,7 +382,7 @@ test.each([
   expect((await send(who, 'PUT', '/generic/app/1/g', { body: 'x', of: own })).status).toBe(publishes)
 })
 
-test('packages of a public project are open to everybody, and an archived one takes none', async () => {
+test('packages of a public project are open to everybody, and an archived project accepts none', async () => {
   const open = await harness.project({ visibility: 'public' })
   await put('/generic/app/1/f', 'x', { of: open })
   expect((await send('anonymous', 'GET', '/generic/app/1/f', { of: open })).status).toBe(200)

@@ -63,7 +63,7 @@ const addresses = (): [string, string][] => {
   ]
 }
 
-test.each([0, 1, 2, 3, 4])('a link to a file of the project gives its bytes: address %i', async (index) => {
+test.each([0, 1, 2, 3, 4])('a link to a file of the project sends its bytes: address %i', async (index) => {
   const [, url = ''] = addresses()[index] ?? []
   const { path, link } = await linkTo(url)
   for (const address of [
@@ -90,7 +90,7 @@ test.each([0, 1, 2, 3, 4])('a link to a file of the project gives its bytes: add
   }
 })
 
-test('links say the size and the hash of files that the caller may read', async () => {
+test('links show the size and the hash of files that the caller may read', async () => {
   const [, packageUrl = ''] = addresses()[0] ?? []
   const { link } = await linkTo(`${packageUrl}?sized`)
   const upload = (await linkTo(`${harness.baseUrl}${uploaded.full_path}?sized`)).link
@@ -119,14 +119,14 @@ test('links say the size and the hash of files that the caller may read', async 
   expect(one.body).toMatchObject(file)
 })
 
-test('a link to a file whose name no file can have leads nowhere', async () => {
+test('a link to a file with an impossible name is not found', async () => {
   const { link } = await linkTo(
     `${harness.baseUrl}/api/v4/projects/${project.id}/packages/generic/app/1.0/x%00y`,
   )
   expect((await get(link.direct_asset_url, 'reporter')).status).toBe(302)
 })
 
-test('a link to anything else is a redirect', async () => {
+test('a link to any other address is a redirect', async () => {
   const other = await harness.project()
   for (const url of [
     'https://example.com/api/v4/projects/1/packages/generic/app/1.0/linux/app.zip',
@@ -143,7 +143,7 @@ test('a link to anything else is a redirect', async () => {
   }
 })
 
-test('a guest reads uploads, and of packages no more than elsewhere', async () => {
+test('a guest can read uploads, and no more of packages than elsewhere', async () => {
   const [, packageUrl = ''] = addresses()[0] ?? []
   const { link } = await linkTo(`${packageUrl}?guest`)
   const answer = await get(link.direct_asset_url, 'guest')
@@ -153,7 +153,7 @@ test('a guest reads uploads, and of packages no more than elsewhere', async () =
   expect((await get(upload.link.direct_asset_url, 'guest')).status).toBe(200)
 })
 
-test('a file that is gone is not found', async () => {
+test('a deleted file is not found', async () => {
   const { link } = await linkTo(`${harness.baseUrl}/-/project/${project.id}/uploads/${'0'.repeat(32)}/a.zip`)
   expect((await get(link.direct_asset_url, 'reporter')).status).toBe(404)
 })

@@ -29,7 +29,7 @@ interface Told {
   body: Record<string, unknown> & { action: string; tag: string }
 }
 
-/** What the webhook was told of a tag, by action. */
+/** Returns the deliveries about a tag, by action. */
 async function toldOf(tag: string): Promise<Record<string, Told>> {
   const deliveries = hooks(`/${hook.id}/deliveries`)
   const listed = (await harness.ask('owner', 'GET', `${deliveries}?per_page=100`)).body as { id: string }[]
@@ -46,7 +46,7 @@ async function toldOf(tag: string): Promise<Record<string, Told>> {
   return byAction
 }
 
-test('webhooks are told that a release was made, changed and deleted, in the shape of GitLab', async () => {
+test('webhooks receive that a release was created, changed and deleted, in the shape of GitLab', async () => {
   expect(hook.releases_events).toBe(true)
   const link = { name: 'Notes', url: 'https://notes.example.com/1', link_type: 'other' }
   const given = { tag_name: 'rel/1', ref: 'main', name: 'One', description: 'New', assets: { links: [link] } }
@@ -88,7 +88,7 @@ test('webhooks are told that a release was made, changed and deleted, in the sha
   expect(told.delete?.body).toMatchObject({ description: 'Newer', commit: { id: commits.third } })
 })
 
-test('webhooks are told of a release that goes with its tag, with the commit that the tag had', async () => {
+test('webhooks receive a release that is deleted with its tag, with the former commit of the tag', async () => {
   for (const tag of ['by-api', 'by-git']) {
     await ask('POST', releases(), { tag_name: tag, ref: commits.first, tag_message: 'Annotated' })
   }
@@ -99,7 +99,7 @@ test('webhooks are told of a release that goes with its tag, with the commit tha
   }
 })
 
-test('webhooks are told nothing of a release that was refused', async () => {
+test('webhooks receive nothing about a refused release', async () => {
   const refused = [
     await ask('POST', releases(), { tag_name: 'refused', ref: 'nope' }),
     await ask('POST', releases(), { tag_name: 'refused', ref: 'main', name: 'x'.repeat(256) }),

@@ -65,7 +65,7 @@ test('a release of a tag has the fields of GitLab, and the tag shows it', async 
   expect(await release('v1.0')).toMatchObject({ status: 409, body: { message: 'Release already exists' } })
 })
 
-test('a missing tag is made at `ref`: annotated with a message, else lightweight', async () => {
+test('a missing tag is created at `ref`: annotated with a message, otherwise lightweight', async () => {
   expect(await release('made/1')).toMatchObject({ status: 422, body: { message: 'Ref is not specified' } })
   expect(await release('made/1', { ref: 'nope' })).toMatchObject({
     status: 400,
@@ -82,12 +82,12 @@ test('a missing tag is made at `ref`: annotated with a message, else lightweight
   expect((await ask('developer', 'GET', tag('made/2'))).body).toMatchObject({ message: '' })
 })
 
-test('of parallel releases of one tag one succeeds, and each other hears that it exists', async () => {
+test('among parallel releases of one tag, one succeeds and the others are told that it exists', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => release('racing', { ref: 'main' })))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
 })
 
-test('fields that do not fit are refused, and nothing is made', async () => {
+test('invalid fields are refused, and nothing is created', async () => {
   const refused = async (body: object) => (await release('refused', { ref: 'main', ...body })).body
   expect((await refused({ name: 'x'.repeat(256) })).message).toEqual({ name: [expect.any(String)] })
   expect((await refused({ description: 'x'.repeat(125_001) })).message).toHaveProperty('description')
@@ -127,7 +127,7 @@ test('a release is changed and deleted, and its tag stays', async () => {
   expect((await ask('developer', 'GET', tag('changed'))).body.release).toBeNull()
 })
 
-test('the release goes with its tag, over the API and over git', async () => {
+test('a release is deleted with its tag, over the API and over git', async () => {
   await release('gone/1', { ref: 'main' })
   await release('gone/2', { ref: 'main' })
   expect((await ask('developer', 'DELETE', tag('gone/1'))).status).toBe(204)
@@ -137,7 +137,7 @@ test('the release goes with its tag, over the API and over git', async () => {
   }
 })
 
-test('links: a repetition is the same link, names and paths are unique, and downloads lead to the address', async () => {
+test('links: repeating a link returns the same one, names and paths are unique, and downloads redirect to the address', async () => {
   await release('linked', { ref: 'main' })
   const links = path('/linked/assets/links')
   const app = { name: 'app', url: 'https://example.com/app.zip', filepath: '/bin/app.zip' }
@@ -172,7 +172,7 @@ test('links: a repetition is the same link, names and paths are unique, and down
   expect((await ask('developer', 'GET', one)).status).toBe(404)
 })
 
-test('a release has a hundred links at most, whoever adds them at once', async () => {
+test('a release has a hundred links at most, even with parallel requests', async () => {
   const links = Array.from({ length: 98 }, (_, index) => ({
     name: `${index}`,
     url: `https://x.test/${index}`,
@@ -190,7 +190,7 @@ test('a release has a hundred links at most, whoever adds them at once', async (
   expect((await ask('developer', 'GET', path('/full/assets/links'))).headers.get('x-total')).toBe('100')
 })
 
-test('the permalink leads to the newest release that is not in the future, with the rest and the query', async () => {
+test('the permalink redirects to the newest release that is not in the future, with the rest of the path and the query', async () => {
   await release('newest', { ref: 'main', released_at: '2026-11-01T00:00:00Z' })
   await release('future', { ref: 'main', released_at: '2999-01-01T00:00:00Z' })
   expect((await ask('developer', 'GET', path('/future'))).body.upcoming_release).toBe(true)
@@ -208,7 +208,7 @@ test('the permalink leads to the newest release that is not in the future, with 
   expect((await ask('developer', 'GET', path('/permalink/latest', empty))).status).toBe(404)
 })
 
-test('who sees a project sees its releases, and only who reads code sees the commit', async () => {
+test('everybody who sees a project sees its releases, and only callers who read code see the commit', async () => {
   const hidden = await harness.project()
   const url = harness.remote('owner', hidden)
   await work.git('push', '--quiet', url, 'main')
@@ -222,7 +222,7 @@ test('who sees a project sees its releases, and only who reads code sees the com
   expect((await ask('anonymous', 'DELETE', path('/v1', hidden))).status).toBe(401)
 })
 
-test('a protected tag is released and changed only by those who may create it', async () => {
+test('a protected tag is released and changed only by callers who may create it', async () => {
   await ask('owner', 'POST', `/projects/${project.id}/protected_tags`, { name: 'guarded*' })
   const refusal = '403 Forbidden - You are not allowed to create this tag as it is protected.'
   expect(await release('guarded', { ref: 'main' })).toMatchObject({ status: 403, body: { message: refusal } })
@@ -237,7 +237,7 @@ test('a protected tag is released and changed only by those who may create it', 
   }
 })
 
-test('gitbeaker makes, lists, changes and deletes releases, tags and their links', async () => {
+test('gitbeaker creates, lists, changes and deletes releases, tags and their links', async () => {
   const client = new Gitlab({ host: harness.baseUrl, token: harness.tokens.owner })
   const made = await client.ProjectReleases.create(project.id, {
     tagName: 'beaker/1',

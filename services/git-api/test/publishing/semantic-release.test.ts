@@ -12,7 +12,7 @@ import { type GitHarness, startGitHarness } from '../git-harness.js'
 let harness: GitHarness
 let project: Project
 let work: TestGitRepository
-/** A token of the project, with the role that pushes notes: semantic-release keeps its channels there. */
+/** A project token with the role that pushes notes, because semantic-release stores its channels there. */
 let token: string
 
 beforeAll(async () => {
@@ -34,15 +34,14 @@ const program = join(
 )
 
 /**
- * Every plugin of the usual configuration for GitLab, besides the one that publishes to a registry of
- * packages.
+ * All plugins of the usual configuration for GitLab, except the plugin that publishes to a package registry.
  */
 const configuration = {
   branches: ['main'],
   plugins: ['@semantic-release/commit-analyzer', '@semantic-release/release-notes-generator'],
 }
 
-/** Has semantic-release publish these assets. */
+/** Configures semantic-release to publish these assets. */
 const configure = (assets: object[]) =>
   writeFile(
     join(work.path, '.releaserc.json'),
@@ -62,7 +61,7 @@ async function commitAndPush(message: string) {
   return sha
 }
 
-/** Runs semantic-release as a job of CI would. @returns what it says */
+/** Runs semantic-release as a CI job. @returns its output */
 async function release(): Promise<string> {
   const { all } = await execa(process.execPath, [program], {
     cwd: work.path,
@@ -89,7 +88,7 @@ const releases = async () =>
     assets: { links: { name: string; url: string; direct_asset_url: string }[] }
   }[]
 
-test('semantic-release releases what is new, finds its last release, and goes on from it', async () => {
+test('semantic-release releases new commits, finds its last release, and continues from it', async () => {
   await configure([{ url: 'https://example.com/app.zip', label: 'App', filepath: '/app.zip' }])
   const first = await commitAndPush('feat: say hello')
   expect(await release()).toContain('Published GitLab release')

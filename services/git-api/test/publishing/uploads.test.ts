@@ -59,7 +59,7 @@ const filesOf = async (of: Project) =>
     .map(({ name }) => name)
 
 describe('an upload', () => {
-  test('is answered as GitLab does, and read at each of its addresses', async () => {
+  test('is answered in the shape of GitLab, and read at each of its addresses', async () => {
     const bytes = randomBytes(10_000)
     const { status, body } = await upload(formOf(bytes, 'Übersicht (1).zip'))
     expect(status).toBe(201)
@@ -120,7 +120,7 @@ describe('an upload', () => {
     expect(body.alt).toBe(fileName)
   })
 
-  test('that is too large leaves nothing, whether its length is said or not', async () => {
+  test('that is too large leaves no file, with and without a known length', async () => {
     const own = await harness.project()
     const form = formOf(randomBytes(largestBytes + 1))
     const { headers, body } = new Response(form)
@@ -148,7 +148,7 @@ describe('an upload', () => {
     expect(await filesOf(own)).toHaveLength(1)
   })
 
-  test('that breaks off or stalls leaves nothing', async () => {
+  test('that breaks off or stalls leaves no file', async () => {
     const own = await harness.project()
     const begin = () => {
       const sending = httpRequest(`${harness.baseUrl}/api/v4/projects/${own.id}/uploads`, {
@@ -194,7 +194,7 @@ describe('an upload', () => {
     expect([answer.status, answer.body.error]).toEqual([400, error])
   })
 
-  test('is not two files', async () => {
+  test('is refused with two files', async () => {
     const form = formOf(randomBytes(10))
     form.append('file', new Blob([randomBytes(10)]), 'b.zip')
     expect((await upload(form)).status).toBe(400)
@@ -236,7 +236,7 @@ describe('uploads', () => {
     expect((await send('owner', 'GET', `${path}/x`)).status).toBe(400)
   })
 
-  test('are found by secret and name together, in their own project', async () => {
+  test('are found only by secret and name together, in their own project', async () => {
     const other = await harness.project()
     const { body } = await upload(formOf(randomBytes(5)))
     const secret = body.url.split('/')[2]
@@ -249,7 +249,7 @@ describe('uploads', () => {
       expect((await send('owner', 'GET', path)).status).toBe(404)
   })
 
-  test('of a private project are open to its members alone; browsers go to the address of the API', async () => {
+  test('of a private project are visible to its members only; browsers are redirected to the API', async () => {
     const { body } = await upload(formOf(randomBytes(5)))
     const page = `/${project.pathWithNamespace}${body.url}`
     for (const path of [body.full_path, page]) {
@@ -264,7 +264,7 @@ describe('uploads', () => {
     }
   })
 
-  test('go with their project', async () => {
+  test('are deleted with their project', async () => {
     const own = await harness.project()
     await upload(formOf(randomBytes(5)), { of: own })
     expect((await harness.ask('owner', 'DELETE', `/projects/${own.id}`)).status).toBe(202)

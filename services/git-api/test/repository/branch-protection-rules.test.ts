@@ -23,7 +23,7 @@ const shownEverything = {
   code_owner_approval_required: true,
 }
 
-/** A new project, and its branch `main` protected by these rules. */
+/** Creates a project, and protects its branch `main` with these rules. */
 async function protectedMain(rules: object) {
   const project = await harness.project()
   const path = `/projects/${project.id}/protected_branches`
@@ -47,14 +47,14 @@ test.each([
   expect(body).toMatchObject({ developers_can_push: false, developers_can_merge: expected })
 })
 
-test('every rule is read back as it was given, at once, alone and in the list', async () => {
+test('every rule is read back as given, in the answer, alone and in the list', async () => {
   const { made, path, read } = await protectedMain(everything)
   expect(made).toMatchObject({ status: 201, body: shownEverything })
   expect(await read()).toEqual(made.body)
   expect((await harness.ask('owner', 'GET', path)).body).toEqual([made.body])
 })
 
-test('a change is made in place: what is left out stays', async () => {
+test('a change happens in place: missing fields stay', async () => {
   const { made, change, read } = await protectedMain({ push_access_level: 40 })
   const changed = await change(everything)
   expect(changed).toMatchObject({ status: 200, body: { id: made.body.id, ...shownEverything } })
@@ -64,7 +64,7 @@ test('a change is made in place: what is left out stays', async () => {
   expect(await read()).toEqual(body)
 })
 
-test('lists of GitLab add levels, change them and take them away by their ids', async () => {
+test('lists of GitLab add, change and remove levels by their ids', async () => {
   const { made, change } = await protectedMain({ allowed_to_push: [{ access_level: 40 }] })
   const [{ id }] = made.body.push_access_levels
   const added = await change({ allowed_to_push: [{ access_level: 30 }] })
@@ -80,7 +80,7 @@ test('lists of GitLab add levels, change them and take them away by their ids', 
   })
 })
 
-test('the lowest of several levels decides about a push, and a change counts for the next push', async () => {
+test('the lowest of several levels decides about a push, and a change affects the next push', async () => {
   const { project, change } = await protectedMain({ push_access_level: 0 })
   const work = await createGitRepository()
   await work.commit({ files: { a: 'a' } })
@@ -120,7 +120,7 @@ test.each([
   expect(await change(rules)).toMatchObject({ status: 400, body: { error } })
 })
 
-test('a protection that only administrators may lift is not lifted or changed by the owner', async () => {
+test('a protection that only administrators may remove cannot be removed or changed by the owner', async () => {
   const { path, change } = await protectedMain({ unprotect_access_level: 60 })
   const refused = {
     status: 403,
@@ -130,7 +130,7 @@ test('a protection that only administrators may lift is not lifted or changed by
   expect(await harness.ask('owner', 'DELETE', `${path}/main`)).toMatchObject(refused)
 })
 
-test('a change is for maintainers, of a protection that exists', async () => {
+test('a change needs a maintainer, and an existing protection', async () => {
   const { path, change } = await protectedMain({})
   expect((await change({}, 'developer')).status).toBe(403)
   expect((await harness.ask('anonymous', 'PATCH', `${path}/main`, {})).status).toBe(401)

@@ -27,7 +27,7 @@ const ask: GitHarness['ask'] = (...request) => harness.ask(...request)
 const create = (who: Who, branch: string, ref: string) => ask(who, 'POST', path(), { branch, ref })
 const namesOf = ({ body }: { body: { name: string }[] }) => body.map(({ name }) => name)
 
-test('a branch is shown with its commit and what the caller may do', async () => {
+test("a branch is shown with its commit and the caller's rights", async () => {
   const { status, body } = await ask('developer', 'GET', named('main'))
   expect(status).toBe(200)
   expect(Object.keys(body)).toEqual([
@@ -46,7 +46,7 @@ test('a branch is shown with its commit and what the caller may do', async () =>
   expect((await ask('reporter', 'GET', named('main'))).body.can_push).toBe(false)
 })
 
-test('a regular expression finds names, alone and together with a search', async () => {
+test('a regular expression filters names, alone and together with a search', async () => {
   const names = ['tmp/a', 'tmp/b', 'x-tmp/c']
   for (const name of names) expect((await create('developer', name, commits.first)).status).toBe(201)
   const found = await ask('developer', 'GET', path('?regex=%5Etmp/'))
@@ -88,7 +88,7 @@ test('the list is sorted, searched and paged with totals', async () => {
   }
 })
 
-test('a branch is made from a branch, a tag or a hash, and tells webhooks of the push', async () => {
+test('a branch is created from a branch, a tag or a hash, and webhooks receive the push', async () => {
   for (const [index, ref] of ['main', 'feature/x.y', commits.second, commits.second.slice(0, 10)].entries()) {
     const { status, body } = await create('developer', `made-${index}`, ref)
     expect(status).toBe(201)
@@ -98,7 +98,7 @@ test('a branch is made from a branch, a tag or a hash, and tells webhooks of the
   expect(await work.git('rev-parse', 'FETCH_HEAD')).toBe(await work.git('rev-parse', 'main'))
 })
 
-test('names and starts that do not fit are refused in GitLab words and make nothing', async () => {
+test('invalid names and starts are refused in the words of GitLab and create nothing', async () => {
   const before = (await ask('developer', 'GET', path())).headers.get('x-total')
   const refused = async (branch: string, ref = 'main') => {
     const { status, body } = await create('developer', branch, ref)
@@ -146,7 +146,7 @@ test('merged branches are deleted together; protected, unmerged and default ones
   expect(left).toEqual(expect.arrayContaining(['main', 'kept-merged', 'same', 'feature/x.y']))
 })
 
-test('protected branches are made, moved and deleted by role', async () => {
+test('protected branches are created, moved and deleted by role', async () => {
   const protectedName = 'release/1'
   await ask('owner', 'POST', `/projects/${project.id}/protected_branches`, { name: 'release/*' })
   expect((await create('developer', protectedName, 'main')).body.message).toBe(
@@ -163,7 +163,7 @@ test('protected branches are made, moved and deleted by role', async () => {
   )
 })
 
-test('a branch that has changed since the caller looked is not deleted', async () => {
+test('a branch that has changed since the caller read it is not deleted', async () => {
   await create('developer', 'conditional', 'main')
   const headers = {
     'PRIVATE-TOKEN': harness.tokens.developer,
@@ -177,12 +177,12 @@ test('a branch that has changed since the caller looked is not deleted', async (
   expect((await ask('developer', 'GET', named('conditional'))).status).toBe(200)
 })
 
-test('parallel creations of one name make one branch', async () => {
+test('parallel creations of one name create one branch', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => create('developer', 'race', 'main')))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(400)])
 })
 
-test('nobody reads or changes branches without the right', async () => {
+test('branches need the right to read or to change them', async () => {
   expect((await ask('anonymous', 'GET', path())).status).toBe(404)
   expect((await ask('stranger', 'GET', named('main'))).status).toBe(404)
   expect((await ask('guest', 'GET', path())).status).toBe(403)
@@ -198,7 +198,7 @@ test('an empty repository has no branches', async () => {
   expect(await ask('developer', 'GET', path('', empty))).toMatchObject({ status: 200, body: [] })
 })
 
-test('a branch is protected by its own address, changed there and set free again', async () => {
+test('a branch is protected at its own address, changed there and unprotected again', async () => {
   const rule = async () => {
     const protection = `/projects/${project.id}/protected_branches/main`
     const { status, body } = await ask('owner', 'GET', protection)

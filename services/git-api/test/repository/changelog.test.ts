@@ -46,7 +46,7 @@ const entry = (title: string, sha: string) =>
 const refused = (text: string) => ({ status: 422, body: { message: expect.stringContaining(text) } })
 
 describe('notes', () => {
-  it('begin behind the last stable release below the version', async () => {
+  it('begin after the last stable release below the version', async () => {
     const { status, body } = await get({ version: '2.0.0', date: '2026-03-01' })
     const bugs = `### Bugs (1 change)\n\n${entry('Fix', shas.fixed)}`
     const features = `### Features (1 change)\n\n${entry('Add', shas.added)}`
@@ -56,7 +56,7 @@ describe('notes', () => {
     })
   })
 
-  it('have the range, the trailer and the configuration that are named', async () => {
+  it('use the given range, trailer and configuration', async () => {
     const all = await get({ version: '1.0.0', to: 'side', config_file_ref: 'v1.0.0' })
     expect(all.body.notes.match(/^(?:###|-) \[?[\w ()]+/gm)).toEqual([
       '### other (1 change)',
@@ -86,7 +86,7 @@ describe('notes', () => {
     expect(await get(query)).toMatchObject({ status: 400, body: { error: expect.stringContaining(error) } })
   })
 
-  it('have the date, the layout and the tags that the configuration says', async () => {
+  it('use the date, the layout and the tags of the configuration', async () => {
     const layout = [
       '{% if categories %}',
       '{% each categories %}',
@@ -123,7 +123,7 @@ describe('notes', () => {
     expect(empty.body.notes).toBe('## 1.2.0 (1 March 2026)\n\nNothing.\n')
   })
 
-  it('take a trailer as a name, whatever git would make of it', async () => {
+  it('treat a trailer as a name, whatever git would make of it', async () => {
     const { body } = await get({ version: '1.0.0', trailer: '--all' })
     expect(body.notes).toContain('No changes.')
   })
@@ -136,7 +136,7 @@ describe('notes', () => {
     },
   )
 
-  it('refuse a configuration that is missing or cannot be read', async () => {
+  it('refuse a missing or unreadable configuration', async () => {
     const commit = (content: string) => work.commit({ branch: 'broken', files: { 'c.yml': content } })
     const aliases = [
       'a: &a [x, x]',
@@ -171,7 +171,7 @@ describe('notes', () => {
       expect(await get({ version: '1.1.0', config_file })).toMatchObject(refused('there is no file'))
   })
 
-  it('are of 10,000 changes at most', async () => {
+  it('contain 10,000 changes at most', async () => {
     const large = await harness.project()
     const message = 'Change\n\nChangelog: changed\n'
     const commit = (index: number) =>
@@ -184,12 +184,12 @@ describe('notes', () => {
     expect(body.notes).toContain('### changed (10000 changes)')
   })
 
-  it('are of nothing in a repository without commits', async () => {
+  it('are empty in a repository without commits', async () => {
     const empty = await harness.project()
     expect(await get({ version: '1.0.0' }, 'reporter', empty.id)).toMatchObject(refused('to names no commit'))
   })
 
-  it('are for everybody who may read the code', async () => {
+  it('are visible to everybody who may read the code', async () => {
     const query = { version: '2.0.0' }
     expect((await get(query, 'readsRepository')).status).toBe(200)
     expect((await get(query, 'guest')).status).toBe(403)
@@ -201,7 +201,7 @@ describe('notes', () => {
 })
 
 describe('a commit of notes', () => {
-  it('makes the file, and adds the next section on top of it', async () => {
+  it('creates the file, and adds the next section above the first one', async () => {
     const first = await post({ version: '1.1.0', to: shas.fixed, date: '2026-02-01' })
     expect(first).toMatchObject({
       status: 200,
@@ -218,7 +218,7 @@ describe('a commit of notes', () => {
     expect(await fileOf('CHANGELOG.md')).not.toContain('v1.2.0 (2026-02-03)')
   })
 
-  it('goes to the branch and the file that are named, with the commits of that branch', async () => {
+  it('goes to the given branch and file, with the commits of that branch', async () => {
     const made = await post({ version: '1.3.0', branch: 'side', file: 'docs/News.md', from: shas.added })
     expect(made).toMatchObject({ status: 200, body: { parent_ids: [shas.side] } })
     expect(await fileOf('docs/News.md', 'side')).toContain(
@@ -240,7 +240,7 @@ describe('a commit of notes', () => {
     expect((await post(body)).status).toBe(status)
   })
 
-  it('is refused for a file that is no text, and for a protected branch', async () => {
+  it('is refused for a file that is not a text, and for a protected branch', async () => {
     await work.commit({ branch: 'binary', files: { 'CHANGELOG.md': Buffer.from([0xff, 0xfe]) } })
     await work.git('switch', '--quiet', 'main')
     await work.git('push', '--quiet', harness.remote('owner', project), 'binary')
@@ -252,7 +252,7 @@ describe('a commit of notes', () => {
     expect((await post(body, 'owner')).status).toBe(200)
   })
 
-  it('is for those who may push', async () => {
+  it('needs the right to push', async () => {
     const body = { version: '1.5.0' }
     expect((await post(body, 'reporter')).status).toBe(403)
     expect((await post(body, 'readsRepository')).status).toBe(403)

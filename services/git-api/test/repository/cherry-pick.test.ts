@@ -67,7 +67,7 @@ async function freshBranch(start = 'target') {
   return `pick-${branches}`
 }
 
-test('a picked commit keeps its author and says where it comes from', async () => {
+test('a picked commit keeps its author and names its origin', async () => {
   const branch = await freshBranch()
   const response = await pick(picks.edit, { branch })
   expect([response.status, await response.json()]).toMatchObject([
@@ -87,7 +87,7 @@ test('a picked commit keeps its author and says where it comes from', async () =
   expect(await own.json()).toMatchObject({ message: 'Mine' })
 })
 
-test('the tree is the one that git cherry-pick makes, merges against their first parent included', async () => {
+test('the tree equals the result of git cherry-pick, also for merges against their first parent', async () => {
   for (const [name, sequence] of [
     ['edit', []],
     ['rename', ['edit']],
@@ -108,7 +108,7 @@ test('the tree is the one that git cherry-pick makes, merges against their first
   }
 })
 
-test('conflict and nothing to do are told apart, and nothing changes', async () => {
+test('a conflict and an empty change have different errors, and nothing changes', async () => {
   const branch = await freshBranch()
   await git('update-ref', `refs/heads/${branch}-both`, picks.edit)
   for (const dry of [{}, { dry_run: true }]) {
@@ -125,14 +125,14 @@ test('conflict and nothing to do are told apart, and nothing changes', async () 
   expect((await git('rev-parse', branch)).stdout).toBe((await git('rev-parse', 'target')).stdout)
 })
 
-/** Every object of the repository, reachable or not, and what else lies in the folder of objects. */
+/** Returns every object of the repository, reachable or not, and the other files in its object folder. */
 async function storedThings() {
   const { stdout } = await git('cat-file', '--batch-check', '--batch-all-objects', '--unordered')
   return [stdout.split('\n').sort(), await readdir(join(harness.pathOf(project), 'objects'))]
 }
 
-test('a dry run shows what would change as the commit does afterwards, and stores nothing', async () => {
-  // git merges the change of a rename; the change of a file alone is applied without git.
+test('a dry run shows the later changes of the commit, and stores nothing', async () => {
+  // git merges the change of a rename; a change of one file is applied without git.
   for (const [sha, start] of [
     [picks.edit, 'target'],
     [picks.rename, picks.edit],
@@ -157,7 +157,7 @@ test('a dry run shows what would change as the commit does afterwards, and store
   }
 })
 
-test('a root commit is picked as the files it brings', async () => {
+test('a root commit is picked as the files it adds', async () => {
   const other = await createGitRepository()
   await other.commit({ files: { 'elsewhere.txt': 'x' } })
   await other.git('push', '--quiet', harness.remote('owner', project), 'main:refs/heads/unrelated')
@@ -169,14 +169,14 @@ test('a root commit is picked as the files it brings', async () => {
   await other.close()
 })
 
-test('parallel picks to one branch both land', async () => {
+test('parallel picks to one branch both succeed', async () => {
   const branch = await freshBranch()
   const results = await Promise.all([pick(picks.edit, { branch }), pick(picks.merge, { branch })])
   expect(results.map(({ status }) => status)).toEqual([201, 201])
   expect((await git('rev-list', '--count', `target..${branch}`)).stdout).toBe('2')
 })
 
-test('what does not fit is refused in the documented words', async () => {
+test('invalid requests are refused in the documented words', async () => {
   const cases = [
     [picks.edit, {}, 400, { error: 'branch is missing' }],
     [picks.edit, { branch: ' ' }, 400, { error: 'branch is empty' }],
@@ -191,7 +191,7 @@ test('what does not fit is refused in the documented words', async () => {
   }
 })
 
-test('roles and protected branches hold', async () => {
+test('roles and protected branches apply', async () => {
   const branch = await freshBranch()
   const rule = { projectId: project.id, name: branch, pushAccessLevel: 40 }
   await harness.database.prisma.protectedBranch.create({ data: rule })
@@ -206,9 +206,9 @@ test('roles and protected branches hold', async () => {
   }
 })
 
-test('a revert is the one that git makes, by the caller, merges undone against their first parent', async () => {
+test('a revert equals the result of git, with the caller as author, and undoes merges against their first parent', async () => {
   for (const name of ['edit', 'clash', 'merge'] as const) {
-    // Later commits change the lines of this one.
+    // Later commits change the same lines.
     const start = name === 'edit' ? picks.edit : picks.merge
     const branch = await freshBranch(start)
     const response = await revert(picks[name], { branch })
@@ -233,7 +233,7 @@ test('a revert is the one that git makes, by the caller, merges undone against t
   }
 })
 
-test('a revert that conflicts or changes nothing says so, a dry run changes nothing, and rights hold', async () => {
+test('a revert that conflicts or changes nothing is refused, a dry run changes nothing, and rights apply', async () => {
   const branch = await freshBranch('main')
   const answer = async (sha: string, body: object, who?: Who) => {
     const response = await revert(sha, body, who)

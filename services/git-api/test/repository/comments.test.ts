@@ -49,7 +49,7 @@ const posted = async (sha: string, body: unknown) => {
 const placeOf = ({ path, line, line_type }: Comment) => [path, line, line_type]
 const nowhere = [null, null, null]
 
-test('a comment on a path of any length is stored without a place, and others are answered', async () => {
+test('a comment on a path of any length is stored without a position, and further requests are answered', async () => {
   const path = `a${'/'.repeat(100_000)}a`
   for (const lineType of ['new', 'old']) {
     const place = { note: 'Long', path, line: 1, line_type: lineType }
@@ -60,7 +60,7 @@ test('a comment on a path of any length is stored without a place, and others ar
   )
 })
 
-test('a comment has the keys of list and post, in both', async () => {
+test('a comment has the same keys in the list and in the answer to a post', async () => {
   const comment = await posted('talk', { note: 'Nice picture man' })
   expect(Object.keys(comment)).toEqual(['id', 'note', 'path', 'line', 'line_type', 'author', 'created_at'])
   expect(comment).toMatchObject({ note: 'Nice picture man', author: { username: 'dora', state: 'active' } })
@@ -71,7 +71,7 @@ test('a comment has the keys of list and post, in both', async () => {
   expect(await listed.json()).toContainEqual(comment)
 })
 
-test('a comment stands on any existing line of the file, changed or not', async () => {
+test('a comment can be on any line of the file, changed or not', async () => {
   const on = async (path: string, line: number | string, line_type?: string) =>
     placeOf(await posted(commits.second, { note: 'n', path, line, ...(line_type && { line_type }) }))
   expect(await on('new name.txt', 1, 'new')).toEqual(['new name.txt', 1, 'new'])
@@ -80,7 +80,7 @@ test('a comment stands on any existing line of the file, changed or not', async 
   expect(await on('new name.txt', 3, 'old')).toEqual(['new name.txt', 3, 'old'])
 })
 
-test('where there is no such line, the comment is about the commit', async () => {
+test('without such a line, the comment is about the commit', async () => {
   const places = [
     { path: 'new name.txt', line: 5 },
     { path: 'new name.txt', line: 0 },
@@ -100,7 +100,7 @@ test('where there is no such line, the comment is about the commit', async () =>
   ).toEqual(nowhere)
 })
 
-test('fields come as a form, multipart or plain, in the query or as JSON', async () => {
+test('fields are accepted as a form, multipart or plain, in the query or as JSON', async () => {
   const fields = { note: 'by form', path: 'new name.txt', line: '2', line_type: 'new' }
   const url = `${harness.baseUrl}/api/v4${pathOf(commits.second)}`
   const headers = { 'PRIVATE-TOKEN': harness.tokens.developer }
@@ -117,7 +117,7 @@ test('fields come as a form, multipart or plain, in the query or as JSON', async
   }
 })
 
-test('comments are listed oldest first, with totals, by the commit a name stands for', async () => {
+test('comments are listed oldest first, with totals, for the commit of a name', async () => {
   const sha = await work.commit({ branch: 'talk' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'talk')
   for (const note of ['one', 'two', 'three']) await posted('talk', { note })
@@ -140,12 +140,12 @@ test('comments and their commit outlive the branch', async () => {
   expect(((await all.json()) as { id: string }[]).map(({ id }) => id)).not.toContain(sha)
 })
 
-test('the empty fields of a form say nothing', async () => {
+test('empty form fields count as missing', async () => {
   const empty = { note: 'n', path: '', line: '', line_type: '' }
   expect(placeOf(await posted(commits.second, empty))).toEqual([null, null, null])
 })
 
-test('bad input is refused in GitLab words and stores nothing', async () => {
+test('bad input is refused in the words of GitLab and stores nothing', async () => {
   const sha = await work.commit({ branch: 'quiet' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'quiet')
   const refused = async (body: unknown) => {
@@ -164,7 +164,7 @@ test('bad input is refused in GitLab words and stores nothing', async () => {
   expect(await (await harness.send('reporter', 'GET', pathOf(sha))).json()).toEqual([])
 })
 
-test('who may read the code may comment; nobody else, and nobody unknown', async () => {
+test('comments need the right to read the code and a known user', async () => {
   const status = async (who: Who, method: 'GET' | 'POST') =>
     (await harness.send(who, method, pathOf('talk'), method === 'POST' ? { note: 'n' } : undefined)).status
   expect(await status('reporter', 'POST')).toBe(201)

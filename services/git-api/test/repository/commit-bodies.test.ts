@@ -5,7 +5,7 @@ import { createCommitBodies } from '../../src/repository/commits/commit-bodies.j
 let bodies: ReturnType<typeof createCommitBodies>
 beforeAll(async () => {
   bodies = createCommitBodies()
-  // Starts both threads, which takes seconds from sources.
+  // Starts both threads, which takes seconds when they run from sources.
   await Promise.all([parse('first', 2), parse('second', 2)])
 })
 afterAll(() => bodies?.close())
@@ -28,7 +28,7 @@ async function parse(sender: string, megabytes: number): Promise<number> {
   return action?.content.length ?? 0
 }
 
-test('the body of one sender is parsed while that of another one, of 200 MB, takes its time', async () => {
+test('the body of one sender is parsed while another one of 200 MB is still being parsed', async () => {
   let isOver = false
   const huge = parse('huge', 200).finally(() => {
     isOver = true
@@ -36,12 +36,12 @@ test('the body of one sender is parsed while that of another one, of 200 MB, tak
   const startedMs = performance.now()
   expect(await parse('small', 2)).toBeGreaterThan(mebibyte)
   expect(isOver).toBe(false)
-  // A guard against waiting for the huge one; alone it takes a few milliseconds.
+  // This limit detects waiting for the huge body; alone it takes a few milliseconds.
   expect(performance.now() - startedMs).toBeLessThan(5_000)
   expect(await huge).toBeGreaterThan(140 * mebibyte)
 })
 
-test('of one sender, and of huge bodies, one is parsed at a time, in the order in which they came', async () => {
+test('bodies of one sender, and huge bodies, are parsed one at a time, in the order of their arrival', async () => {
   const ended: string[] = []
   const noted = (name: string, work: Promise<number>) => work.then(() => ended.push(name))
   await Promise.all([
@@ -55,7 +55,7 @@ test('of one sender, and of huge bodies, one is parsed at a time, in the order i
   expect(ended.indexOf('huge')).toBeLessThan(ended.indexOf('huge of another sender'))
 })
 
-test('a body that is refused does not keep the next one of its sender', async () => {
+test('a refused body does not block the next one of its sender', async () => {
   const chunks = [Buffer.from('{"a":"'), Buffer.alloc(2 * mebibyte, 'a')]
   const malformed = { chunks, bytes: 2 * mebibyte + 6, contentType: 'application/json', sender: 'd' }
   const answers = await Promise.allSettled([bodies.parse(malformed), parse('d', 2)])

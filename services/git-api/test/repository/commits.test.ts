@@ -55,7 +55,7 @@ test('the list shows the default branch, newest first, with every field in order
   })
 })
 
-test('who loses the right to read loses it within a second; who gains it has it at once', async () => {
+test('a user who loses the right to read is refused within a second; a user who gains it is admitted at once', async () => {
   const other = await harness.project()
   const path = `/projects/${other.id}/repository/commits`
   expect((await get(path, 'stranger')).status).toBe(404)
@@ -75,7 +75,7 @@ test('pages carry all headers, totals included', async () => {
   expect(response.headers.get('Link')).toContain('rel="next"')
   expect(await idsOf(await get(`${base}?per_page=2&page=2`))).toEqual([commits.first])
   expect(await idsOf(await get(`${base}?page=9`))).toEqual([])
-  // git would read a number of this size as a negative one.
+  // git would read a number of this size as negative.
   expect(await idsOf(await get(`${base}?page=214748366&per_page=100&since=2000-01-01T00:00:00Z`))).toEqual([])
 })
 
@@ -111,7 +111,7 @@ test.each([
   expect(response.headers.get('X-Total')).toBe(String(expected.length))
 })
 
-test('the list counts lines when asked', async () => {
+test('the list counts lines on request', async () => {
   const list = (await (await get(`${base}?with_stats=true`)).json()) as Record<string, unknown>[]
   expect(list[1]).toMatchObject({ stats: { additions: 1, deletions: 0, total: 1 } })
 })
@@ -217,7 +217,7 @@ test('the diff shows renames, binaries and modes', async () => {
   })
 })
 
-test('a root commit is compared with nothing, a missing side has mode 0', async () => {
+test('a root commit is compared with the empty tree, and a missing side has mode 0', async () => {
   const root = (await (await get(`${base}/${commits.first}/diff`)).json()) as Record<string, unknown>[]
   expect(root.map(({ new_path, a_mode, new_file }) => [new_path, a_mode, new_file])).toEqual([
     ['README.md', '0', true],
@@ -232,14 +232,14 @@ test('a root commit is compared with nothing, a missing side has mode 0', async 
   })
 })
 
-test('a diff has pages only when asked', async () => {
+test('a diff has pages only on request', async () => {
   expect((await get(`${base}/${commits.first}/diff`)).headers.get('X-Total')).toBe(null)
   const page = await get(`${base}/${commits.first}/diff?per_page=1&page=2`)
   expect(page.headers.get('X-Total')).toBe('3')
   expect(await page.json()).toMatchObject([{ new_path: 'bin.dat' }])
 })
 
-test('diffs of merges, links, type changes, odd names and large files equal what git says', async () => {
+test('diffs of merges, links, type changes, odd names and large files equal the output of git', async () => {
   const hard = await harness.project()
   const { symlink, rm } = await import('node:fs/promises')
   await symlink('README.md', `${work.path}/link`)
@@ -278,7 +278,7 @@ test('diffs of merges, links, type changes, odd names and large files equal what
   ])
 })
 
-test('the project may be named by its path, dots included', async () => {
+test('the project may be addressed by its path, including dots', async () => {
   const dotted = await pushSample(harness, { path: 'my.dotted.project' })
   const response = await get(
     `/projects/${encoded(dotted.project.pathWithNamespace)}/repository/commits/${encoded('feature/x.y')}`,
@@ -295,7 +295,7 @@ test.each(['', '/main', '/main/diff'])('reading commits%s asks for the right rol
   expect((await get(`/projects/999999/repository/commits${path}`)).status).toBe(404)
 })
 
-/** A GET as fetch cannot send it: with a body, or for another host. */
+/** Sends a GET that fetch cannot send: with a body, or for another host. */
 function rawGet(path: string, { host, body = '' }: { host?: string; body?: string }) {
   const headers = {
     'PRIVATE-TOKEN': harness.tokens.reporter,
@@ -313,7 +313,7 @@ function rawGet(path: string, { host, body = '' }: { host?: string; body?: strin
   })
 }
 
-test('answers that are kept are those to the same question', async () => {
+test('cached answers are used only for the same request', async () => {
   const plain = await rawGet(base, {})
   expect(await rawGet(base, {})).toEqual(plain)
   const one = await rawGet(base, { body: '{"per_page": 1}' })

@@ -23,7 +23,7 @@ const ask = (who: Who, url: string) => harness.ask(who, 'GET', `/projects/${proj
 const idsOf = (commits: { id: string }[]) => commits.map(({ id }) => id)
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-test('a comparison has the commits and files that git has between two revisions', async () => {
+test('a comparison has the same commits and files as git', async () => {
   for (const [from, to] of [
     ['main', 'feature/x.y'],
     ['feature/x.y', 'main'],
@@ -42,7 +42,7 @@ test('a comparison has the commits and files that git has between two revisions'
   }
 })
 
-test('a straight comparison is against the revision itself, and texts are those of git', async () => {
+test('a straight comparison is against the revision itself, and has the texts of git', async () => {
   const { body } = await ask('reporter', 'compare?from=feature/x.y&to=main&straight=true&unidiff=true')
   const expected = await work.git('diff', '--name-only', '-M', 'feature/x.y', 'main')
   expect(body.diffs.map((entry: { new_path: string }) => entry.new_path).sort()).toEqual(
@@ -52,7 +52,7 @@ test('a straight comparison is against the revision itself, and texts are those 
   for (const entry of body.diffs) if (entry.diff !== '') expect(`${patch}\n`).toContain(entry.diff)
 })
 
-test('the same revision twice has nothing to compare', async () => {
+test('a comparison of a revision with itself is empty', async () => {
   expect((await ask('reporter', 'compare?from=main&to=main')).body).toMatchObject({
     commit: null,
     commits: [],
@@ -61,14 +61,14 @@ test('the same revision twice has nothing to compare', async () => {
   })
 })
 
-test('the merge base is that of git', async () => {
+test('the merge base equals the result of git', async () => {
   const { status, body } = await ask('reporter', 'merge_base?refs[]=main&refs[]=feature/x.y')
   expect(status).toBe(200)
   expect(body.id).toBe(await work.git('merge-base', 'main', 'feature/x.y'))
   expect((await ask('reporter', 'merge_base?refs=main,feature/x.y')).body.id).toBe(body.id)
 })
 
-test('a commit tells its branches, tags and number', async () => {
+test('a commit shows its branches, tags and number', async () => {
   const first = lines(await work.git('rev-list', '--max-parents=0', 'main'))[0]
   const { body, headers } = await ask('reporter', `commits/${first}/refs?per_page=100`)
   const branches = body.filter(({ type }: { type: string }) => type === 'branch')
@@ -82,7 +82,7 @@ test('a commit tells its branches, tags and number', async () => {
   expect(count).toBe(Number(await work.git('rev-list', '--count', 'main')))
 })
 
-test('revisions that name nothing are refused in GitLab words', async () => {
+test('unknown revisions are refused in the words of GitLab', async () => {
   const refused = async (url: string) => {
     const { status, body } = await ask('reporter', url)
     return `${status} ${body.message ?? body.error}`
@@ -109,7 +109,7 @@ test('histories without a common commit have no merge base', async () => {
   expect([status, idsOf(body.commits)]).toEqual([200, [other]])
 })
 
-test('histories that have parted in two places are compared with one of them', async () => {
+test('histories with two merge bases are compared with one of them', async () => {
   const commit = async (tree: string, ...parents: string[]) => {
     const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
     const given = parents.flatMap((parent) => ['-p', parent])
@@ -133,7 +133,7 @@ test('histories that have parted in two places are compared with one of them', a
   expect([status, shown.sort()]).toEqual([200, names.sort()])
 })
 
-test('nobody compares without the right to read the code', async () => {
+test('a comparison needs the right to read the code', async () => {
   for (const url of ['compare?from=main&to=main', 'merge_base?refs=main,main', 'commits/main/refs']) {
     expect((await ask('anonymous', url)).status).toBe(404)
     expect((await ask('stranger', url)).status).toBe(404)

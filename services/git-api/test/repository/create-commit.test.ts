@@ -27,7 +27,7 @@ type Who = Parameters<GitHarness['send']>[0]
 const inProject = (which: Project, ...args: string[]) =>
   execa('git', ['--git-dir', harness.pathOf(which), ...args], { env: isolatedGitEnv(), extendEnv: false })
 const git = (...args: string[]) => inProject(project, ...args)
-/** A file's content, its last line end included. */
+/** Returns a file's content, including its last line end. */
 const show = async (revision: string) =>
   (await execa('git', ['show', revision], { cwd: harness.pathOf(project), stripFinalNewline: false })).stdout
 
@@ -40,7 +40,7 @@ const post = (body: object, who: Who = 'developer', id: number | string = projec
 const createFile = (file_path: string, content = 'x') => ({ action: 'create', file_path, content })
 
 let branches = 0
-/** A branch of its own for a test, where `main` stood. */
+/** Creates a branch for one test, at the start of `main`. */
 async function freshBranch(start = commits.second) {
   branches += 1
   const name = `test-${branches}`
@@ -105,7 +105,7 @@ test('one commit holds all actions, applied in order', async () => {
   expect((await git('cat-file', '-p', id)).stdout).toMatch(/Many things\n\nat once$/)
 })
 
-test('a client that cloned sees the commit at the next fetch', async () => {
+test('a client that cloned gets the commit with the next fetch', async () => {
   const branch = await freshBranch()
   const { id } = (await (await post({ branch, actions: [createFile('seen.txt')] })).json()) as { id: string }
   await work.git('fetch', '--quiet', harness.remote('reporter', project), branch)
@@ -174,7 +174,7 @@ test.each([
   expect((await git('rev-parse', branch)).stdout).toBe(commits.second)
 })
 
-test('a file edited since the named commit is refused, the right commit is accepted', async () => {
+test('a file that was edited since the given commit is refused, the right commit is accepted', async () => {
   const branch = await freshBranch()
   const update = { action: 'update', file_path: 'src/b c.txt', content: 'new' }
   expect((await post({ branch, actions: [{ ...update, last_commit_id: commits.first }] })).status).toBe(400)
@@ -205,7 +205,7 @@ test.each([
   expect([response.status, await response.json()]).toMatchObject([400, { error }])
 })
 
-test('an empty commit is made only when that is meant', async () => {
+test('an empty commit is created only on request', async () => {
   const branch = await freshBranch()
   expect(await (await post({ branch, actions: [] })).json()).toMatchObject({
     message: '400 Bad request - Provide at least one action, or set allow_empty to true',
@@ -214,7 +214,7 @@ test('an empty commit is made only when that is meant', async () => {
   expect([response.status, await response.json()]).toMatchObject([201, { stats: { total: 0 } }])
 })
 
-test('a branch starts where start_branch or start_sha says', async () => {
+test('a branch starts at start_branch or start_sha', async () => {
   const actions = [createFile('branch.txt')]
   expect((await post({ branch: 'nowhere', actions })).status).toBe(400)
   const byBranch = await post({ branch: 'from-branch', start_branch: 'feature/x.y', actions })
@@ -246,7 +246,7 @@ test.each([
   expect([response.status, await response.json()]).toMatchObject([400, { message }])
 })
 
-test('force moves a branch to a new start, a protected one never', async () => {
+test('force moves a branch to a new start, but never a protected one', async () => {
   const branch = await freshBranch()
   const body = { branch, start_branch: 'feature/x.y', force: true, actions: [createFile('forced.txt')] }
   expect(await (await post(body)).json()).toMatchObject({ parent_ids: [commits.side] })
@@ -256,7 +256,7 @@ test('force moves a branch to a new start, a protected one never', async () => {
   expect(response.status).toBe(403)
 })
 
-test('a repository without commits takes its first one', async () => {
+test('a repository without commits accepts its first one', async () => {
   const empty = await harness.project()
   const response = await post({ actions: [createFile('a/b.txt', 'hello\n')] }, 'developer', empty.id)
   expect([response.status, await response.json()]).toMatchObject([
@@ -267,7 +267,7 @@ test('a repository without commits takes its first one', async () => {
   expect((await inProject(empty, 'fsck', '--strict')).stderr).toBe('')
 })
 
-test('a protected branch is refused with the reason, the free one beside it is not', async () => {
+test('a protected branch is refused with the reason, another branch is not', async () => {
   const guarded = await pushSample(harness)
   const rule = { projectId: guarded.project.id, name: 'ma*', pushAccessLevel: 40 }
   await harness.database.prisma.protectedBranch.create({ data: rule })
@@ -282,7 +282,7 @@ test('a protected branch is refused with the reason, the free one beside it is n
   await guarded.work.close()
 })
 
-test('writing asks for the right role before it looks at parameters', async () => {
+test('writing checks the role before the parameters', async () => {
   for (const [who, status] of [
     ['anonymous', 401],
     ['stranger', 404],
@@ -295,7 +295,7 @@ test('writing asks for the right role before it looks at parameters', async () =
   expect((await post({ actions: [] }, 'developer', 999_999)).status).toBe(404)
 })
 
-test('parallel commits to one branch all land, one after the other', async () => {
+test('parallel commits to one branch all succeed, one after the other', async () => {
   const branch = await freshBranch()
   const numbers = Array.from({ length: 40 }, (_, n) => n)
   const responses = await Promise.all(
@@ -306,7 +306,7 @@ test('parallel commits to one branch all land, one after the other', async () =>
   expect((await git('ls-tree', '--name-only', `${branch}:parallel`)).stdout.split('\n')).toHaveLength(40)
 })
 
-test('of parallel commits to one file exactly one wins, and the others are told', async () => {
+test('exactly one of several parallel commits to one file succeeds, and the others are refused with the reason', async () => {
   const branch = await freshBranch()
   const responses = await Promise.all(
     ['a', 'b', 'c', 'd'].map((text) =>
@@ -322,7 +322,7 @@ test('of parallel commits to one file exactly one wins, and the others are told'
   expect((await git('rev-list', '--count', `${commits.second}..${branch}`)).stdout).toBe(String(made))
 })
 
-test('forms can carry actions, urlencoded and multipart', async () => {
+test('forms can contain actions, urlencoded and multipart', async () => {
   const branch = await freshBranch()
   for (const [index, form] of [new URLSearchParams(), new FormData()].entries()) {
     form.append('branch', branch)
@@ -342,7 +342,7 @@ test('forms can carry actions, urlencoded and multipart', async () => {
   }
 })
 
-test('a thousand files in a large body come back byte for byte', async () => {
+test('a thousand files in a large body are read back byte for byte', async () => {
   const branch = await freshBranch()
   const text = 'a "quoted" line,\ttab, \u0001, é, 😀\r\n'.repeat(200)
   const bytes = randomBytes(40_000)
@@ -380,7 +380,7 @@ test('malformed JSON is refused, whatever its size', async () => {
   }
 })
 
-test('what was pushed and what the API wrote interleave', async () => {
+test('pushes and commits of the API interleave', async () => {
   const branch = await freshBranch()
   const source = await createGitRepository()
   await source.git('fetch', '--quiet', harness.remote('developer', project), branch)

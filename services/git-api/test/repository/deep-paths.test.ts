@@ -15,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const depth = 4_000
-/** A question for each folder takes longer, also on a machine with nothing else to do. */
+/** A separate request to git for each folder takes longer than this, even on an idle machine. */
 const timeMsMax = 8_000
 
-/** Stores an object as git does. @returns its id */
+/** Stores an object with git. @returns its id */
 async function store(path: string, type: string, content: Buffer): Promise<string> {
   const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
   const id = createHash('sha1').update(bytes).digest('hex')
@@ -27,7 +27,7 @@ async function store(path: string, type: string, content: Buffer): Promise<strin
   return id
 }
 
-/** A branch whose only file, `f`, is below folders of this name. */
+/** Creates a branch whose only file, `f`, is below nested folders of this name. */
 async function nested(project: Project, branch: string, name: string, levels: number): Promise<void> {
   const path = harness.pathOf(project)
   const entry = (mode: string, of: string, id: string) =>
@@ -57,7 +57,7 @@ async function timed(project: Project, method: string, path: string, body?: obje
 describe(`a file in ${depth} folders`, () => {
   const folder = Array(depth).fill('d').join('/')
   const file = encoded(`${folder}/f`)
-  /** As long as the parameter of a list may be. */
+  /** The longest possible path parameter of a list. */
   const half = encoded(Array(2_000).fill('d').join('/'))
   let project: Project
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe(`a file in ${depth} folders`, () => {
     expect(tookMs).toBeLessThan(timeMsMax)
   })
 
-  test('an archive, of which git dies, is refused with a reason', async () => {
+  test('an archive that crashes git is refused with a reason', async () => {
     for (const format of ['zip', 'tar', 'tar.gz', 'tar.bz2']) {
       const { status, text, tookMs } = await timed(project, 'GET', `archive.${format}?sha=main`)
       expect([status, JSON.parse(text).message]).toEqual([
@@ -90,7 +90,7 @@ describe(`a file in ${depth} folders`, () => {
     }
   })
 
-  test('a path that is not there is 404 in time', async () => {
+  test('a missing path is 404 within the time limit', async () => {
     for (const path of [`${folder}/g`, `${folder}/f/g`, `${folder}/./f`, '../f', './f', 'd^{tree}/f']) {
       const { status, tookMs } = await timed(project, 'GET', `files/${encoded(path)}?ref=main`)
       expect([400, 404]).toContain(status)
@@ -99,7 +99,7 @@ describe(`a file in ${depth} folders`, () => {
   })
 })
 
-test('commits change files as deep as a path may be, in time', async () => {
+test('commits change files at the greatest depth within the time limit', async () => {
   const project = await harness.project()
   await nested(project, 'main', 'd', 2_000)
   const folder = Array(2_000).fill('d').join('/')
@@ -121,7 +121,7 @@ test('commits change files as deep as a path may be, in time', async () => {
   await execa('git', ['--git-dir', harness.pathOf(project), 'fsck', '--full'], { env, extendEnv: false })
 })
 
-test('names that look like revisions, and names that git cannot be asked about in a line, are found as they are', async () => {
+test('names that look like revisions, and names that git cannot read from a line, are found unchanged', async () => {
   const project = await harness.project()
   const work = await createGitRepository()
   const tip = await work.commit({ files: { 'first.txt': '1' } })
@@ -146,7 +146,7 @@ test('names that look like revisions, and names that git cannot be asked about i
   }
 })
 
-test('blame reads a file, and commits read authors and messages, that are not UTF-8 as Latin-1', async () => {
+test('blame and commits read authors and messages that are not UTF-8 as Latin-1', async () => {
   const project = await harness.project()
   const path = harness.pathOf(project)
   const blob = await store(path, 'blob', Buffer.from('caf\xe9\nplain\n', 'latin1'))

@@ -35,7 +35,7 @@ const remove = async (project: Project, path: string) =>
 const filesBytes = async ({ id }: Project) =>
   (await harness.ask('owner', 'GET', `/projects/${id}?statistics=true`)).body.statistics.lfs_objects_size
 
-/** What the worker does. */
+/** Runs the housekeeping of the worker. */
 async function tidy(project: Project) {
   const { database } = harness
   await tidyRepository(harness.pathOf(project), AbortSignal.timeout(60_000), {
@@ -47,7 +47,7 @@ async function tidy(project: Project) {
   })
 }
 
-/** The stored files, after all of them were made old. */
+/** Returns the stored files after making all of them old. */
 async function oldFiles(project: Project, hours = 2): Promise<string[]> {
   const folder = join(harness.pathOf(project), 'lfs/objects')
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((it) => it.isFile())
@@ -56,7 +56,7 @@ async function oldFiles(project: Project, hours = 2): Promise<string[]> {
   return files.map(({ name }) => name)
 }
 
-test('a deleted file frees the quota at once, and the disk never has more than twice of it', async () => {
+test('a deleted file frees the quota at once, and the disk never holds more than twice the quota', async () => {
   const project = await harness.project()
   const first = await publish(project, 'one', randomBytes(300 * kibibyte))
   expect((await publish(project, 'two', randomBytes(300 * kibibyte))).status).toBe(413)
@@ -78,7 +78,7 @@ test('a deleted file frees the quota at once, and the disk never has more than t
   expect(await filesBytes(project)).toBe(300 * kibibyte)
 })
 
-test('a deleted upload is free, and counts again when its bytes are stored again', async () => {
+test('a deleted upload frees its quota, and counts again when its bytes are stored again', async () => {
   const project = await harness.project()
   const bytes = randomBytes(100 * kibibyte)
   const form = new FormData()
@@ -94,7 +94,7 @@ test('a deleted upload is free, and counts again when its bytes are stored again
   expect(use).toMatchObject({ lfsBytes: 102_400n, releasedBytes: 0n })
 })
 
-test('bytes that another file has too stay counted, also when both are changed at the same time', async () => {
+test('bytes that another file shares stay counted, even when both are changed at the same time', async () => {
   const project = await harness.project()
   const bytes = randomBytes(10 * kibibyte)
   for (const name of ['one', 'two']) await publish(project, name, bytes)
@@ -111,7 +111,7 @@ test('bytes that another file has too stay counted, also when both are changed a
   }
 })
 
-test('what a pointer of Git LFS names is counted again, and stays', async () => {
+test('an object with a pointer of Git LFS is counted again, and stays', async () => {
   const project = await harness.project()
   const bytes = randomBytes(10 * kibibyte)
   await publish(project, 'app', bytes)

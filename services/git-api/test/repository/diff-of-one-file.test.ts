@@ -21,7 +21,7 @@ interface Entry {
 
 const manyFiles = 3_000
 const longLine = `${'x'.repeat(99)}\n`
-/** A name that is not UTF-8, as the API writes it, and as git takes it from a list. */
+/** A name that is not UTF-8, as the API shows it and as git reads it from a list. */
 const oddName = '"caf\\351.txt"'
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ const diff = async (sha: string, query: Record<string, string>): Promise<Entry[]
   return body
 }
 
-test('the list with line counts has no texts and names every file as the list with texts does', async () => {
+test('the list with line counts has no texts and the same file names as the list with texts', async () => {
   for (const sha of [commits.root, commits.changes]) {
     const [texts, counted] = [await diff(sha, {}), await diff(sha, { stat: 'true' })]
     const plain = (entries: Entry[]) =>
@@ -97,7 +97,7 @@ test('the list with line counts has no texts and names every file as the list wi
   )
 })
 
-test('the list with line counts of a commit with thousands of files is whole, and has pages when asked', async () => {
+test('the list with line counts of a commit with thousands of files is complete, and paged on request', async () => {
   const entries = await diff(commits.many, { stat: 'true' })
   expect(entries).toHaveLength(manyFiles)
   expect(entries.every(({ additions, deletions }) => additions === 1 && deletions === 0)).toBe(true)
@@ -105,7 +105,7 @@ test('the list with line counts of a commit with thousands of files is whole, an
   expect(page).toEqual(entries.slice(50, 100))
 })
 
-test('one file has the text that it has in the list of all files', async () => {
+test('one file has the same text as in the list of all files', async () => {
   for (const sha of [commits.root, commits.changes]) {
     const all = await diff(sha, { unidiff: 'true' })
     for (const entry of all.filter(({ too_large }) => !too_large)) {
@@ -144,7 +144,7 @@ test.each(['nowhere.txt', 'many', '../kept.txt', '*.txt', ':(glob)**', '--output
   },
 )
 
-test('a comparison has line counts and one file as well', async () => {
+test('a comparison supports line counts and a single file, too', async () => {
   const range = { from: commits.root, to: commits.changes }
   const { diffs } = (await ask('compare', { ...range, stat: 'true' })).body
   expect(diffs).toEqual(await diff(commits.changes, { stat: 'true' }))
@@ -155,7 +155,7 @@ test('a comparison has line counts and one file as well', async () => {
   expect(longer.body).toMatchObject({ compare_timeout: true, diffs: [{ too_large: true }] })
 })
 
-test('parameters that cannot be read are refused by name', async () => {
+test('invalid parameters are refused by name', async () => {
   for (const call of [`commits/${commits.root}/diff`, 'compare']) {
     const { status, body } = await ask(call, { from: 'main', to: 'main', stat: 'maybe' })
     expect([status, body.error]).toEqual([400, 'stat is invalid'])

@@ -30,7 +30,7 @@ async function begun(body: object = { body: 'What is this?' }, sha = commits.sec
   return { answer: answer.body, notes: `${of(sha)}/${id}/notes`, id, first: notes[0]?.id ?? 0 }
 }
 
-test('a discussion is begun, answered and read back whole', async () => {
+test('a discussion is begun, answered and read back completely', async () => {
   const { answer, id, notes } = await begun({ body: 'Why?' }, 'v1.0')
   expect(answer).toMatchObject({
     individual_note: false,
@@ -48,7 +48,7 @@ test('a discussion is begun, answered and read back whole', async () => {
   expect((await ask('reporter', 'GET', `${notes}/${reply.body.id}`)).body).toEqual(reply.body)
 })
 
-test('a position names a line of the diff, and its answers stand there, too', async () => {
+test('a position names a line of the diff, which its answers share', async () => {
   const position = { position_type: 'text', head_sha: commits.second, base_sha: commits.first }
   const at = { ...position, start_sha: commits.first, new_path: 'src/b c.txt', new_line: 6 }
   const { answer, notes } = await begun({ body: 'Here', position: at })
@@ -79,7 +79,7 @@ test('an answer to a comment makes a discussion of both', async () => {
   expect((await ask('reporter', 'GET', comments)).body).toHaveLength(2)
 })
 
-test('its author edits and deletes a note, and the discussion stays while it has another one', async () => {
+test('the author edits and deletes a note, and the discussion stays while it has another one', async () => {
   const { id, notes, first } = await begun()
   const reply = (await ask('developer', 'POST', notes, { body: 'Reply' })).body
   const edited = await ask('reporter', 'PUT', `${notes}/${first}`, { body: 'What was this?' })
@@ -94,7 +94,7 @@ test('its author edits and deletes a note, and the discussion stays while it has
   expect((await ask('reporter', 'GET', `${of(commits.second)}/${id}`)).status).toBe(404)
 })
 
-test('maintainers change notes of others, which the audit log shows; others may not', async () => {
+test('maintainers change notes of others, which the audit log records; other users may not', async () => {
   const { notes, first } = await begun()
   const refused = { status: 403, body: { message: expect.stringContaining('Only the author') } }
   expect(await ask('developer', 'PUT', `${notes}/${first}`, { body: 'Mine' })).toMatchObject(refused)
@@ -113,7 +113,7 @@ test('maintainers change notes of others, which the audit log shows; others may 
   )
 })
 
-test('a webhook hears of a note and of its other text', async () => {
+test('a webhook receives a note and its changed text', async () => {
   const given = { url: 'https://hooks.example.com/notes', note_events: true, push_events: false }
   const { body: hook } = await ask('owner', 'POST', `/projects/${project.id}/hooks`, given)
   const { notes, first } = await begun({ body: 'Told' })
@@ -161,7 +161,7 @@ test('bad input is refused and stores nothing', async () => {
   ])
 })
 
-test('what is not there is 404, and who may not comment learns no more', async () => {
+test('missing resources are 404, and callers who may not comment learn nothing more', async () => {
   const { notes, first, id } = await begun()
   const other = `${of(commits.first)}/${id}/notes/${first}`
   for (const path of [other, `${notes}/999999999`, `${of('nope')}/${id}/notes/${first}`]) {
@@ -188,7 +188,7 @@ test('what is not there is 404, and who may not comment learns no more', async (
   }
 })
 
-test('gitbeaker and the calls of infracost find, change and delete a note', async () => {
+test('gitbeaker and the requests of infracost find, change and delete a note', async () => {
   const client = new Gitlab({ host: harness.baseUrl, token: harness.tokens.reporter })
   const { CommitDiscussions } = client
   const made = await CommitDiscussions.create(project.id, commits.second, '## Infracost: 10')

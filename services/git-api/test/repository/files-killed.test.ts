@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const announcedBytes = 200 * 1024 * 1024
 
-/** Begins to send a file, and keeps the rest of it back. */
+/** Begins to send a file without finishing it. */
 function begin(
   baseUrl: string,
   method: string,
@@ -47,7 +47,7 @@ function begin(
   return request
 }
 
-/** The paths of all files beside the repository, and their sizes. */
+/** Lists all files beside the repository, with their sizes. */
 async function storedFiles(): Promise<{ path: string; size: number }[]> {
   const folder = join(harness.pathOf(project), 'lfs')
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -62,7 +62,7 @@ const arrived = async (count: number) => {
 
 const ofApi = (path: string) => `/api/v4/projects/${project.id}${path}`
 
-test('a service killed while files arrive leaves nothing of them, and another one goes on with its own', {
+test('a service that is killed while files arrive leaves nothing of them, and another one continues with its own', {
   timeout: 90_000,
 }, async () => {
   const service = await startGitProcess(harness)
@@ -85,7 +85,7 @@ test('a service killed while files arrive leaves nothing of them, and another on
   begin(harness.baseUrl, 'PUT', ofApi('/packages/generic/app/1.0/other.zip'))
   await waitFor(() => arrived(4), { what: 'a file to arrive at another replica' })
 
-  // As long ago as if the service had been down since then.
+  // Makes the files as old as after a long downtime.
   for (const { path } of interrupted) await utimes(path, 0, 0)
   const again = await startGitProcess(harness)
   await waitFor(() => arrived(1), { what: 'the interrupted files to go' })
@@ -101,14 +101,14 @@ test('a service killed while files arrive leaves nothing of them, and another on
   expect((await ask('GET', '/packages')).text).toBe('[]')
   expect((await ask('GET', '/uploads')).text).toBe('[]')
   expect(await harness.database.prisma.lfsObject.count({ where: { projectId: project.id } })).toBe(0)
-  // The client tries again.
+  // The client retries.
   expect((await ask('PUT', '/packages/generic/app/1.0/app.zip', 'whole')).status).toBe(201)
   expect((await ask('GET', '/packages/generic/app/1.0/app.zip')).text).toBe('whole')
   expect((await storedFiles()).filter(({ path }) => path !== kept).map(({ size }) => size)).toEqual([5])
   await again.kill()
 })
 
-test('others are served while somebody sends ten large files', async () => {
+test('other users are served while one user sends ten large files', async () => {
   const before = (await storedFiles()).length
   for (let number = 0; number < 10; number += 1)
     begin(harness.baseUrl, 'PUT', ofApi(`/packages/generic/large/1/${number}`))

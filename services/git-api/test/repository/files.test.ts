@@ -49,7 +49,7 @@ const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).di
 describe('the tree', () => {
   const names = ({ body }: { body: { path: string; type: string }[] }) => body.map(({ path }) => path)
 
-  test('has folders, files and submodules in this order, with the ids and modes that git has', async () => {
+  test('has folders, files and submodules in this order, with the ids and modes of git', async () => {
     const { body } = await ask('reporter', 'GET', repository('tree'))
     expect(names({ body })).toEqual(['src', 'vendor', 'huge.bin', 'large.bin', 'top.txt'])
     for (const { path, id, mode, type, name } of body) {
@@ -61,7 +61,7 @@ describe('the tree', () => {
     ])
   })
 
-  test('is listed below a folder, with everything below it, at another revision, and in pages with totals', async () => {
+  test('is listed below a folder, recursively, at another revision, and in pages with totals', async () => {
     expect(names(await ask('reporter', 'GET', repository('tree?path=src/')))).toEqual([
       'src/deep',
       'src/a.txt',
@@ -77,7 +77,7 @@ describe('the tree', () => {
     expect(none.body).toHaveLength(10)
   })
 
-  test('of what does not exist is not found', async () => {
+  test('of a missing path is not found', async () => {
     const message = async (query: string, of = project) => {
       const { status, body } = await ask('developer', 'GET', repository(`tree?${query}`, of))
       expect(status).toBe(404)
@@ -93,7 +93,7 @@ describe('the tree', () => {
 })
 
 describe('a file', () => {
-  test('is read with its content and facts, which HEAD has as headers', async () => {
+  test('is read with its content and properties, which HEAD has as headers', async () => {
     const { status, body, headers } = await ask('reporter', 'GET', `${file('src/a.txt')}?ref=main`)
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -116,7 +116,7 @@ describe('a file', () => {
     expect((await ask('reporter', 'GET', `${file('top.txt')}?ref=main`)).body.execute_filemode).toBe(true)
   })
 
-  test('is read raw: small and large, whole and in parts, and not again when it is known', async () => {
+  test('is read raw: small and large, whole and in parts, and not again when the client has it', async () => {
     const text = await raw(file('src/ü ñ.txt', '/raw'))
     expect(await text.text()).toBe('ünï')
     expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -144,7 +144,7 @@ describe('a file', () => {
     expect(head.headers.get('content-length')).toBe(String(large.length))
   })
 
-  test('of more than 32 MB is answered raw, and its facts in headers', async () => {
+  test('of more than 32 MB is sent raw, and its properties as headers', async () => {
     const refused = await ask('reporter', 'GET', `${file('huge.bin')}?ref=main`)
     expect(refused.status).toBe(413)
     expect(refused.body.message).toMatch(/ask for its raw content/)
@@ -168,7 +168,7 @@ describe('a file', () => {
     expect((await raw(file('../x', '/raw'))).status).toBe(400)
   })
 
-  test('is created, updated and deleted, each by one commit that the answer names', async () => {
+  test('is created, updated and deleted, each by one commit in the answer', async () => {
     const path = file('new/ö.txt')
     const change = { branch: 'main', commit_message: 'Write' }
     const made = await ask('developer', 'POST', path, { ...change, content: 'b25l', encoding: 'base64' })
@@ -199,7 +199,7 @@ describe('a file', () => {
     expect(Buffer.from(await copy.arrayBuffer()).equals(large)).toBe(true)
   })
 
-  test('is not written with what does not fit', async () => {
+  test('is not written with invalid parameters', async () => {
     const change = { branch: 'main', commit_message: 'm', content: 'x' }
     const refused = async (method: string, path: string, body: object) => {
       const { status, body: answer } = await ask('developer', method, file(path), body)
@@ -218,7 +218,7 @@ describe('a file', () => {
   })
 })
 
-test('nobody reads or writes files without the right', async () => {
+test('needs the right to be read or written', async () => {
   const change = { branch: 'main', commit_message: 'm', content: 'x' }
   for (const url of [repository('tree'), `${file('top.txt')}?ref=main`, file('top.txt', '/raw')]) {
     expect((await ask('anonymous', 'GET', url)).status).toBe(404)

@@ -19,17 +19,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A client of git: what it does as commands, in a repository that it has cloned. */
+/** A git client: its commands, in a repository that it has cloned. */
 interface Client {
   clone(url: string, target: string): Promise<unknown>
   fetch(repository: string, url: string): Promise<unknown>
-  /** @returns what it printed */
+  /** @returns the output */
   push(repository: string, url: string, from: string, to: string): Promise<string>
 }
 
 const commandOf = (text: string | undefined): string[] | null => (text ? JSON.parse(text) : null)
 
-/** Output of both streams; a client that was refused may end with any code. */
+/** Returns the output of both streams; a refused client may end with any exit code. */
 async function printed([program = '', ...args]: string[], cwd: string): Promise<string> {
   const { all } = await execa(program, args, { cwd, env: isolatedGitEnv(), all: true, reject: false })
   return all
@@ -49,7 +49,10 @@ const dulwichClient = (command: string[]): Client => {
 }
 
 const jgit = commandOf(process.env.SWITCHYARD_TEST_JGIT)
-/** JGit asks for a password in a window unless a file names it, whatever the address says. */
+/**
+ * Returns a JGit client. JGit asks for a password in a window unless a file contains it, whatever the address
+ * contains.
+ */
 const jgitClient = (command: string[]): Client => {
   const call = async (cwd: string, url: string, ...args: string[]) => {
     const { hostname, username, password } = new URL(url)
@@ -75,7 +78,7 @@ const clients = [
 
 describe.each(clients)('%s', (name, client) => {
   test.skipIf(!client)(
-    'clones, pushes, is told why a reference is refused, and fetches',
+    'clones, pushes, receives why a reference is refused, and fetches',
     async () => {
       if (!client) return
       const { project, work, commits } = await pushSample(harness)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, sessionsOf, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
-// No request here changes it.
+// The tests of this file do not change it.
 let sample: Awaited<ReturnType<typeof pushSample>>
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const services = ['git-upload-pack', 'git-receive-pack'] as const
 
-/** A request that git itself would not send. */
+/** Sends a request that git itself would not send. */
 async function sendTo(
   service: (typeof services)[number],
   project: Parameters<GitHarness['pathOf']>[0],
@@ -41,19 +41,22 @@ const refusal = (fields: object) => ({ ...fields, request_id: expect.any(String)
 
 const gzipped = { 'Content-Encoding': 'gzip' }
 
-test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves on', async (service) => {
-  const { project, work } = sample
-  // Breaks off within a packet: of a whole one that it cannot read git might complain first.
-  const broken = gzipSync(`fff0want ${'0'.repeat(65_000)}`).subarray(0, 50)
-  for (const body of ['notgzip', broken]) {
-    const { status, text } = await sendTo(service, project, body, gzipped)
-    expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
-  }
-  const heads = await work.git('ls-remote', harness.remote('owner', project), 'refs/heads/main')
-  expect(heads).toContain('refs/heads/main')
-})
+test.for(services)(
+  '%s answers 400 to invalid or incomplete gzip, and continues to serve',
+  async (service) => {
+    const { project, work } = sample
+    // The body breaks off within a packet, because git might already complain about a whole invalid packet.
+    const broken = gzipSync(`fff0want ${'0'.repeat(65_000)}`).subarray(0, 50)
+    for (const body of ['notgzip', broken]) {
+      const { status, text } = await sendTo(service, project, body, gzipped)
+      expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
+    }
+    const heads = await work.git('ls-remote', harness.remote('owner', project), 'refs/heads/main')
+    expect(heads).toContain('refs/heads/main')
+  },
+)
 
-test.for(services)('%s answers 400 to what is not its protocol', async (service) => {
+test.for(services)('%s answers 400 to requests that break its protocol', async (service) => {
   const { project } = sample
   for (const body of ['zzzz', '', '0032want']) {
     const { status, text } = await sendTo(service, project, body)
@@ -78,21 +81,21 @@ test.for([
   expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
 })
 
-test('broken gzip is told to clients of version 2, too, to which git itself says nothing', async () => {
+test('broken gzip is reported to clients of version 2, too, although git itself reports nothing', async () => {
   const { project } = sample
   const broken = gzipSync('0014command=ls-refs\n0000').subarray(0, 15)
   const { status, text } = await sendTo('git-upload-pack', project, broken, { ...gzipped, ...version2 })
   expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
 })
 
-test.for(services)('%s answers 415 to what is packed in a way that it does not know', async (service) => {
+test.for(services)('%s answers 415 to an unknown content encoding', async (service) => {
   const { project } = sample
   const { status, text } = await sendTo(service, project, '0000', { 'Content-Encoding': 'br' })
   expect([status, JSON.parse(text)]).toEqual([415, refusal({ error: 'the body could not be read' })])
 })
 
 test.for(services)(
-  '%s answers a client that sends all it has before it reads, plain or packed',
+  '%s answers a client that sends everything before it reads, plain or compressed',
   async (service) => {
     const { project } = sample
     const zeros = Buffer.alloc(20 * 1024 * 1024)
@@ -101,10 +104,10 @@ test.for(services)(
   },
 )
 
-test('a fetch whose question unpacks to more than anyone asks is cut off', async () => {
+test('a fetch whose request expands beyond any real one is cut off', async () => {
   const project = await harness.project({ visibility: 'public' })
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, `0032want ${'1'.repeat(40)}\n`))
-  // git answers the first questions while it reads.
+  // git answers the first requests while it reads.
   expect((await sendTo('git-upload-pack', project, bomb, gzipped)).text).toContain('not our ref')
   await expect.poll(() => sessionsOf(harness, project)).toEqual([])
 })

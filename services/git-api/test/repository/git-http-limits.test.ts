@@ -9,11 +9,11 @@ import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, sessionsOf, startGitHarness } from '../git-harness.js'
 
-/** Gives clients up that stand still for a second. */
+/** Disconnects clients that stall for a second. */
 let impatient: GitHarness
 /** Lets one user have two sessions at once, and limits rates. */
 let narrow: GitHarness
-/** Lets all users have four sessions at once, one of which is kept for users that have at most one. */
+/** Lets all users have four sessions at once, and reserves one for users with at most one. */
 let full: GitHarness
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(async () => {
 type Service = 'git-receive-pack' | 'git-upload-pack'
 type User = Parameters<GitHarness['remote']>[0]
 
-/** A request of which only the beginning is sent so far. */
+/** Sends only the beginning of a request. */
 function begin(harness: GitHarness, service: Service, project: Project, start: string, user: User = 'owner') {
   const { origin, pathname, username, password } = new URL(harness.remote(user, project))
   const request = httpRequest(`${origin}${pathname}/${service}`, {
@@ -58,22 +58,22 @@ function begin(harness: GitHarness, service: Service, project: Project, start: s
 const command = (ref: string, capabilities = '') =>
   packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}${capabilities && `\0${capabilities}`}`)
 
-test('a push that stands still before its references is ended before git is started', async () => {
+test('a push that stalls before its references is ended before git starts', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-receive-pack', project, '00')
   expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or received') })
 })
 
-test('a push that stands still within its pack is ended', async () => {
+test('a push that stalls within its pack is ended', async () => {
   const project = await impatient.project()
   const start = `${command('refs/heads/main', 'report-status')}0000PACK`
   const { answer } = begin(impatient, 'git-receive-pack', project, start)
-  // What git says of the end of its input is no whole answer.
+  // git's message about the end of its input is not a complete answer.
   await expect(answer).rejects.toThrow(/aborted|socket hang up/)
   expect(await sessionsOf(impatient, project)).toEqual([])
 })
 
-test('an upload of an LFS object that stands still is ended, and leaves nothing', async () => {
+test('an upload of an LFS object that stalls is ended, and leaves no file', async () => {
   const project = await impatient.project()
   const { origin, pathname, username, password } = new URL(impatient.remote('owner', project))
   const request = httpRequest(`${origin}${pathname}/gitlab-lfs/objects/${'ab'.repeat(32)}/1000`, {
@@ -87,14 +87,14 @@ test('an upload of an LFS object that stands still is ended, and leaves nothing'
   expect(await readdir(join(impatient.pathOf(project), 'lfs', 'tmp'))).toEqual([])
 })
 
-test('a fetch whose client stands still is ended', async () => {
+test('a fetch whose client stalls is ended', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-upload-pack', project, '0032want')
   expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or received') })
   expect(await sessionsOf(impatient, project)).toEqual([])
 })
 
-test('a fetch whose answer nobody takes is ended', async () => {
+test('a fetch whose answer is not read is ended', async () => {
   const project = await impatient.project()
   const source = await createGitRepository()
   const head = await source.commit({ files: { 'big.bin': randomBytes(32 * 1024 * 1024) } })
@@ -112,7 +112,7 @@ test('a fetch whose answer nobody takes is ended', async () => {
   await source.close()
 })
 
-test('one user cannot hold more sessions than allowed, waits for a free one, and stops nobody else', async () => {
+test('one user cannot hold more sessions than allowed, waits for a free one, and blocks nobody else', async () => {
   const project = await narrow.project()
   const start = `${command('refs/heads/main', 'report-status')}0000`
   const held = [1, 2].map(() => begin(narrow, 'git-receive-pack', project, start))
@@ -126,7 +126,7 @@ test('one user cannot hold more sessions than allowed, waits for a free one, and
   await work.close()
 })
 
-test('a user with a hundred sessions waiting is told to try again later', async () => {
+test('a user with a hundred waiting sessions is told to try again later', async () => {
   const project = await narrow.project()
   const start = `${command('refs/heads/main', 'report-status')}0000`
   const begun = Array.from({ length: 103 }, () => begin(narrow, 'git-receive-pack', project, start))
@@ -140,7 +140,7 @@ test('a user with a hundred sessions waiting is told to try again later', async 
   await expect.poll(() => sessionsOf(narrow, project)).toEqual([])
 })
 
-test('one user cannot take every session, and others are served in turn once the rest are taken', async () => {
+test('one user cannot take every session, and others are served in turn when all are taken', async () => {
   const project = await full.project()
   const start = `${command('refs/heads/main', 'report-status')}0000`
   const ofOne = Array.from({ length: 5 }, () => begin(full, 'git-receive-pack', project, start))
@@ -188,7 +188,7 @@ test.each([
   expect(await answer).toEqual({ status, text: expect.stringContaining(text) })
 })
 
-test('an address that sends random passwords is refused, over git and the API alike, but not with good ones', async () => {
+test('an address that sends random passwords is refused, over git and the API alike, but not with valid ones', async () => {
   const project = await narrow.project()
   const { origin, pathname, password: good } = new URL(narrow.remote('owner', project))
   const ask = (password: string) =>

@@ -20,7 +20,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** What git printed, and how it ended. */
+/** Runs git and returns its output and exit code. */
 function git(...args: string[]) {
   return new Promise<{ code: number; output: string }>((resolve) => {
     execFile('git', args, { cwd: work.path, env: isolatedGitEnv() }, (error, stdout, stderr) => {
@@ -33,7 +33,7 @@ type Who = Parameters<GitHarness['remote']>[0]
 const push = (who: Who, project: Project, ...args: string[]) =>
   git('push', harness.remote(who, project), ...args)
 
-/** Names of all references of a repository, also of those that no client sees. */
+/** Returns the names of all references of a repository, including hidden ones. */
 async function referencesOf(project: Project): Promise<string[]> {
   const path = harness.pathOf(project)
   const { stdout } = await execa('git', ['--git-dir', path, 'for-each-ref', '--format=%(refname)'])
@@ -67,7 +67,7 @@ describe('references that may not be pushed', () => {
     expect(await referencesOf(project)).toEqual(['refs/heads/main'])
   })
 
-  test('one that was left there is deleted by a maintainer, and by nobody else', async () => {
+  test('a reference that exists already is deleted only by a maintainer', async () => {
     const project = await harness.project()
     await push('owner', project, 'main')
     await storedGit(project, 'update-ref', 'refs/merge-requests/1/head', head)
@@ -79,7 +79,7 @@ describe('references that may not be pushed', () => {
     expect(await referencesOf(project)).toEqual(['refs/heads/main'])
   })
 
-  test('notes are for maintainers', async () => {
+  test('notes are pushed only by maintainers', async () => {
     const project = await harness.project()
     const refused = await push('developer', project, 'main', 'main:refs/notes/commits')
     expect(refused.output).toContain('Only maintainers may push notes: refs/notes/commits')
@@ -87,7 +87,7 @@ describe('references that may not be pushed', () => {
     expect(await referencesOf(project)).toEqual(['refs/heads/main', 'refs/notes/commits'])
   })
 
-  test('a name with a blank cannot borrow the permission of a shorter name', async () => {
+  test('a name with a blank does not get the permission of a shorter name', async () => {
     const project = await harness.project()
     await push('owner', project, 'main')
     await protect(project, 'main', 0)
@@ -111,7 +111,7 @@ describe('references that may not be pushed', () => {
 })
 
 describe('branches', () => {
-  test('the default branch is deleted by nobody, a protected one by maintainers', async () => {
+  test('the default branch cannot be deleted, a protected one only by maintainers', async () => {
     const project = await harness.project()
     await push('owner', project, 'main', 'main:refs/heads/release/1', 'main:refs/heads/release/2')
     await protect(project, 'release/*', 30, true)
@@ -124,7 +124,7 @@ describe('branches', () => {
     expect(await referencesOf(project)).toEqual(['refs/heads/main', 'refs/heads/release/2'])
   })
 
-  test('many protected branches move forward in one push, and those that would lose commits do not', async () => {
+  test('many protected branches move forward in one push, and those that would lose commits are refused', async () => {
     const project = await harness.project()
     const source = await createGitRepository()
     const base = await source.commit({ files: { a: '1' } })
@@ -145,7 +145,7 @@ describe('branches', () => {
       reject: false,
       all: true,
     })
-    // b0 stood further ahead already.
+    // b0 was further ahead already.
     const losing = names.filter((_, number) => number === 0 || number % 3 === 1)
     const refused = [...result.all.matchAll(/force push into this protected branch: (\w+)/g)]
     expect(refused.map(([, name]) => name).toSorted()).toEqual(losing.toSorted())
@@ -157,7 +157,7 @@ describe('branches', () => {
     await source.close()
   })
 
-  test('a pattern made to be slow holds up neither pushes nor commits', async () => {
+  test('a pattern that is designed to be slow delays neither pushes nor commits', async () => {
     const project = await harness.project()
     const name = `${'*a'.repeat(24)}*b`
     const made = await harness.send('owner', 'POST', `/projects/${project.id}/protected_branches`, { name })
@@ -172,13 +172,13 @@ describe('branches', () => {
     }
     const path = `/projects/${project.id}/repository/commits`
     expect((await harness.send('developer', 'POST', path, body)).status).toBe(201)
-    // A guard against standing still.
+    // This limit detects a standstill.
     expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 })
 
 describe('pushes of git', () => {
-  test('an atomic push with one refused reference changes none', async () => {
+  test('an atomic push with one refused reference changes nothing', async () => {
     const project = await harness.project()
     await protect(project, 'main', 40)
     const { code, output } = await push('developer', project, '--atomic', 'main', 'main:refs/heads/free')
@@ -203,7 +203,7 @@ describe('pushes of git', () => {
     expect(await referencesOf(project)).toEqual(['refs/heads/main'])
   })
 
-  test('--follow-tags, --mirror and --force do what they say', async () => {
+  test('--follow-tags, --mirror and --force work', async () => {
     const project = await harness.project()
     const source = await createGitRepository()
     await source.commit({ files: { a: '1' } })
@@ -227,7 +227,7 @@ describe('pushes of git', () => {
     await source.close()
   })
 
-  test('one repository has two addresses: with .git, and without', async () => {
+  test('a repository has two addresses, with and without .git', async () => {
     const project = await harness.project()
     const remote = harness.remote('developer', project).replace(/\.git$/, '')
     expect((await git('push', remote, 'main')).code).toBe(0)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** What git says on standard error, and how it ended. */
+/** Runs git and returns its standard error and exit code. */
 function git(repository: TestGitRepository, ...args: string[]) {
   return new Promise<{ code: number; output: string }>((resolve) => {
     execFile('git', args, { cwd: repository.path, env: isolatedGitEnv() }, (error, stdout, stderr) => {
@@ -44,7 +44,7 @@ test('clone, push and fetch carry a history unchanged', async () => {
   await copy.close()
 })
 
-test('an answer that is streamed makes no warning of a leak', async () => {
+test('a streamed answer causes no warning of a listener leak', async () => {
   const { project, commits } = await pushSample(harness)
   const warnings: Error[] = []
   const note = (warning: Error) => warnings.push(warning)
@@ -79,7 +79,7 @@ test('shallow and partial clones work', async () => {
   await copy.close()
 })
 
-test('a large push streams through, and comes back whole', async () => {
+test('a large push is streamed, and is read back unchanged', async () => {
   const project = await harness.project()
   const source = await createGitRepository()
   const bytes = Buffer.alloc(24 * 1024 * 1024)
@@ -95,7 +95,7 @@ test('a large push streams through, and comes back whole', async () => {
   await Promise.all([source.close(), copy.close()])
 })
 
-test('who may not see a project is asked for a token first, and then told there is none', async () => {
+test('a caller who may not see a project is asked for a token first, and then gets 404', async () => {
   const project = await harness.project()
   const ask = (who: Parameters<GitHarness['remote']>[0], path = '') => {
     const url = new URL(`${harness.remote(who, project)}/info/refs?service=git-upload-pack`)
@@ -117,7 +117,7 @@ test('who may not see a project is asked for a token first, and then told there 
   expect((await ask('readsRepository')).status).toBe(200)
 })
 
-test('a wrong token is answered with the question for one', async () => {
+test('a wrong token is answered with the request for a token', async () => {
   const project = await harness.project({ visibility: 'public' })
   const url = `${harness.remote('anonymous', project)}/info/refs?service=git-upload-pack`
   const response = await fetch(url, { headers: { Authorization: `Basic ${btoa('x:wrong')}` } })
@@ -148,7 +148,7 @@ async function createdBranches(project: Awaited<ReturnType<GitHarness['project']
   return work.git('ls-remote', harness.remote('owner', project), 'refs/heads/*')
 }
 
-test('a protected branch refuses a developer, and the other branches of the push go through', async () => {
+test('a protected branch refuses a developer, and the other branches of the push are accepted', async () => {
   const project = await harness.project()
   await protect(project.id, { name: 'main', pushAccessLevel: 40 })
   const result = await git(work, 'push', harness.remote('developer', project), 'main', 'main:refs/heads/free')
@@ -158,7 +158,7 @@ test('a protected branch refuses a developer, and the other branches of the push
   expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
 })
 
-test('a protected branch is neither rewritten nor deleted, unless that is allowed', async () => {
+test('a protected branch cannot be rewritten or deleted, unless that is allowed', async () => {
   const project = await harness.project()
   await protect(project.id, { name: 'release/*', pushAccessLevel: 30 })
   await protect(project.id, { name: 'wild/*', pushAccessLevel: 30, allowForcePush: true })
@@ -232,7 +232,7 @@ test('unknown services, content types and verbs get documented answers', async (
   expect((await fetch(`${base}/git-upload-pack`)).status).toBe(405)
 })
 
-test('of pushes and API commits that race for one branch some win, the others are told, and nothing is lost', async () => {
+test('pushes and API commits that race for one branch succeed or are refused, and nothing is lost', async () => {
   const project = await harness.project()
   expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
   const sources = await Promise.all([0, 1, 2].map(() => createGitRepository()))
@@ -256,7 +256,7 @@ test('of pushes and API commits that race for one branch some win, the others ar
       .filter(({ status }) => status === 201)
       .map(async (answer) => ((await answer.json()) as { id: string }).id),
   )
-  // An API commit is put onto whatever came first; a push never is.
+  // An API commit is rebased onto the newest tip; a push never is.
   expect([made.map(({ status }) => status), winners.length <= 1]).toEqual([[201, 201, 201], true])
   const log = await work.git('ls-remote', harness.remote('owner', project), 'refs/heads/main')
   const reachable = await bareGit(project, 'rev-list', log.slice(0, 40))
@@ -275,12 +275,12 @@ const commitOver = ({ id }: { id: number }, files: Record<string, string>) =>
 const bareGit = async (project: Parameters<GitHarness['pathOf']>[0], ...args: string[]) =>
   (await execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv() })).stdout
 
-/** The beginning of a push that makes one reference: all of it that precedes the pack. */
+/** Returns the beginning of a push that creates one reference, up to its pack. */
 function pushOf(ref: string): string {
   return `${packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}\0report-status`)}0000`
 }
 
-test('a push that breaks off leaves nothing of what it had sent', async () => {
+test('a push that breaks off leaves none of its objects', async () => {
   const project = await harness.project()
   const url = new URL(harness.remote('owner', project))
   const quarantined = async () => {
@@ -296,7 +296,7 @@ test('a push that breaks off leaves nothing of what it had sent', async () => {
   })
   request.on('error', () => {})
   request.write(pushOf('refs/heads/main'))
-  // Of so many objects git writes a pack: version 2, 200 objects, the first one a file of 8 MB.
+  // git writes a pack for this many objects: version 2, 200 objects, the first one a file of 8 MB.
   request.write(Buffer.from('PACK\0\0\0\x02\0\0\0\xc8\xb0\x80\x80\x20', 'latin1'))
   request.write(deflateSync(randomBytes(8 * 1024 * 1024), { level: 0 }).subarray(0, 4 * 1024 * 1024))
   await expect.poll(quarantined).toHaveLength(1)
@@ -305,7 +305,7 @@ test('a push that breaks off leaves nothing of what it had sent', async () => {
   expect(await quarantined()).toEqual([])
 })
 
-test('a client that goes away in the middle of a push or a clone takes git with it', async () => {
+test('a client that disconnects during a push or a clone ends its git process', async () => {
   const project = await harness.project()
   const url = new URL(harness.remote('owner', project))
   const headers = { Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}` }
@@ -322,7 +322,7 @@ test('a client that goes away in the middle of a push or a clone takes git with 
   }
 })
 
-test('a lock that a killed process left does not stop pushes for ever', async () => {
+test('a lock that a killed process left does not block pushes for ever', async () => {
   const project = await harness.project()
   const branches = ['main', 'main:refs/heads/a/b']
   expect((await git(work, 'push', harness.remote('owner', project), ...branches)).code).toBe(0)
@@ -332,7 +332,7 @@ test('a lock that a killed process left does not stop pushes for ever', async ()
   expect((await git(work, 'push', harness.remote('owner', project), ':refs/heads/a/b')).code).toBe(0)
 })
 
-test('a push cannot make branches whose names the API refuses', async () => {
+test('a push cannot create branches whose names the API refuses', async () => {
   const { project } = await pushSample(harness)
   for (const name of ['-x', '--upload-pack=touch', 'HEAD', 'refs/heads/main', 'a'.repeat(40)]) {
     const pushed = await git(work, 'push', harness.remote('owner', project), `main:refs/heads/${name}`)
@@ -340,7 +340,7 @@ test('a push cannot make branches whose names the API refuses', async () => {
   }
 })
 
-test('settings that hide behind a symbolic link are refused', async () => {
+test('settings behind a symbolic link are refused', async () => {
   const project = await harness.project()
   const blob = await work.git('rev-parse', 'main:a.txt')
   const entry = `120000 blob ${blob}\t.gitmodules\n`
@@ -352,7 +352,7 @@ test('settings that hide behind a symbolic link are refused', async () => {
 })
 
 test.runIf(process.getuid?.() === 0)(
-  'a repository that another user owns is served like any other',
+  'a repository of another operating-system user is served like any other',
   async () => {
     const { project, commits } = await pushSample(harness)
     await execa('chown', ['-R', '65534:65534', harness.pathOf(project)])

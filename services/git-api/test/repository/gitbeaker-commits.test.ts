@@ -58,7 +58,7 @@ test.each([
   expect(await Commits.show(project.id, made.id)).toEqual(made)
 })
 
-test('a commit of all actions is made, and its diff is the change', async () => {
+test('a commit with all actions is created, and its diff is the change', async () => {
   const { Commits } = clientOf('developer')
   const bytes = Buffer.from([0, 255, 128])
   const made = await Commits.create(
@@ -95,7 +95,7 @@ test('a commit of all actions is made, and its diff is the change', async () => 
   await expect(refused).rejects.toThrow('A file with this name already exists')
 })
 
-test('a commit is picked onto a branch, tried first, and a second time there is nothing to pick', async () => {
+test('a commit is cherry-picked to a branch after a dry run, and a second attempt has nothing to pick', async () => {
   const { Commits } = clientOf('developer')
   const dry = await Commits.cherryPick(project.id, commits.side, 'main', { dryRun: true })
   expect(dry).toMatchObject({ dry_run: 'success', diffs: [{ new_path: 'side.txt' }] })
@@ -109,7 +109,7 @@ test('a commit is picked onto a branch, tried first, and a second time there is 
   )
 })
 
-test('projects are made, found by id and by path, listed and removed', async () => {
+test('projects are created, found by id and by path, listed and removed', async () => {
   const { Projects } = clientOf('owner')
   const made = await Projects.create({ name: 'By client', path: 'by-client', initializeWithReadme: true })
   expect(made).toMatchObject({ path_with_namespace: 'olga/by-client', visibility: 'private' })
@@ -121,7 +121,7 @@ test('projects are made, found by id and by path, listed and removed', async () 
   await expect(Projects.show(made.id)).rejects.toThrow('404 Project Not Found')
 })
 
-test('an administrator makes users and tokens; a holder looks at its token, changes it and gives it up', async () => {
+test('an administrator creates users and tokens; a holder reads, replaces and revokes its token', async () => {
   const admin = clientWith(
     (await createToken(harness.database, await createUser(harness.database, { admin: true }))).secret,
   )
@@ -149,7 +149,7 @@ test('an administrator makes users and tokens; a holder looks at its token, chan
   await refusedSoon(again)
 })
 
-/** A token that was given up may be remembered for half a second. */
+/** Waits until a revoked token is refused, because it may be cached for half a second. */
 const refusedSoon = (client: ReturnType<typeof clientWith>) =>
   expect
     .poll(() => client.Users.showCurrentUser().catch((error: Error) => error.message))

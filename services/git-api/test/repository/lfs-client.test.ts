@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A line to the service. It notes downloads, and breaks the next one when it is told to. */
+/** Starts a proxy to the service. It records downloads, and can break the next one. */
 async function startLine(baseUrl: string) {
   const downloads: { range: string | undefined; status: number | undefined }[] = []
   const state = { breaksNext: false }
@@ -103,7 +103,7 @@ async function mustGit(cwd: string, ...args: string[]): Promise<string> {
   return text
 }
 
-/** A clone for one of the callers. */
+/** Clones the project for one of the callers. */
 async function cloneOf(who: Who, project: Project, name: string): Promise<string> {
   const path = join(folder, name)
   await mustGit(folder, 'clone', '--quiet', remote(who, project), path)
@@ -131,7 +131,7 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     await mustGit(work, 'push', '--quiet', 'origin', 'main')
   })
 
-  test('pushes objects, small and large, which a clone has', async () => {
+  test('pushes small and large objects, which a clone has', async () => {
     const copy = await cloneOf('reporter', project, 'copy')
     expect((await readFile(join(copy, 'small.bin'))).equals(small)).toBe(true)
     expect(sha256(await readFile(join(copy, 'large.bin')))).toBe(sha256(large))
@@ -140,7 +140,7 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     expect(await mustGit(copy, 'lfs', 'fsck')).toContain('OK')
   })
 
-  test('resumes a download that broke', async () => {
+  test('resumes an interrupted download', async () => {
     line.downloads.length = 0
     line.state.breaksNext = true
     const path = join(folder, 'resumed')
@@ -157,7 +157,7 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     expect(line.downloads).toContainEqual({ range: expect.stringMatching(/^bytes=\d+-/), status: 206 })
   })
 
-  test('locks a file for one user, and stops the push of another one', async () => {
+  test('locks a file for one user, and stops the push of another user', async () => {
     const other = await cloneOf('owner', project, 'other')
     expect(await mustGit(work, 'lfs', 'lock', 'small.bin')).toContain('Locked small.bin')
     expect((await git(other, 'lfs', 'lock', 'small.bin')).code).not.toBe(0)
@@ -177,7 +177,7 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     expect(await mustGit(work, 'lfs', 'locks')).toBe('')
   })
 
-  test('is told to push its objects when a push comes without them', async () => {
+  test('is told to push its objects after a push without them', async () => {
     const copy = await cloneOf('developer', project, 'forgetful')
     const bytes = randomBytes(500)
     await writeFile(join(copy, 'forgotten.bin'), bytes)

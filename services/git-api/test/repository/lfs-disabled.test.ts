@@ -25,7 +25,7 @@ const settle = async (who: Who, fields: object) =>
 const batch = (who: Who, operation: string) =>
   requests.ask(who, 'POST', '/info/lfs/objects/batch', { operation, objects: [object] })
 
-/** The status of every call of the LFS API. */
+/** Returns the status of every operation of the LFS API. */
 async function statuses(who: Who): Promise<number[]> {
   const answers = [
     await batch(who, 'download'),
@@ -41,7 +41,7 @@ async function statuses(who: Who): Promise<number[]> {
   return answers.map(({ status }) => status)
 }
 
-test('a project with lfs_enabled=false refuses batches, transfers and locks, and takes them again afterwards', async () => {
+test('a project with lfs_enabled=false refuses batches, transfers and locks, and accepts them again afterwards', async () => {
   expect((await requests.send('developer', 'PUT', `${address}/${object.size}`, bytes)).status).toBe(200)
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${object.oid}\nsize ${object.size}\n`
   await harness.ask('developer', 'POST', `/projects/${project.id}/repository/commits`, {
@@ -73,14 +73,14 @@ test('a project with lfs_enabled=false refuses batches, transfers and locks, and
   expect(answers).toEqual([200, 200, 200, 200, 200, 200, 201, 200, 200])
 })
 
-test('who may not see the project, or not do this there, hears that first', async () => {
+test('missing rights in the project are reported before disabled LFS', async () => {
   await settle('owner', { lfs_enabled: false })
   expect((await batch('anonymous', 'download')).status).toBe(401)
   expect((await batch('guest', 'download')).status).toBe(403)
   expect((await batch('stranger', 'download')).body.message).toBe('404 Project Not Found')
 })
 
-test('only maintainers switch LFS on and off, by true or false, and a new project says it at once', async () => {
+test('only maintainers switch LFS on and off, by true or false, and a new project can set it at once', async () => {
   expect((await settle('developer', { lfs_enabled: true })).status).toBe(403)
   expect((await settle('owner', { lfs_enabled: 'perhaps' })).body.error).toBe('lfs_enabled is invalid')
   const made = await harness.ask('owner', 'POST', '/projects', { path: 'plain', lfs_enabled: false })

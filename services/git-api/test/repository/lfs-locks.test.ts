@@ -22,7 +22,7 @@ describe('a lock', () => {
   const unlock = (who: Who, id: string, fields = {}) =>
     ask(who, 'POST', `/info/lfs/locks/${id}/unlock`, fields)
 
-  test('is held by one user, and removed by that user or a maintainer with force', async () => {
+  test('is held by one user, and removed by that user, or by a maintainer with force', async () => {
     const made = await lock('developer', 'art/a b.psd')
     const id = made.body.lock.id
     const shown = {
@@ -77,18 +77,18 @@ describe('a lock', () => {
     },
   )
 
-  test('is held once, whoever asks for it at the same time', async () => {
+  test('is held once, however many users request it at the same time', async () => {
     const asked = (['developer', 'owner'] as const).flatMap((who) => [lock(who, 'race'), lock(who, 'race')])
     const statuses = (await Promise.all(asked)).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([201, 409, 409, 409])
   })
 })
 
-describe('a push that changes what another user has locked', () => {
+describe('a push that changes a file with the lock of another user', () => {
   const lock = async (who: Who, path: string) =>
     expect((await ask(who, 'POST', '/info/lfs/locks', { path })).status).toBe(201)
 
-  test('is refused for lockable files alone, and for the branches that change them', async () => {
+  test('is refused only for lockable files, and only for the branches that change them', async () => {
     const work = await createGitRepository()
     await work.commit({
       files: { '.gitattributes': '*.psd lockable\n', 'art/é.psd': '1', 'mine.psd': '1', 'free.txt': '1' },
@@ -115,7 +115,7 @@ describe('a push that changes what another user has locked', () => {
     expect(await work.git('ls-remote', harness.remote('owner', project), 'free', 'taken')).toContain(free)
     expect(await work.git('ls-remote', harness.remote('owner', project), 'taken')).toBe('')
 
-    // What the lock's owner has pushed may be merged and pushed on by everybody.
+    // Everybody may merge and push the changes that the lock's owner has pushed.
     expect(await push('owner', 'HEAD:refs/heads/locks')).toBe('pushed')
     expect(await push('developer', 'HEAD:refs/heads/taken')).toBe('pushed')
     await work.git('switch', '--quiet', '-c', 'side', free)

@@ -35,7 +35,7 @@ async function store({ bytes, oid }: ReturnType<typeof newObject>): Promise<void
   expect(status).toBe(200)
 }
 
-/** Pushes without the help of git-lfs. @returns exit code and what git says */
+/** Pushes without git-lfs. @returns exit code and output of git */
 async function push(...references: string[]) {
   const { exitCode, all } = await execa('git', ['push', harness.remote('owner', project), ...references], {
     cwd: work.path,
@@ -48,7 +48,7 @@ async function push(...references: string[]) {
 
 const references = () => work.git('ls-remote', harness.remote('owner', project))
 
-test('a push whose pointers have no object is refused, also by a tag, and changes nothing', async () => {
+test('a push whose pointers have no object is refused, also for a tag, and changes nothing', async () => {
   const object = newObject()
   await work.commit({ files: { 'a.txt': 'a', 'deep/a.bin': object.pointer } })
   await work.commit({ files: { 'b.txt': 'b' } })
@@ -66,14 +66,14 @@ test('a push whose pointers have no object is refused, also by a tag, and change
   expect(await push('main', 'main:refs/tags/v1')).toMatchObject({ code: 0 })
 })
 
-test('an object of another size is not the one that a pointer names', async () => {
+test('an object of another size does not satisfy a pointer', async () => {
   const object = newObject()
   await store(object)
   await work.commit({ files: { 'a.bin': object.pointer.replace('size 1000', 'size 999') } })
   expect((await push('main')).text).toContain(refusal)
 })
 
-test('what the repository has already is not looked at again, and references can be deleted', async () => {
+test('commits in the repository are not checked again, and references can be deleted', async () => {
   const { pointer } = newObject()
   await work.commit({ files: { 'a.bin': pointer } })
   const settings = `/projects/${project.id}`
@@ -86,7 +86,7 @@ test('what the repository has already is not looked at again, and references can
   expect((await push('main')).text).toContain(refusal)
 })
 
-test('files that only look like pointers, and a tag of a large file, are taken', async () => {
+test('files that only look like pointers, and a tag of a large file, are accepted', async () => {
   const { pointer } = newObject()
   await work.commit({
     files: {

@@ -11,10 +11,10 @@ export const addressOf = ({ baseUrl }: GitHarness, { pathWithNamespace }: Projec
 
 export type LfsRequests = ReturnType<typeof lfsRequests>
 
-/** Requests of a client of Git LFS in one project. */
+/** Returns functions that send requests of a Git LFS client in one project. */
 export function lfsRequests(harness: GitHarness, project: Project) {
   /**
-   * Sends a request with basic authentication, as clients of git do. The address is whole, or below the
+   * Sends a request with basic authentication, as git clients do. The address is absolute, or relative to the
    * repository.
    */
   async function send(who: Who, method: string, url: string, body?: unknown, headers = {}) {
@@ -34,7 +34,7 @@ export function lfsRequests(harness: GitHarness, project: Project) {
     return { status: response.status, headers: response.headers, bytes }
   }
 
-  /** The same, for an answer that is JSON of the type that clients of LFS ask for. */
+  /** Sends a request and reads its JSON answer in the media type of LFS. */
   async function ask(...request: Parameters<typeof send>) {
     const { status, headers, bytes } = await send(...request)
     expect(headers.get('Content-Type')).toBe(lfsType)

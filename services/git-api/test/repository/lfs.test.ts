@@ -40,7 +40,7 @@ async function store(object = newObject()) {
 const refusal = (message: string) => ({ message, request_id: expect.any(String) })
 
 describe('an object', () => {
-  test('goes up and comes down by the addresses of a batch, whole and in parts', async () => {
+  test('is uploaded and downloaded at the addresses of a batch, whole and in parts', async () => {
     const { bytes, oid, size } = newObject()
     const asked = await batch('developer', 'upload', [{ oid, size }], { ref: { name: 'refs/heads/main' } })
     const credentials = { Authorization: `Basic ${btoa(`any:${harness.tokens.developer}`)}` }
@@ -82,13 +82,13 @@ describe('an object', () => {
     expect((await send('reporter', 'GET', href, undefined, { Range: 'bytes=1000-' })).status).toBe(416)
   })
 
-  test('of no bytes is an object', async () => {
+  test('may be empty', async () => {
     const { oid } = await store(newObject(0))
     const answer = await send('reporter', 'GET', `/gitlab-lfs/objects/${oid}`)
     expect([answer.status, answer.bytes.length]).toEqual([200, 0])
   })
 
-  test('that does not have its SHA-256 or its size leaves nothing', async () => {
+  test('without the announced SHA-256 or size leaves no file', async () => {
     const { bytes, oid, size } = newObject()
     const wrong = newObject()
     const sent: [string, Uint8Array][] = [
@@ -101,7 +101,7 @@ describe('an object', () => {
       const answer = await ask('developer', 'PUT', `/gitlab-lfs/objects/${path}`, body)
       expect([answer.status, answer.body]).toEqual([400, refusal('SHA256 or size mismatch')])
     }
-    // A body without a length is only found too short or too long when it has arrived.
+    // A body without a length is found to be too short or too long only when it has arrived.
     const chunked = await fetch(`${addressOf(harness, project)}/gitlab-lfs/objects/${oid}/${size}`, {
       method: 'PUT',
       headers: { Authorization: `Basic ${btoa(`any:${harness.tokens.developer}`)}` },
@@ -115,7 +115,7 @@ describe('an object', () => {
     expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith(oid))).toEqual([])
   })
 
-  test('gets 404 when its project is deleted while it arrives, whether its bytes go on or stop', async () => {
+  test('gets 404 when its project is deleted during its upload, whether its bytes continue or stop', async () => {
     for (const goesOn of [true, false]) {
       const doomed = await harness.project()
       const { bytes, oid, size } = newObject(100_000)
@@ -162,7 +162,7 @@ describe('an object', () => {
     )
   })
 
-  test('is as young as a new one when a client is about to push it again, and not when it is read', async () => {
+  test('counts as new when a client is about to push it again, and not when it is read', async () => {
     const { bytes, oid, size } = await store()
     const file = join(harness.pathOf(project), 'lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid)
     const isYoung = async () => (await stat(file)).mtimeMs > Date.now() - 3_600_000
@@ -179,7 +179,7 @@ describe('an object', () => {
     }
   })
 
-  test('counts in the statistics of its project, and goes with it', async () => {
+  test('counts in the statistics of its project, and is deleted with it', async () => {
     const own = await harness.project()
     const { bytes, oid, size } = newObject(777)
     const url = `${addressOf(harness, own)}/gitlab-lfs/objects/${oid}/${size}`
@@ -202,7 +202,7 @@ describe('an object', () => {
 })
 
 describe('a batch', () => {
-  test('tells for each object why it cannot be stored', async () => {
+  test('reports for each object why it cannot be stored', async () => {
     const good = newObject()
     const given = [
       { oid: good.oid, size: 5 },
@@ -239,7 +239,7 @@ describe('a batch', () => {
     expect([answer.status, answer.body]).toEqual([status, refusal(message)])
   })
 
-  test('that is no JSON is refused in the words of the API', async () => {
+  test('that is not JSON is refused in the words of the API', async () => {
     const headers = { 'Content-Type': lfsType }
     const body = new TextEncoder().encode('{"operation":')
     const answer = await ask('reporter', 'POST', '/info/lfs/objects/batch', body, headers)
@@ -247,7 +247,7 @@ describe('a batch', () => {
   })
 })
 
-describe('who may what', () => {
+describe('rights', () => {
   test.each([
     ['anonymous', 401, 401],
     ['stranger', 404, 404],
@@ -261,7 +261,7 @@ describe('who may what', () => {
     expect((await batch(who, 'download', [{ oid, size }])).status).toBe(downloads)
     expect((await ask(who, 'GET', '/info/lfs/locks')).status).toBe(downloads)
     const upload = await batch(who, 'upload', [{ oid, size }])
-    // Without the right to read, the right to write is not looked at.
+    // Without the right to read, the right to write is not checked.
     expect(upload.status).toBe(writes)
     expect((await send(who, 'PUT', `/gitlab-lfs/objects/${oid}/${size}`, bytes)).status).toBe(writes)
     expect((await ask(who, 'POST', '/info/lfs/locks/verify', {})).status).toBe(writes)
@@ -271,7 +271,7 @@ describe('who may what', () => {
     if (writes === 401) expect(upload.headers.get('WWW-Authenticate')).toContain('Basic')
   })
 
-  test('a public project is open to everybody, and objects of a private one are not found through it', async () => {
+  test('a public project is open to everybody, but does not expose objects of a private one', async () => {
     const open = await harness.project({ visibility: 'public' })
     const hidden = await store()
     const answer = await send(
@@ -288,11 +288,11 @@ describe('who may what', () => {
   })
 })
 
-describe('a file that is a pointer', () => {
+describe('a file that is an LFS pointer', () => {
   const pointerOf = ({ oid, size }: { oid: string; size: number }) =>
     `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`
 
-  test('is its object when it is asked for with lfs=true', async () => {
+  test('is sent as its object with lfs=true', async () => {
     const object = await store()
     const missing = newObject()
     const contents = { pointer: pointerOf(object), lost: pointerOf(missing), plain: 'plain' }

@@ -43,8 +43,8 @@ afterAll(async () => {
 })
 
 /**
- * The COMMIT of a connection that has stored a project reaches PostgreSQL; its confirmation does not come
- * back.
+ * Passes data on. The COMMIT of a connection that has stored a project reaches PostgreSQL, but its
+ * confirmation is dropped.
  */
 function passOn(client: Socket, server: Socket): void {
   let hasStored = false
@@ -71,7 +71,7 @@ const headers = { 'PRIVATE-TOKEN': rootToken, 'Content-Type': 'application/json'
 const send = (method: string, path: string, body?: object) =>
   fetch(`${baseUrl}/api/v4${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
 
-test('a project whose creation was committed without a confirmation can be used', async () => {
+test('a project whose creation was committed without a confirmation is usable', async () => {
   expect((await send('POST', '/projects', { name: 'kept' })).status).toBe(503)
   const found = await send('GET', '/projects/root%2Fkept')
   expect(found.status).toBe(200)

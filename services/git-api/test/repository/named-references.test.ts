@@ -24,7 +24,7 @@ const post = (body: object) =>
 const idsOf = async (response: Response) => ((await response.json()) as { id: string }[]).map(({ id }) => id)
 const encoded = encodeURIComponent
 
-test('a name that a branch and a tag share means the branch in every endpoint, and the tag only in full', async () => {
+test('a name that a branch and a tag share means the branch in every endpoint, and the tag only in its full form', async () => {
   const other = await harness.project()
   const remote = harness.remote('developer', other)
   const [branch, tag] = [`${commits.third}:refs/heads/main`, `${commits.first}:refs/tags/main`]

@@ -4,10 +4,10 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, startGitHarness } from '../git-harness.js'
 
-/** A name in Latin-1, which is not UTF-8, and how diffs show it. */
+/** A name in Latin-1, which is not UTF-8, and its form in diffs. */
 const stored = Buffer.from('d\xefr/\xe9byte "1".txt', 'latin1')
 const shown = '"d\\357r/\\351byte \\"1\\".txt"'
-/** A plain name that reads like the shown form of another file. */
+/** An ordinary name that equals the displayed form of another file. */
 const plain = '"\\351.txt"'
 const plainShown = '"\\"\\\\351.txt\\""'
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** Commits bytes under the odd name, and under the plain one that looks like another's. */
+/** Commits bytes under the odd name, and under the ordinary name that looks like another one. */
 async function commitOdd(content: string, message: string): Promise<string> {
   const run = async (args: string[], input: string | Buffer = '') => {
     const options = { cwd: work.path, env: isolatedGitEnv(), extendEnv: false, input } as const
@@ -73,7 +73,7 @@ const commit = (action: Record<string, unknown>) =>
     body: { id: string }
   }>
 
-test('a diff shows a name that is not UTF-8 in quotes, and each name in a form of its own', async () => {
+test('a diff shows a name that is not UTF-8 in quotes, and each name in a unique form', async () => {
   expect(await pathsOf(added)).toEqual([plainShown, shown])
 })
 
@@ -83,14 +83,14 @@ test.each([shown, `/${shown}`, plainShown])('the list finds the commits of %s', 
   expect(await idsAt(path, '&author=t%40x&first_parent=true')).toEqual([changed, added])
 })
 
-test('the list finds the folder of such a file, and nothing by another form of its name', async () => {
+test('the list finds the folder of such a file, and nothing under another form of its name', async () => {
   expect(await idsAt('"d\\357r"')).toEqual([changed, added])
   for (const path of ['"\\351.txt"', '"d\\357r/\\000"', '"../\\351"', '"\\351\\', 'd\ufffdr']) {
     expect(await idsAt(path), path).toEqual([])
   }
 })
 
-test('a path that git cannot be asked for is refused', async () => {
+test('a path that git cannot look up is refused', async () => {
   const path = encodeURIComponent('"d\\357r/\\n"')
   expect(await send('GET', `?path=${path}`)).toMatchObject({
     status: 400,
@@ -98,7 +98,7 @@ test('a path that git cannot be asked for is refused', async () => {
   })
 })
 
-test('slashes that name nothing do not matter, wherever a file is named', async () => {
+test('redundant slashes are ignored wherever a file is named', async () => {
   const files = `/projects/${project.id}/repository/files`
   for (const path of ['/README.md', 'README.md/', '//README.md//', '/etc/passwd']) {
     const one = `${files}/${encodeURIComponent(path)}`
@@ -114,7 +114,7 @@ test('slashes that name nothing do not matter, wherever a file is named', async 
   }
 })
 
-test('a comment stands at a line of such a file', async () => {
+test('a comment is at a line of such a file', async () => {
   const about = { note: 'four', path: shown, line: 4, line_type: 'new' }
   expect(await send('POST', `/${changed}/comments`, about)).toMatchObject({ status: 201, body: about })
   const old = { note: 'three', path: plainShown, line: 3, line_type: 'old' }
@@ -139,7 +139,7 @@ test('actions create, change, move and remove files by such names', async () => 
   const moved = await commit({ action: 'move', file_path: other, previous_path: shown })
   const { body } = await send('GET', `/${moved.body.id}/diff`)
   expect(body).toMatchObject([{ old_path: shown, new_path: other, renamed_file: true }])
-  // The history goes on under the former name.
+  // The history continues under the former name.
   expect(await idsAt(other)).toEqual([moved.body.id, updated.body.id, changed, added])
 
   expect((await commit({ action: 'chmod', file_path: other, execute_filemode: true })).status).toBe(201)

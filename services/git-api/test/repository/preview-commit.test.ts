@@ -26,7 +26,7 @@ const post = (body: object, who: Who = 'developer', { id }: Pick<Project, 'id'> 
   harness.ask(who, 'POST', `/projects/${id}/repository/commits`, { commit_message: 'm', ...body })
 const createFile = (file_path: string, content = 'x\n') => ({ action: 'create', file_path, content })
 
-/** Every reference and object of a repository, and what else lies in its folder of objects. */
+/** Returns every reference and object of a repository, and the other files in its object folder. */
 async function storedThings(which = project) {
   const options = { env: isolatedGitEnv(), extendEnv: false }
   const git = async (...args: string[]) =>
@@ -44,7 +44,7 @@ const everyAction = [
   { action: 'chmod', file_path: 'new/deep.txt', execute_filemode: true },
 ]
 
-test('a dry run shows the diff that the commit has afterwards, and stores nothing', async () => {
+test('a dry run shows the later diff of the commit, and stores nothing', async () => {
   const many = Array.from({ length: 50 }, (_, index) => createFile(`many/${index}.txt`))
   for (const [index, actions] of [everyAction, many].entries()) {
     const body = { branch: `new-${index}`, start_sha: commits.second, actions }
@@ -66,7 +66,7 @@ test('a dry run shows the diff that the commit has afterwards, and stores nothin
   }
 })
 
-test('the first commit of an empty project is shown as the files it brings', async () => {
+test('the first commit of an empty project is shown as the files it adds', async () => {
   const empty = await harness.project()
   const body = { branch: 'main', actions: [createFile('a.txt')], dry_run: true }
   const dry = await post(body, 'owner', empty)
@@ -83,7 +83,7 @@ test('an empty commit has no files', async () => {
   expect([status, body]).toEqual([200, { dry_run: 'success', diffs: [] }])
 })
 
-test('a dry run is refused as the commit is, and stores nothing', async () => {
+test('a dry run is refused like the commit, and stores nothing', async () => {
   await createProtectedBranch(harness.database, {
     projectId: project.id,
     name: 'closed',

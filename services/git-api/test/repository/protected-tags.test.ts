@@ -27,14 +27,14 @@ const protect = (name: string, create_access_level?: number | string) =>
 const create = (who: Parameters<GitHarness['ask']>[0], tag_name: string) =>
   ask(who, 'POST', tags(), { tag_name, ref: 'main' })
 
-/** Pushes with real git. @returns what git says */
+/** Pushes with real git. @returns the output of git */
 async function push(who: 'owner' | 'developer', ...refs: string[]): Promise<string> {
   return work
     .git('push', '--porcelain', harness.remote(who, project), ...refs)
     .catch((error) => String(error))
 }
 
-test('a protection is made, listed, shown and lifted', async () => {
+test('a protection is created, listed, shown and removed', async () => {
   const { status, body } = await protect('release/*', '30')
   expect(status).toBe(201)
   expect(body).toMatchObject({
@@ -53,7 +53,7 @@ test('a protection is made, listed, shown and lifted', async () => {
   expect((await ask('owner', 'GET', path('/release%2F*'))).status).toBe(404)
 })
 
-test('levels that GitLab takes as a list are shown as they were given, and the lowest counts', async () => {
+test("levels in GitLab's list form are shown as given, and the lowest one counts", async () => {
   const allowed = (...entries: unknown[]) => ({ name: 'listed-*', allowed_to_create: entries })
   const { status, body } = await ask(
     'owner',
@@ -71,7 +71,7 @@ test('levels that GitLab takes as a list are shown as they were given, and the l
   })
 })
 
-test('a protection that does not fit is refused, and nobody below a maintainer makes one', async () => {
+test('an invalid protection is refused, and only maintainers create one', async () => {
   await protect('v*')
   expect(await protect('v*')).toMatchObject({ status: 422, body: { message: 'Name has already been taken' } })
   expect(await protect('a b')).toMatchObject({
@@ -85,7 +85,7 @@ test('a protection that does not fit is refused, and nobody below a maintainer m
   expect((await ask('anonymous', 'GET', path())).status).toBe(401)
 })
 
-test('the role that a protection asks for creates the tag over the API, and its deletion takes a maintainer', async () => {
+test('the role of a protection may create the tag over the API, and deleting it needs a maintainer', async () => {
   await protect('api-*')
   const refusal = 'You are not allowed to create this tag as it is protected.'
   expect(await create('developer', 'api-1')).toMatchObject({ status: 400, body: { message: refusal } })
@@ -98,14 +98,14 @@ test('the role that a protection asks for creates the tag over the API, and its 
   expect((await ask('owner', 'DELETE', tags('/api-1'))).status).toBe(204)
 })
 
-test('level 0 locks a tag for everybody, and one of several protections that allows it is enough', async () => {
+test('level 0 locks a tag for everybody, and one permitting protection among several is enough', async () => {
   await protect('locked*', 0)
   expect((await create('owner', 'locked-1')).status).toBe(400)
   await protect('locked-but', 30)
   expect((await create('developer', 'locked-but')).status).toBe(201)
 })
 
-test('the same holds for pushes: create by role, move by nobody, delete by maintainers', async () => {
+test('the same rules apply to pushes: create by role, move by nobody, delete by maintainers', async () => {
   await protect('git-*')
   await work.git('tag', 'git-1', 'main')
   await work.git('tag', 'free-1', 'main')

@@ -32,7 +32,7 @@ const queuedProjects = async () => (await queue.getDelayed()).map((job) => Numbe
 const queued = (project: Project) =>
   waitFor(async () => (await queuedProjects()).includes(project.id), { what: 'a housekeeping job' })
 
-test('a push that changed something asks for housekeeping, one that did not does not', async () => {
+test('a push with a change requests housekeeping, a push without one does not', async () => {
   const refused = await harness.project()
   const rule = { projectId: refused.id, name: '*', pushAccessLevel: 0 }
   await harness.database.prisma.protectedBranch.create({ data: rule })
@@ -48,7 +48,7 @@ test('a push that changed something asks for housekeeping, one that did not does
   await work.close()
 })
 
-test('a commit over the API asks for housekeeping', async () => {
+test('a commit over the API requests housekeeping', async () => {
   const project = await harness.project()
   const response = await harness.send('developer', 'POST', `/projects/${project.id}/repository/commits`, {
     branch: 'main',
@@ -59,7 +59,7 @@ test('a commit over the API asks for housekeeping', async () => {
   await queued(project)
 })
 
-/** A new project with what pushes and requests see of its default branch. */
+/** Creates a project, and functions that read its default branch from pushes and requests. */
 async function defaultBranchCase() {
   const project = await harness.project()
   const remote = harness.remote('owner', project)
@@ -70,7 +70,7 @@ async function defaultBranchCase() {
     work,
     push: (...names: string[]) =>
       work.git('push', '--quiet', remote, ...names.map((name) => `main:refs/heads/${name}`)),
-    /** The default branch of the project, after a check that a clone checks out the same one. */
+    /** Returns the default branch of the project, and checks that a clone checks out the same one. */
     async shown() {
       const { body } = await harness.ask('owner', 'GET', `/projects/${project.id}`)
       const head = await work.git('ls-remote', '--symref', remote, 'HEAD')
@@ -80,7 +80,7 @@ async function defaultBranchCase() {
   }
 }
 
-test('a branch stands in for a default branch that does not exist, until that comes', async () => {
+test('another branch substitutes for a missing default branch until it is pushed', async () => {
   const { project, work, push, shown } = await defaultBranchCase()
   await push('feature')
   expect(await shown()).toBe('feature')
@@ -95,7 +95,7 @@ test('a branch stands in for a default branch that does not exist, until that co
   await work.close()
 })
 
-test('a branch of git-annex stands in only while there is no other', async () => {
+test('a branch of git-annex is the substitute only while there is no other branch', async () => {
   const { work, push, shown } = await defaultBranchCase()
   await push('synced/git-annex', 'git-annex')
   expect(await shown()).toBe('git-annex')
@@ -106,7 +106,7 @@ test('a branch of git-annex stands in only while there is no other', async () =>
   await work.close()
 })
 
-test('a default branch that is created over the API takes its place', async () => {
+test('a default branch that is created over the API replaces the substitute', async () => {
   const { project, work, push, shown } = await defaultBranchCase()
   await push('feature')
   const repository = `/projects/${project.id}/repository`
@@ -116,7 +116,7 @@ test('a default branch that is created over the API takes its place', async () =
   await work.close()
 })
 
-test('a branch that is chosen as the default branch stays it', async () => {
+test('a branch that is chosen as the default branch stays the default branch', async () => {
   const { project, work, push, shown } = await defaultBranchCase()
   await push('feature')
   const chosen = await harness.ask('owner', 'PUT', `/projects/${project.id}`, { default_branch: 'feature' })
@@ -126,9 +126,9 @@ test('a branch that is chosen as the default branch stays it', async () => {
   await work.close()
 })
 
-test('pushes at the same time end with the default branch that was asked for', async () => {
+test('parallel pushes end with the requested default branch', async () => {
   const { work, push, shown } = await defaultBranchCase()
-  // git refuses to create the branch that HEAD names while HEAD moves; its clients push again.
+  // git refuses to create the branch that HEAD names while HEAD moves, so the client pushes again.
   const pushMain = () => push('main').catch(() => push('main'))
   await Promise.all([push('a'), push('b'), pushMain(), push('c'), push('d')])
   expect(await shown()).toBe('main')
@@ -145,7 +145,7 @@ test('the first commit over the API makes its branch the default branch', async 
   expect(await described.json()).toMatchObject({ default_branch: 'trunk' })
 })
 
-test('a push whose client goes away ends its git process', async () => {
+test('a push whose client disconnects ends its git process', async () => {
   const project = await harness.project()
   const path = harness.pathOf(project)
   const { host, username, password, pathname } = new URL(harness.remote('owner', project))
@@ -162,7 +162,7 @@ test('a push whose client goes away ends its git process', async () => {
   await waitFor(async () => (await processesOn(path)).length === 0, { what: 'git to end' })
 })
 
-/** Ids of processes that have this path among their arguments. */
+/** Lists the ids of processes that have this path among their arguments. */
 async function processesOn(path: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

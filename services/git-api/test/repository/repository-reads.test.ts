@@ -78,7 +78,7 @@ describe('an archive', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  /** Names in an archive, as tar or Python's zipfile lists them. */
+  /** Lists the names in an archive with tar or Python's zipfile. */
   async function namesIn(bytes: ArrayBuffer, format: string): Promise<string[]> {
     const file = join(folder, 'archive')
     await writeFile(file, Buffer.from(bytes))
@@ -92,7 +92,7 @@ describe('an archive', () => {
       .filter(Boolean)
   }
 
-  test('holds the files of a commit in the format of the suffix or the parameter', async () => {
+  test('contains the files of a commit in the format of the suffix or the parameter', async () => {
     const top = `${project.path}-lines-${await work.git('rev-parse', 'lines')}`
     const files = ['.gitattributes', 'README.md', 'bin.dat', 'docs/deep/two.md', 'src/b c.txt']
     for (const [path, extension, type] of [
@@ -113,7 +113,7 @@ describe('an archive', () => {
     }
   })
 
-  test('holds one folder, is the same each time, and is not sent again when it is known', async () => {
+  test('contains one folder, has the same bytes each time, and is not sent again to a client that has it', async () => {
     const one = await download('archive.tar?ref=refs/heads/lines&path=docs/deep/')
     expect(one.headers.get('content-disposition')).toMatch(/-docs-deep\.tar"?$/)
     const bytes = await one.arrayBuffer()
@@ -135,7 +135,7 @@ describe('an archive', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  test('of what does not exist is not found, and nobody gets it without the right', async () => {
+  test('of a missing revision is not found, and needs the right to read', async () => {
     expect(await refusal('archive?sha=nope')).toBe('404 404 File Not Found')
     expect(await refusal('archive?sha=--output=x')).toBe('404 404 File Not Found')
     expect(await refusal('archive?path=nope')).toBe('404 404 File Not Found')
@@ -150,7 +150,7 @@ describe('an archive', () => {
 describe('blame', () => {
   const blame = (path: string, query: string) => `files/${encodeURIComponent(path)}/blame?${query}`
 
-  test('names the commit of each line as git does', async () => {
+  test('names the commit of each line like git', async () => {
     const { status, body, headers } = await ask(blame('src/b c.txt', 'ref=lines'))
     expect(status).toBe(200)
     expect(headers.get('x-gitlab-file-name')).toBe('b c.txt')
@@ -179,7 +179,7 @@ describe('blame', () => {
     expect(head.headers.get('x-gitlab-size')).toBe('9')
   })
 
-  test('refuses what does not fit', async () => {
+  test('refuses invalid requests', async () => {
     expect(await refusal(blame('README.md', ''))).toBe('400 ref is missing')
     expect(await refusal(blame('README.md', 'ref=nope'))).toBe('404 404 Commit Not Found')
     expect(await refusal(blame('docs', 'ref=lines'))).toBe('404 404 File Not Found')
@@ -193,7 +193,7 @@ describe('blame', () => {
 })
 
 describe('a blob', () => {
-  test('is read by its id, with JSON or as it is, in parts too', async () => {
+  test('is read by its id, as JSON or raw, also in parts', async () => {
     const id = await work.git('rev-parse', 'lines:README.md')
     expect((await ask(`blobs/${id}`)).body).toEqual({
       size: 9,
@@ -207,7 +207,7 @@ describe('a blob', () => {
     expect([part.status, await part.text()]).toEqual([206, 'Sa'])
   })
 
-  test('that is none is not found', async () => {
+  test('with an unknown id is not found', async () => {
     for (const id of [
       commits.first,
       await work.git('rev-parse', 'lines:docs'),
@@ -223,7 +223,7 @@ describe('a blob', () => {
 })
 
 describe('contributors', () => {
-  test('are counted by e-mail address, merges left out, sorted and paged', async () => {
+  test('are counted by e-mail address, without merges, sorted and paged', async () => {
     const { body, headers } = await ask('contributors?ref=lines&sort=desc')
     const zero = { additions: 0, deletions: 0 }
     const [ana, ...others] = body
@@ -236,7 +236,7 @@ describe('contributors', () => {
     expect((await ask('contributors?order_by=email')).status).toBe(200)
   })
 
-  test('of what does not exist are not found, and an empty repository has none', async () => {
+  test('of a missing revision are not found, and an empty repository has none', async () => {
     expect(await refusal('contributors?ref=nope')).toBe('404 404 Ref Not Found')
     expect(await refusal('contributors?order_by=age')).toBe('400 order_by does not have a valid value')
     const empty = await harness.project()
@@ -246,7 +246,7 @@ describe('contributors', () => {
 })
 
 describe('a commit', () => {
-  test('says how it is signed, and that nobody has verified it', async () => {
+  test('shows the kind of its signature, and that it is not verified', async () => {
     expect((await ask('commits/signed/signature')).body).toEqual({
       signature_type: 'SSH',
       verification_status: 'unverified',
@@ -258,7 +258,7 @@ describe('a commit', () => {
     expect(await everybodyElse('commits/main/signature')).toEqual([404, 404, 403])
   })
 
-  test('that a tag leads to does not make the tag signed', async () => {
+  test('with a tag does not make the tag signed', async () => {
     await work.git('tag', 'light', 'signed')
     const author = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com']
     await work.git(...author, 'tag', '-a', '-m', 'Annotated', 'plain', 'signed')
@@ -319,8 +319,8 @@ describe('a commit', () => {
   })
 })
 
-describe('a list that is read on from a token', () => {
-  /** Every item of a list, page after page, as `Link` leads on. */
+describe('a list that is continued from a token', () => {
+  /** Returns every item of a list by following its `Link` headers. */
   async function follow(rest: string): Promise<unknown[]> {
     const items: unknown[] = []
     let next: string | undefined = `${harness.baseUrl}/api/v4${repository(rest)}`
@@ -359,7 +359,7 @@ describe('a list that is read on from a token', () => {
     }
   })
 
-  test('refuses a token that no item has', async () => {
+  test('refuses a token that matches no item', async () => {
     for (const list of ['branches', 'tags', 'tree']) {
       expect(await refusal(`${list}?pagination=keyset&page_token=nope`)).toBe('400 page_token is invalid')
     }

@@ -8,7 +8,7 @@ const run = async (cwd: string, args: string[], input?: string): Promise<string>
 
 const author = ['author', 'committer'].map((role) => `${role} A <a@example.com> 1700000000 +0000`).join('\n')
 
-/** Makes a tag with a signature. @param repository its path @returns its name */
+/** Creates a signed tag. @param repository its path @returns its name */
 export async function signTag(repository: string): Promise<string> {
   const commit = await run(repository, ['rev-parse', 'main'])
   const headers = `object ${commit}\ntype commit\ntag signed\ntagger A <a@example.com> 1700000000 +0000`

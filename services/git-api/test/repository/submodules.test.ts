@@ -90,7 +90,7 @@ test.each([
   expect((await move(body)).status).toBe(400)
 })
 
-test('a submodule is moved by those who may push to the branch', async () => {
+test('a submodule is moved by callers who may push to the branch', async () => {
   const body = { branch: 'guarded', commit_sha: next }
   expect((await move(body)).status).toBe(403)
   expect((await move(body, path, 'owner')).status).toBe(200)
@@ -104,7 +104,7 @@ test('a submodule is moved by those who may push to the branch', async () => {
   expect((await move(open, path, 'owner', empty.id)).body.message).toBe('Invalid submodule path')
 })
 
-test('of many moves at once, each is a commit or is refused', async () => {
+test('parallel moves are each a commit or a refusal', async () => {
   const hashes = ['b', 'c', 'd', 'e'].map((digit) => digit.repeat(40))
   const answers = await Promise.all(hashes.map((commit_sha) => move({ branch: 'main', commit_sha })))
   const moved = answers.filter(({ status }) => status === 200)

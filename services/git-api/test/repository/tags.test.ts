@@ -28,7 +28,7 @@ const create = (who: Who, tag_name: string, ref: string, message?: string) =>
   ask(who, 'POST', path(), { tag_name, ref, message })
 const namesOf = ({ body }: { body: { name: string }[] }) => body.map(({ name }) => name)
 
-test('a lightweight tag stands on its commit', async () => {
+test('a lightweight tag points to its commit', async () => {
   const { status, body } = await create('developer', 'light/1', 'main')
   expect(status).toBe(201)
   expect(Object.keys(body)).toEqual([
@@ -44,7 +44,7 @@ test('a lightweight tag stands on its commit', async () => {
   expect(body.target).toBe(body.commit.id)
 })
 
-test('a message makes an annotated tag that git shows with the caller as tagger', async () => {
+test('a message creates an annotated tag with the caller as tagger', async () => {
   const { status, body } = await create('developer', 'noted', commits.second, '  Ünïcode\n\nMore  \n')
   expect(status).toBe(201)
   expect(body.message).toBe('Ünïcode\n\nMore')
@@ -75,7 +75,7 @@ test('tags are sorted by time, name and version, searched and paged with totals'
   expect(all[0]).toBe('noted')
 })
 
-test('names and starts that do not fit are refused in GitLab words', async () => {
+test('invalid names and starts are refused in the words of GitLab', async () => {
   const refused = async (name: string, ref = 'main') => {
     const { status, body } = await create('developer', name, ref)
     expect(status).toBe(400)
@@ -92,7 +92,7 @@ test('names and starts that do not fit are refused in GitLab words', async () =>
   expect((await ask('developer', 'POST', path(), {})).body.error).toBe('tag_name is missing, ref is missing')
 })
 
-test('a deleted tag is gone, once', async () => {
+test('a tag is deleted once', async () => {
   await create('developer', 'gone', 'main')
   const headers = {
     'PRIVATE-TOKEN': harness.tokens.developer,
@@ -114,7 +114,7 @@ test('a tag of a file or a folder is listed without a commit', async () => {
   expect((await ask('developer', 'GET', named('of-a-tree'))).body).toMatchObject({ commit: null })
 })
 
-test('nobody reads or changes tags without the right', async () => {
+test('tags need the right to read or to change them', async () => {
   expect((await ask('anonymous', 'GET', path())).status).toBe(404)
   expect((await ask('stranger', 'GET', path())).status).toBe(404)
   expect((await ask('guest', 'GET', named('noted'))).status).toBe(403)

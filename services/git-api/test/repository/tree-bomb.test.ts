@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const get = (path: string) => outcome(harness.send('owner', 'GET', path))
 
-test('a push of more files than can be compared is taken, its webhook is sent, and its commit can be read', {
+test('a push of more files than can be compared is accepted, its webhook is sent, and its commit can be read', {
   timeout: 90_000,
 }, async () => {
   const { project, work, commits } = await pushSample(harness)

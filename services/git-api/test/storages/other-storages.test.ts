@@ -11,7 +11,7 @@ import { secretHeader } from '../../src/storages/storages.js'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Opens an object of a storage that answers in its own way. */
+/** Opens an object of a storage that sends the given answer. */
 async function openObject(answer: RequestListener) {
   const server = createServer(answer)
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -41,7 +41,7 @@ async function countBytes(chunks: AsyncIterable<Buffer> | null): Promise<number>
   return bytes
 }
 
-test('an object of another storage is whole, though memory is collected before it is read', async () => {
+test('an object of another storage is complete, even when garbage is collected before it is read', async () => {
   const size = 300_000
   const { chunks, close } = await openObject((_request, response) => response.end(Buffer.alloc(size)))
   for (let round = 0; round < 10; round += 1) {

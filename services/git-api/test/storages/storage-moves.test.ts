@@ -20,7 +20,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** The moves to a storage that are over, as its git-api counts them. */
+/** Returns the number of finished moves to a storage from the metrics of its git-api. */
 async function movesOf(storage: StorageName) {
   const text = await (await fetch(`${harness.urlOf(storage)}/metrics`)).text()
   const read = (result: string) =>
@@ -28,7 +28,10 @@ async function movesOf(storage: StorageName) {
   return { moved: read('moved'), failed: read('failed') }
 }
 
-/** Everything that was acknowledged while writers write through both git-api in turn. */
+/**
+ * Starts writers that alternate between both git-api processes, and collects everything that was
+ * acknowledged.
+ */
 function startWriters(project: Project) {
   const commits: string[] = []
   const objects: string[] = []
@@ -76,11 +79,11 @@ function startWriters(project: Project) {
       await response.text()
       statuses.add(response.status)
       if (response.status === 200) objects.push(oid)
-      // Many objects would be copied for longer than the test may take.
+      // The pause limits the number of objects, because copying many would exceed the test's time limit.
       await delay(50)
     }
   }
-  /** A comment keeps its commit under a hidden reference. */
+  /** Adds a comment, which keeps its commit under a hidden reference. */
   async function commentOn(): Promise<void> {
     for (let seen = 0; running; ) {
       const sha = commits[seen]
@@ -145,12 +148,12 @@ test('a move and the move back under load lose no acknowledged commit, push, com
   }
   const { stderr } = await harness.git(path, 'fsck', '--strict', '--no-dangling')
   expect(stderr).toBe('')
-  // Writers are held up or asked to try again, and see no other failure.
+  // Writers are delayed or asked to retry, and see no other failure.
   expect([...writers.statuses].filter((status) => ![200, 201, 503].includes(status))).toEqual([])
   expect([writers.objects.length > 0, writers.kept.length > 0]).toEqual([true, true])
 })
 
-test('the former copy of a moved repository is removed after the grace period, and another project is left alone', async () => {
+test('the former copy of a moved repository is removed after the grace period, and another project is not', async () => {
   const before = await movesOf('second')
   const project = await harness.project('default', 'tidied')
   const neighbour = await harness.project('default', 'neighbour')
@@ -164,7 +167,7 @@ test('the former copy of a moved repository is removed after the grace period, a
   expect(await movesOf('second')).toEqual({ ...before, moved: before.moved + 1 })
 })
 
-test('former copies are listed to the last, however many before them could not be removed', async () => {
+test('all former copies are listed, even when many earlier ones could not be removed', async () => {
   const { id: projectId } = await harness.project('default', 'often-moved')
   const finishedAt = new Date()
   const move = {
@@ -184,7 +187,7 @@ test('former copies are listed to the last, however many before them could not b
   expect(new Set(listed).size).toBe(201)
 })
 
-test('a process killed in the middle of a move leaves a project that works, and the next process ends the move', {
+test('a process that is killed during a move leaves a usable project, and the next process finishes the move', {
   timeout: 90_000,
 }, async () => {
   const project = await harness.project('default', 'killed')
@@ -201,7 +204,7 @@ test('a process killed in the middle of a move leaves a project that works, and 
   await waitFor(() => exists(arriving), { what: 'the copy to begin', intervalMs: 2 })
   await harness.kill('second')
   const { storage } = await harness.database.prisma.project.findUniqueOrThrow({ where: { id: project.id } })
-  // The kill comes early in the copy; were it too late, the test would prove nothing.
+  // The kill must come early in the copy, otherwise the test would prove nothing.
   expect(storage).toBe('default')
   const made = await commit(1)
   expect(made.status).toBe(201)

@@ -19,7 +19,7 @@ export type StorageName = (typeof storageNames)[number]
 
 export const secret = 'secret-of-the-storages-of-the-tests-0123456789'
 
-/** The processes of git-api, one a storage. */
+/** Starts the git-api processes, one for each storage. */
 async function startProcesses(databaseUrl: string, folder: string) {
   const ports = { default: await getFreePort(), second: await getFreePort() }
   const urlOf = (name: StorageName) => `http://127.0.0.1:${ports[name]}`
@@ -45,7 +45,7 @@ async function startProcesses(databaseUrl: string, folder: string) {
     })
     const isReady = async () => (await fetch(`${urlOf(name)}/-/readiness`)).ok
     await waitFor(isReady, { what: `git-api of ${name} to be ready`, timeoutMs: 120_000 })
-    // A promise would be awaited to its end.
+    // The child is in an object, because a promise of it would be awaited to its end.
     return { child }
   }
 
@@ -108,7 +108,7 @@ function requests(urlOf: (name: StorageName) => string, tokens: Tokens) {
   return { send, ask }
 }
 
-/** Two git-api, each a process with a folder of its own, on one database. */
+/** Starts two git-api processes with one folder each on one database. */
 export async function startStorages() {
   const testDatabase = await createTestDatabase()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 4, applicationName: 'test' })
@@ -122,7 +122,7 @@ export async function startStorages() {
     tokens,
     send,
     ask,
-    /** A project with one commit, made by the git-api of a storage. */
+    /** Creates a project with one commit through the git-api of a storage. */
     async project(name: StorageName, path: string): Promise<Project> {
       const answer = await ask(name, 'POST', '/projects', { body: { path, initialize_with_readme: true } })
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))

@@ -6,7 +6,7 @@ import { secretHeader } from '../../src/storages/storages.js'
 import { type StorageName, type StoragesHarness, secret, startStorages } from './storages-harness.js'
 
 let harness: StoragesHarness
-/** In the storage `second`; every request of this file goes to `default` unless it says otherwise. */
+/** A project in the storage `second`; the requests of this file go to `default` unless they say otherwise. */
 let project: Project
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function metric(storage: StorageName, name: string): Promise<number> {
 }
 
 describe('a git-api answers for a project of another storage', () => {
-  test('what reads and writes through the API', async () => {
+  test('requests of the API that read and write', async () => {
     const before = await metric('default', 'git_api_forwarded_requests_total')
     const actions = [{ action: 'create', file_path: 'src/a b.txt', content: 'one\ntwo\n' }]
     const body = { branch: 'main', commit_message: 'Add', actions }
@@ -50,7 +50,7 @@ describe('a git-api answers for a project of another storage', () => {
         harness.ask(name, 'GET', below(`/repository/commits/${made.body.id}`)),
       ),
     )
-    // Links have the address that the client asked.
+    // Links contain the address that the client used.
     const direct = JSON.stringify(there?.body).replaceAll(harness.urlOf('second'), harness.urlOf('default'))
     expect(JSON.stringify(forwarded?.body)).toBe(direct)
     expect(await metric('default', 'git_api_forwarded_requests_total')).toBe(before + 6)
@@ -84,7 +84,7 @@ describe('a git-api answers for a project of another storage', () => {
     expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, bytes.subarray(0, 10)])
   })
 
-  test('lists of projects, which say what is empty in every storage', async () => {
+  test('lists of projects, which show empty repositories in every storage', async () => {
     const empty = await harness.ask('second', 'POST', '/projects', { body: { path: 'empty' } })
     expect(empty.status).toBe(201)
     for (const name of ['default', 'second'] as const) {
@@ -122,7 +122,7 @@ describe('a git-api answers for a project of another storage', () => {
     expect(body[0]).toMatchObject({ details: { ip_address: '203.0.113.7' }, entity_id: String(project.id) })
   })
 
-  test('until the client goes away, which ends the work there, too', async () => {
+  test('until the client disconnects, which ends the work there, too', async () => {
     const going = new AbortController()
     const url = `${harness.urlOf('default')}/${project.pathWithNamespace}.git/gitlab-lfs/objects/${'a'.repeat(64)}/1000000`
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1000)) })
@@ -138,7 +138,7 @@ describe('a git-api answers for a project of another storage', () => {
   })
 })
 
-test('a request is forwarded once: where two git-api disagree, the client is asked to try again', async () => {
+test('a request is forwarded once: when two git-api processes disagree, the client is asked to retry', async () => {
   const forwardedBy = (value: string) =>
     harness.ask('default', 'GET', below(''), { headers: { 'X-Switchyard-Forwarded-By': value } })
   expect((await forwardedBy('second')).status, 'a client cannot say that a request was forwarded').toBe(200)
@@ -164,7 +164,7 @@ describe('the internal API between storages', () => {
     expect(statuses.map(({ status }) => status)).toEqual([404, 404, 200])
   })
 
-  test('shows hidden references to other storages, and nothing of projects that are not there', async () => {
+  test('shows hidden references to other storages, and no project that is not there', async () => {
     const repository = `${harness.urlOf('second')}/-/storages/projects/${project.id}/repository.git`
     const work = await createGitRepository()
     const header = `http.extraHeader=${secretHeader}: ${secret}`
@@ -178,7 +178,7 @@ describe('POST /projects/:id/repository_storage_moves', () => {
   const request = (body: object, who: 'admin' | 'owner' | 'stranger' | null = 'admin', id = project.id) =>
     harness.ask('default', 'POST', `/projects/${id}/repository_storage_moves`, { who, body })
 
-  test('refuses what cannot be moved, and everybody but administrators', async () => {
+  test('refuses impossible moves, and everybody but administrators', async () => {
     const to = { destination_storage_name: 'default' }
     expect(await request({})).toMatchObject({ status: 400 })
     expect(await request({ destination_storage_name: 'third' })).toMatchObject({
@@ -194,8 +194,8 @@ describe('POST /projects/:id/repository_storage_moves', () => {
     expect((await request(to, 'admin', 999_999)).status).toBe(404)
   })
 
-  test('moves one project at a time, notes it in the audit log, and leaves it where it was when the move fails', async () => {
-    // A row without a repository: the copy cannot begin.
+  test('moves one project at a time, records it in the audit log, and leaves it in place when the move fails', async () => {
+    // A row without a repository, so that the copy fails at once.
     const broken = await harness.createRow({ path: 'broken' })
     const to = { destination_storage_name: 'second' }
     const asked = await Promise.all([request(to, 'admin', broken.id), request(to, 'admin', broken.id)])

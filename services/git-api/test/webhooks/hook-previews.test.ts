@@ -24,7 +24,7 @@ const preview = (body: object, who: Who = 'owner', id = project.id) =>
   outcome(harness.send(who, 'POST', `/projects/${id}/hooks/preview`, body))
 
 describe('POST /projects/:id/hooks/preview', () => {
-  it('shows what would be sent of the newest event, by each way of writing it', async () => {
+  it('shows the request for the newest event, for each kind of body', async () => {
     const trigger = 'push_events'
     const event = await preview({ trigger })
     expect(event).toMatchObject({ status: 200, body: { event: 'push', content_type: 'application/json' } })
@@ -42,7 +42,7 @@ describe('POST /projects/:id/hooks/preview', () => {
     expect(plain.body?.body).toMatch(/ pushed to refs\/heads\/main of .*, commits: \d+/)
   })
 
-  it('refuses templates that webhooks refuse, formats and events that there are not, and an event that never was', async () => {
+  it('refuses the templates that webhooks refuse, unknown formats and events, and an event that never happened', async () => {
     const trigger = 'push_events'
     expect(await preview({ trigger, custom_webhook_template: '{"a": "{{#b}}"}' })).toEqual({
       status: 400,
@@ -58,7 +58,7 @@ describe('POST /projects/:id/hooks/preview', () => {
     expect((await preview({ trigger: 'releases_events' })).status).toBe(400)
   })
 
-  it('is for maintainers of a project that they see', async () => {
+  it('needs a maintainer of a project that is visible to them', async () => {
     const other = await createProject(harness.database, await createUser(harness.database))
     const trigger = 'push_events'
     expect((await preview({ trigger }, 'anonymous')).status).toBe(401)

@@ -3,7 +3,7 @@ import { type TestGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
-/** Who makes annotated tags. */
+/** Identity of the author of annotated tags. */
 const tagger = ['-c', 'user.name=Tina Tagger', '-c', 'user.email=tina@example.com']
 
 let harness: GitHarness
@@ -24,7 +24,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** The body of the delivery about a reference. */
+/** Waits for the delivery about a reference and returns its body. */
 async function toldOf(ref: string, before = '0'.repeat(40)) {
   let found: Record<string, unknown> | undefined
   await waitFor(
@@ -39,11 +39,11 @@ async function toldOf(ref: string, before = '0'.repeat(40)) {
   return found
 }
 
-test('a push has every field that known receivers demand', async () => {
+test('a push has every field that known receivers require', async () => {
   const tip = await work.commit({ branch: 'main', files: { added: 'a' }, message: 'Add a file' })
   await work.git('push', '--quiet', harness.remote('developer', project), 'main')
   const webUrl = `${harness.baseUrl}/${project.pathWithNamespace}`
-  // The GitLab plugin of Jenkins builds nothing when one of these is missing or null.
+  // Jenkins' GitLab plugin does not build when one of these fields is missing or null.
   const jenkins = {
     user_name: 'Dora Developer',
     before: commits.third,
@@ -88,12 +88,12 @@ test('a lightweight tag has no text, and a deleted one no commit', async () => {
   expect(await toldOf('refs/tags/light', commits.second)).toMatchObject({ checkout_sha: null, message: null })
 })
 
-test('a project has every field that known readers of the API demand', async () => {
+test('a project has every field that known clients of the API require', async () => {
   const { body } = await harness.ask('developer', 'GET', `/projects/${project.id}`)
   expect(body).toMatchObject({
     ssh_url_to_repo: '',
     http_url_to_repo: `${harness.baseUrl}/${project.pathWithNamespace}.git`,
-    // TeamCity publishes no status without it.
+    // TeamCity publishes no status without this field.
     permissions: { project_access: { access_level: 30 } },
   })
 })

@@ -18,7 +18,7 @@ const send = (method: string, path: string, fields: object, base = harness.baseU
   outcome(harness.send('owner', method, path, json({ url: 'https://hooks.example.com/', ...fields }), base))
 const row = (id: unknown) => harness.database.prisma.webhook.findUniqueOrThrow({ where: { id: Number(id) } })
 
-it('without a key a webhook is refused its secret, and taken without one', async () => {
+it('without a key, a webhook with a secret is refused, and one without a secret is accepted', async () => {
   const refused = {
     status: 503,
     body: { message: '503 Service Unavailable - WEBHOOK_SECRET_KEYS is not set' },
@@ -30,7 +30,7 @@ it('without a key a webhook is refused its secret, and taken without one', async
   expect(await row(made.body?.id)).toMatchObject({ secret: null, encryptedSecret: null, secretKeyId: null })
 })
 
-it('a secret is stored encrypted, stays when other fields change, and goes when it is emptied', async () => {
+it('a secret is stored encrypted, stays when other fields change, and is removed when it is empty', async () => {
   const made = await send('POST', hooks, { token }, withKey)
   const path = `${hooks}/${made.body?.id}`
   const before = await row(made.body?.id)

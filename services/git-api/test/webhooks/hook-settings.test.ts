@@ -62,7 +62,7 @@ async function added(fields: Record<string, unknown> = {}): Promise<Record<strin
   return body ?? {}
 }
 
-/** Pushes new branches, each alone. */
+/** Pushes new branches, one by one. */
 async function push(...names: string[]): Promise<void> {
   for (const name of names) {
     await work.git('push', '--quiet', harness.remote('developer', project), `main:refs/heads/${name}`)
@@ -103,7 +103,7 @@ const everything = {
 }
 const withHeaders = (...keys: string[]) => keys.map((key) => ({ key, value: `secret of ${key}` }))
 
-test('everything that a webhook takes is read back as it was given, but for secret values', async () => {
+test('every field of a webhook is read back as given, except for secret values', async () => {
   const given = { ...everything, custom_headers: withHeaders('X-Key', 'Authorization') }
   const shown = { ...everything, custom_headers: [{ key: 'X-Key' }, { key: 'Authorization' }] }
   const made = await added(given)
@@ -144,13 +144,13 @@ test.each([
   },
 )
 
-test('a filter counts for nothing when the strategy is all branches', async () => {
+test('a filter is ignored with the strategy for all branches', async () => {
   await added({ push_events_branch_filter: 'release/*', branch_filter_strategy: 'all_branches' })
   await push('anything')
   expect(await toldRefs(1)).toEqual(['refs/heads/anything'])
 })
 
-test('further headers are sent with their values, and replaced all at once', async () => {
+test('custom headers are sent with their values, and replaced together', async () => {
   const hook = await added({ custom_headers: withHeaders('X-Key', 'Authorization') })
   await push('with-headers')
   await toldRefs(1)
@@ -172,7 +172,7 @@ const setHeader = (hook: unknown, key: string, value?: unknown) =>
 const removeHeader = (hook: unknown, key: string) =>
   ask('DELETE', hooks(`${hook}/custom_headers/${encodeURIComponent(key)}`))
 
-test('one further header is added, changed and removed by its name, and the others stay', async () => {
+test('one custom header is added, changed and removed by its name, and the others stay', async () => {
   const { id } = await added({ custom_headers: withHeaders('X-Key', '10', 'X-Old') })
   const done = { status: 204, body: null }
   expect(await setHeader(id, 'Authorization', 'Bearer of the header')).toEqual(done)
@@ -202,14 +202,14 @@ test('one further header is added, changed and removed by its name, and the othe
   })
 })
 
-test('headers that are set at the same time are all kept', async () => {
+test('headers that are set in parallel are all kept', async () => {
   const { id } = await added()
   const keys = Array.from({ length: 8 }, (_, index) => `X-Key-${index}`)
   await Promise.all(keys.map((key) => setHeader(id, key, `secret of ${key}`)))
   expect(((await headersOf(id)) as { key: string }[]).map(({ key }) => key).sort()).toEqual(keys)
 })
 
-test('a single header keeps the rules of all, and is set in the version that was read', async () => {
+test('a single header must meet the rules of all headers, and is set in the version that was read', async () => {
   const { id } = await added({
     custom_headers: withHeaders(...Array.from({ length: 20 }, (_, i) => `X-${i}`)),
   })
@@ -237,7 +237,7 @@ test('a single header keeps the rules of all, and is set in the version that was
   expect([(await change('one')).status, (await change('two')).status]).toEqual([204, 412])
 })
 
-test('a template is the body, for events and trials, and the signature is over it', async () => {
+test('a template is the body for events and tests, and the signature covers it', async () => {
   const token = 'shared-with-the-receiver'
   const template =
     '{"what": "{{object_kind}} to {{ref}}", "by": {{user_username}}, "commits": {{total_commits_count}}}'
@@ -252,7 +252,7 @@ test('a template is the body, for events and trials, and the signature is over i
   expect(JSON.parse(String(tried.body?.request_body))).toMatchObject({ what: 'push to refs/heads/main' })
 })
 
-test('a template is the body of jobs and pipelines, too', async () => {
+test('a template is the body for jobs and pipelines, too', async () => {
   const template = '{"what": "{{object_kind}}"}'
   await added({ custom_webhook_template: template, job_events: true, pipeline_events: true })
   const posted = await harness.send(
@@ -267,7 +267,7 @@ test('a template is the body of jobs and pipelines, too', async () => {
   expect(kinds).toEqual(expect.arrayContaining([{ what: 'build' }, { what: 'pipeline' }]))
 })
 
-test('a message for people is the body, and the signature is over it', async () => {
+test('a message for people is the body, and the signature covers it', async () => {
   const token = 'shared-with-the-receiver'
   const hook = await added({ message_format: 'mattermost', token })
   expect(hook).toMatchObject({ message_format: 'mattermost', custom_webhook_template: null })
@@ -283,7 +283,7 @@ test('a message for people is the body, and the signature is over it', async () 
   expect(await change(custom)).toMatchObject({ status: 200, body: custom })
 })
 
-test('a certificate that nobody vouches for is taken only where the webhook says so', async () => {
+test('an untrusted certificate is accepted only when the webhook allows it', async () => {
   const server = await startTlsReceiver()
   try {
     const strict = await added({ url: server.url })
@@ -374,7 +374,7 @@ test.each([
   })
 })
 
-test('a filter that is kept must fit a strategy that is changed', async () => {
+test('an unchanged filter must be valid for a changed strategy', async () => {
   const hook = await added({ push_events_branch_filter: '*x' })
   const changed = await ask('PUT', hooks(String(hook.id)), { branch_filter_strategy: 'regex' })
   expect(changed).toMatchObject({

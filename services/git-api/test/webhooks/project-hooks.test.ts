@@ -42,7 +42,7 @@ beforeAll(async () => {
   })
   ;({ project, work, commits } = await pushSample(harness))
 })
-// Each test has a receiver of its own: what an earlier one caused may still be on its way.
+// Each test has its own receiver, because deliveries of an earlier test may still arrive.
 beforeEach(async () => {
   receiver = await startHookReceiver()
 })
@@ -71,7 +71,7 @@ async function added(fields: Record<string, unknown> = {}): Promise<Shown> {
 
 const told = (event: string) => receiver.received.filter(({ headers }) => headers['x-gitlab-event'] === event)
 
-/** Waits for so many of an event, and checks what every one of them has. */
+/** Waits for the given number of deliveries of an event, and checks the fields that all of them have. */
 async function toldOf(event: string, count: number): Promise<ReceivedHook[]> {
   await waitFor(async () => told(event).length >= count, {
     what: `${count} times ${event}`,
@@ -99,7 +99,7 @@ const deploymentOf = (sha: string, fields: object) => ({
 const postStatus = (sha: string, state: string) =>
   ask('POST', `/projects/${project.id}/statuses/${sha}`, { state, name: 'hooked', ref: 'main' })
 
-test('a webhook is made, shown in the shape of GitLab, changed and deleted, and the log says by whom', async () => {
+test('a webhook is created, shown in the shape of GitLab, changed and deleted, and the audit log records by whom', async () => {
   const hook = await added()
   expect(hook).toMatchObject({
     url: receiver.url,
@@ -184,7 +184,7 @@ test('webhooks of other projects and of sagas, and deliveries of other webhooks,
   expect((await ask('POST', hooks(`${hook.id}/test/issues_events`))).status).toBe(400)
 })
 
-test('pushes and tags are told with their commits, by git and by the API', async () => {
+test('pushes and tags are delivered with their commits, by git and by the API', async () => {
   await added({ tag_push_events: true })
   const before = commits.third
   await work.git('switch', '--quiet', 'main')
@@ -222,7 +222,7 @@ test('pushes and tags are told with their commits, by git and by the API', async
   expect(byApi?.json).toMatchObject({ before: two, after: made.body?.id, total_commits_count: 1 })
 })
 
-test('a commit that the database could not note is told, once, when the database can', async () => {
+test('a commit that the database could not record is delivered once, when the database works again', async () => {
   await added()
   await harness.database.pool.query('ALTER TABLE webhook_deliveries RENAME TO away')
   let id: unknown
@@ -242,7 +242,7 @@ test('a commit that the database could not note is told, once, when the database
   expect(JSON.parse(hit?.body ?? '')).toMatchObject({ after: id })
 })
 
-test('comments and changes of statuses are told, a state that stays is not', async () => {
+test('comments and changes of statuses are delivered, an unchanged state is not', async () => {
   await added({ ...everything, push_events: false })
   const path = `/projects/${project.id}/repository/commits/${commits.first}/comments`
   const comment = await ask('POST', path, { note: 'See this', path: 'README.md', line: 1 })
@@ -270,13 +270,13 @@ test('comments and changes of statuses are told, a state that stays is not', asy
     build_stage: 'external',
     project_id: project.id,
     pipeline_id: pipelines[0],
-    // As in GitLab, this is the id of the pipeline: its receivers take no text here.
+    // As in GitLab, this is the id of the pipeline: its receivers accept no text here.
     commit: { id: pipelines[0], sha: commits.second, status: 'success' },
   })
   expect(told('Push Hook')).toEqual([])
 })
 
-test('what all statuses of a commit and branch come to is told as a pipeline whenever it changes', async () => {
+test('the combined state of all statuses of a commit and branch is delivered as a pipeline whenever it changes', async () => {
   await added({ push_events: false, pipeline_events: true })
   const made = await ask('POST', `/projects/${project.id}/repository/commits`, {
     branch: 'built',
@@ -329,7 +329,7 @@ interface PipelineBody {
   object_attributes: { id: number; status: string }
 }
 
-test('a trial tells of the newest event of its kind, and a delivery is sent again under its id', async () => {
+test('a test sends the newest event of its kind, and a delivery is sent again under its id', async () => {
   const hook = await added({ push_events: false })
   await ask('POST', `/projects/${project.id}/repository/commits/${commits.side}/comments`, { note: 'Newest' })
   await postStatus(commits.side, 'failed')
@@ -380,7 +380,7 @@ test('a trial tells of the newest event of its kind, and a delivery is sent agai
   expect((await ask('POST', hooks(`${hook.id}/test/job_events`))).status).toBe(409)
 })
 
-test('what there has never been cannot be tried', async () => {
+test('an event that never happened cannot be tested', async () => {
   const empty = await harness.project()
   const { body } = await ask('POST', hooks('', empty), { url: receiver.url, token })
   for (const event of Object.keys(everything)) {

@@ -33,14 +33,14 @@ export async function getDeployToken(
 
 interface NewDeployTokenFields {
   name: string
-  /** Undefined: made from the id. */
+  /** Undefined: the name is derived from the id. */
   username: string | undefined
-  /** Undefined: the token does not expire, or expires with the project token that creates it. */
+  /** Undefined: the token does not expire, or it expires with the project token that creates it. */
   expiresAt: Date | undefined
 }
 
 /**
- * Issues a token that fetches from one project. A token that is made by a project token does not outlive that
+ * Issues a token that can fetch from one project. A token that a project token creates does not outlive that
  * project token.
  *
  * @returns the token with its secret, which is not stored
@@ -82,7 +82,7 @@ function problemOfEnd(end: Date | null, latest: Date | null): string | null {
 }
 
 /**
- * This process refuses the token from now on, other processes within half a second.
+ * Revokes a deploy token. This process refuses it from now on, other processes within half a second.
  *
  * @throws DomainError not-found
  */

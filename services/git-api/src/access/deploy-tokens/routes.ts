@@ -42,7 +42,7 @@ const issuedDeployTokenShape = z
   .object({ ...deployTokenShape.shape, token: z.string() })
   .meta({ id: 'IssuedDeployToken', description: 'The only answer that holds the secret of a deploy token' })
 
-/** A deploy token in GitLab's shape. A revoked token has no row. */
+/** Returns a deploy token in GitLab's shape. A revoked token has no row. */
 const presentDeployToken = ({
   id,
   name,
@@ -107,7 +107,7 @@ const listDeployTokens = (database: Database) =>
 
 const nameLengthMax = 255
 
-/** The answer is the only place that shows the secret. */
+/** Creates a deploy token. Only this answer shows the secret. */
 const createDeployToken = (database: Database) =>
   endpoint({
     summary: 'Make a token that fetches from one project; its secret is shown only here',

@@ -21,11 +21,11 @@ export const findDeployToken = (
 interface DeployTokenFilter {
   /** Unset: the tokens of all projects. */
   projectId?: number
-  /** Only tokens that have not expired; false: only expired ones. */
+  /** true: only tokens that have not expired; false: only expired tokens. */
   active?: boolean | undefined
 }
 
-/** One page of deploy tokens, oldest first, and the number of all that match. */
+/** Returns one page of deploy tokens, oldest first, and the number of all that match. */
 export async function listDeployTokens(
   { prisma }: DatabaseOrTransaction,
   { projectId, active }: DeployTokenFilter,
@@ -55,8 +55,8 @@ export async function deleteDeployToken(
 const state = { select: { state: true } } as const
 
 /**
- * The caller who uses the deploy token with this SHA-256. Null when there is no such token, when it has
- * expired, and when the user who made it is blocked.
+ * Returns the caller who uses the deploy token with this SHA-256; null when there is no such token, when it
+ * has expired, or when the user who created it is blocked.
  */
 export async function findDeployCaller(
   { prisma }: DatabaseOrTransaction,
@@ -72,7 +72,7 @@ export async function findDeployCaller(
   return responsible.state === 'active' ? callerOfDeployToken(token) : null
 }
 
-/** Ids of the deploy tokens that a user is responsible for, as {@link findDeployCaller} says. */
+/** Lists the ids of the deploy tokens that a user is responsible for, see {@link findDeployCaller}. */
 export async function listDeployTokensOf(
   { prisma }: DatabaseOrTransaction,
   userId: number,

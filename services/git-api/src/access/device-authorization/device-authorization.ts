@@ -37,17 +37,17 @@ import {
 
 export interface DeviceDependencies {
   database: Database
-  /** Life of the tokens that users allow to programs. Unset: they allow none. */
+  /** Lifetime in days of tokens that users allow to programs. Unset: users cannot allow any. */
   deviceTokenDays?: number | undefined
-  /** Counts the codes that each person tries, and that are tried from each address. */
+  /** Counts the wrong codes of each user and of each address. */
   deviceCodeLimiter: ReturnType<CreateLimiter>
 }
 
-/** The codes of a request are valid for this time. */
+/** Time for which the codes of a request are valid. */
 export const requestSeconds = 600
 export const intervalSeconds = 5
 const waitingMax = { all: 10_000, ofAddress: 20 }
-/** Wrong codes within `requestSeconds`: by one person, and from one address. */
+/** Limits of wrong codes within `requestSeconds`, for one user and for one address. */
 const wrongCodesMax = { ofUser: 10, ofAddress: 50 }
 export const deviceCodeLimit = {
   name: 'device-codes',
@@ -55,21 +55,21 @@ export const deviceCodeLimit = {
   durationSeconds: requestSeconds,
 }
 
-/** Consonants, so that no code is a word, and without those that look like others. */
+/** Only consonants, so that no code is a word, and no characters that look like others. */
 const codeCharacters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 const newUserCode = () =>
   Array.from({ length: codeLength }, () => codeCharacters[randomInt(codeCharacters.length)]).join('')
 
-/** As it is shown: `WDJBMJHT` becomes `WDJB-MJHT`. */
+/** Returns a code as users see it: `WDJBMJHT` becomes `WDJB-MJHT`. */
 const shownCode = (code: string) => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
-/** People type codes in lower case, with blanks or without the hyphen. */
+/** Returns the hash of a typed code. People type codes in lower case, with blanks or without the hyphen. */
 const userCodeHash = (typed: string) => hashToken(typed.toUpperCase().replace(/[^A-Z]+/g, ''))
 
 export interface BegunAuthorization {
-  /** The secret of the program. */
+  /** The secret that the program keeps. */
   deviceCode: string
-  /** What its user types, or compares. */
+  /** The code that the user types or compares. */
   userCode: string
 }
 
@@ -106,8 +106,8 @@ export async function beginAuthorization(
 }
 
 /**
- * The undecided request with the code that a user typed, and the last day of the token that the program would
- * get.
+ * Returns the undecided request with the code that a user typed, and the last day of the token that the
+ * program would get.
  *
  * @throws DomainError forbidden without a session, and for a project token; rate-limited after too many wrong
  *   codes; not-found for a code that is wrong, that was used for a decision, or that has expired
@@ -129,8 +129,8 @@ export async function getUndecided(
 }
 
 /**
- * Counts a code as wrong before it is looked up, so that many requests at once try no more codes, and takes
- * that back for a right one.
+ * Counts an attempt before it looks the code up, so that parallel requests cannot try more codes, and takes
+ * the attempt back when the code is right.
  */
 async function limitingGuesses<Found>(
   { deviceCodeLimiter }: DeviceDependencies,
@@ -151,7 +151,7 @@ async function limitingGuesses<Found>(
   return found
 }
 
-/** A token lives no longer than that of the session in which it is allowed. */
+/** Returns the last day of the new token, which is not after the last day of the session's token. */
 async function lastDayFor({ database, deviceTokenDays = 0 }: DeviceDependencies, caller: Caller) {
   const { expiresAt } = await getOwnToken(database, caller)
   const latest = new Date(startOfDay(new Date()).getTime() + deviceTokenDays * dayMs)
@@ -159,7 +159,7 @@ async function lastDayFor({ database, deviceTokenDays = 0 }: DeviceDependencies,
 }
 
 /**
- * Allows or denies what a program asks for. The token may do no more than the session.
+ * Allows or denies the request of a program. The token of the program has at most the rights of the session.
  *
  * @throws DomainError as {@link getUndecided} does; forbidden to allow more than the session may do
  */
@@ -186,7 +186,7 @@ export async function decideAuthorization(
   })
 }
 
-/** Why a program gets no token, in the words of RFC 8628 (3.5) and RFC 6749 (5.2). */
+/** The reason why a program gets no token, as a code of RFC 8628 (3.5) and RFC 6749 (5.2). */
 export type NoToken =
   | 'authorization_pending'
   | 'slow_down'
@@ -200,7 +200,7 @@ interface DeviceToken {
   lastDay: Date | null
 }
 
-/** The token of an allowed request, which its program gets once, or the reason why the program gets none. */
+/** Returns the token of an allowed request, once, or the reason why the program gets none. */
 export const redeemDeviceCode = (
   { database }: Pick<DeviceDependencies, 'database'>,
   { deviceCode, clientId }: { deviceCode: string; clientId: string },
@@ -240,8 +240,8 @@ async function issueTo(
 }
 
 /**
- * Whether less than the interval has passed since the last question. The interval grows with each question
- * that comes too soon.
+ * Returns whether the program asks before its interval has passed. Each early question makes the interval
+ * longer.
  */
 const asksTooSoon = ({ polledAt, intervalSeconds: seconds }: DeviceAuthorization) =>
   polledAt !== null && Date.now() - polledAt.getTime() < seconds * 1000
@@ -249,7 +249,8 @@ const asksTooSoon = ({ polledAt, intervalSeconds: seconds }: DeviceAuthorization
 type DecidingToken = NonNullable<LockedDeviceAuthorization['token']>
 
 /**
- * The user who allowed the request may have been blocked since then, or the token of their session revoked.
+ * Returns whether the decision still holds: meanwhile the user may be blocked, or the session's token
+ * revoked.
  */
 const stillCounts = (token: DecidingToken | null): token is DecidingToken =>
   token !== null &&

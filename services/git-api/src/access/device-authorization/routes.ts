@@ -20,8 +20,8 @@ import type { DeviceDependencies, NoToken } from './device-authorization.js'
 import * as deviceAuthorization from './device-authorization.js'
 
 /**
- * The device authorization grant of RFC 8628, at GitLab's addresses, and what the console asks for its page
- * about it.
+ * The device authorization grant of RFC 8628 at GitLab's addresses, and the endpoints of its page in the
+ * console.
  */
 export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
   const { program, person } = guardsOf(deps)
@@ -37,8 +37,8 @@ export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
 }
 
 /**
- * Guards that let in everybody, and every user who is signed in; both answer 404 where
- * DEVICE_TOKEN_LIFETIME_DAYS is not set.
+ * Returns a guard for everybody and a guard for signed-in users. Both answer 404 unless
+ * DEVICE_TOKEN_LIFETIME_DAYS is set.
  */
 function guardsOf({ deviceTokenDays }: DeviceDependencies) {
   const whereOn = <Access>(guard: Guard<Access>): Guard<Access> =>
@@ -50,8 +50,8 @@ function guardsOf({ deviceTokenDays }: DeviceDependencies) {
 }
 
 /**
- * Names of programs are printable ASCII (RFC 6749, appendix A): nothing in them can reorder what stands
- * around them.
+ * Names of programs are printable ASCII (RFC 6749, appendix A), so no character can reorder the text around
+ * them.
  */
 const clientId = () =>
   text(100).refine((name) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(name), { error: 'is invalid' })

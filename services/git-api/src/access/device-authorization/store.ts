@@ -4,15 +4,12 @@ import { lockName } from '@switchyard/db/sql'
 /** SHA-256 of a code. */
 type CodeHash = Uint8Array<ArrayBuffer>
 
-/**
- * A program that asks for its token within this time after the end of its codes is told that they have
- * expired.
- */
+/** Time for which an expired request is kept, so that its program learns that the codes have expired. */
 const rememberedMs = 3_600_000
 
 /**
- * Counts the undecided requests of all addresses, and of one address. No other transaction counts or adds
- * requests until this one ends. Deletes those that expired long ago.
+ * Counts the undecided requests of all addresses and of one address, and deletes those that expired long ago.
+ * Until the transaction ends, no other transaction counts or adds requests.
  */
 export async function lockAndCountWaiting(
   transaction: DatabaseOrTransaction,
@@ -45,7 +42,7 @@ const undecided = (userCodeHash: CodeHash) => ({
   expiresAt: { gt: new Date() },
 })
 
-/** The request with the code; null when it was decided or has expired. */
+/** Returns the request with the code; null when it was decided or has expired. */
 export const findUndecided = (
   { prisma }: DatabaseOrTransaction,
   userCodeHash: CodeHash,
@@ -69,11 +66,11 @@ export async function decide(
 }
 
 export type LockedDeviceAuthorization = DeviceAuthorization & {
-  /** The token of the session in which it was decided. Null: nobody has decided yet. */
+  /** The token of the session in which the request was decided. Null: nobody has decided yet. */
   token: (PersonalAccessToken & { user: User }) | null
 }
 
-/** Finds a request, and locks it until the transaction ends, so that its program gets one token. */
+/** Finds a request and locks it until the transaction ends, so that its program gets only one token. */
 export async function lockByDeviceCode(
   { prisma }: DatabaseOrTransaction,
   deviceCodeHash: CodeHash,

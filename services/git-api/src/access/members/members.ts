@@ -64,7 +64,7 @@ function requireEnd(end: Date | null): void {
 }
 
 /**
- * Gives a member another access level, and another end.
+ * Changes the access level and the expiry date of a member.
  *
  * @param change `expiresAt` null: the membership has no end; undefined: the end stays
  * @throws DomainError not-found; precondition-failed; invalid for an end in the past; forbidden for the

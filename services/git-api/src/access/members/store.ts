@@ -16,7 +16,7 @@ export type NewMember = Pick<ProjectMember, 'projectId' | 'userId' | 'accessLeve
 }
 
 /**
- * Adds a member, in place of a membership of the user that has ended. Fails with a unique violation when the
+ * Adds a member and replaces an expired membership of the same user. Fails with a unique violation when the
  * user is a member already; see `violatedUniqueIndex`. Call it in a transaction.
  */
 export async function createMember(
@@ -48,7 +48,7 @@ export const findMemberWithUser = (
 export interface MemberChange {
   projectId: number
   userId: number
-  /** A membership above this access level is not changed. */
+  /** Memberships above this access level are not changed. */
   levelMax: number
 }
 
@@ -79,7 +79,7 @@ export async function deleteMember(
 
 export interface MemberFilter {
   projectId: number
-  /** Part of the name or the user name, in any case. Undefined: all members. */
+  /** Part of the name or username; case does not matter. Undefined: all members. */
   search: string | undefined
   /** Ids of the users to choose from. Undefined: all members. */
   only?: number[] | undefined
@@ -87,7 +87,7 @@ export interface MemberFilter {
   skipped?: number[] | undefined
 }
 
-/** One page of a project's members by user id, and the number of all that the filter finds. */
+/** Returns one page of a project's members by user id, and the number of all members that match. */
 export async function listMembers(
   { prisma }: DatabaseOrTransaction,
   { projectId, search, only, skipped }: MemberFilter,

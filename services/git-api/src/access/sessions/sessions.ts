@@ -63,12 +63,12 @@ export async function signIn(
 }
 
 interface SessionBeginning {
-  /** The token whose rights the session has, and with which it ends. */
+  /** The token that gives the session its rights. The session ends when the token does. */
   token: PersonalAccessToken
   author: AuditAuthor
   /**
-   * By single sign-on: the provider, its session there, and when the session ends at the latest. Unset: with
-   * a token.
+   * Set for single sign-on: the provider, its session there, and the latest end of the session. Unset: the
+   * session begins with a token.
    */
   signIn?: NonNullable<NewSession['signIn']> & { endsAt: Date }
 }
@@ -103,7 +103,7 @@ export async function beginSession(
 const earliest = (first: Date, ...others: (Date | null | undefined)[]) =>
   others.reduce<Date>((found, other) => (other && other < found ? other : found), first)
 
-/** Ends the session of the caller; does nothing for a caller without a session. */
+/** Ends the session of the caller, if there is one. */
 export async function signOut(
   database: Database,
   caller: Caller | null,

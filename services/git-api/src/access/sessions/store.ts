@@ -6,18 +6,16 @@ export interface NewSession {
   secretHash: Uint8Array<ArrayBuffer>
   /** The session ends when it is not used for this time. */
   idleMs: number
-  /** The session ends then at the latest. */
+  /** The latest end of the session. */
   expiresAt: Date
-  /**
-   * The provider of single sign-on by which it begins, and its session there. Unset: it begins with a token.
-   */
+  /** The provider of single sign-on, and its session there. Unset: the session begins with a token. */
   signIn?: { provider: string; providerSessionId: string | null }
 }
 
 const sessionsPerTokenMax = 100
 
 /**
- * Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}.
+ * Stores a session. When the token has more than {@link sessionsPerTokenMax} sessions, its oldest ones end.
  */
 export async function createSession(
   { prisma }: DatabaseOrTransaction,
@@ -47,8 +45,8 @@ export async function deleteSessionsOfUsers(
 }
 
 /**
- * Stores the time at which a session was used, at most once a minute, and lets it go on for `idleMs` from
- * then.
+ * Stores the time at which a session was used, at most once a minute, and extends the session by `idleMs`
+ * from then.
  */
 export async function recordSessionUse({ pool }: Pooled, id: number, idleMs: number): Promise<void> {
   await pool.query({

@@ -1,12 +1,12 @@
 import { trimCharacters } from '@switchyard/domain'
 import type { SignInProvider } from '../../sign-in-config.js'
 
-/** Who signs in, in the words of the provider, within bounds. */
+/** The person who signs in, as the provider describes them, with bounded texts. */
 export interface Person {
-  /** A possible user name; empty when the claim has no letter or digit. */
+  /** A candidate for the username; empty when the claim has no letter or digit. */
   username: string
   name: string
-  /** Null: the provider has named none, or has not verified it. */
+  /** Null: the provider has sent no address, or has not verified it. */
   email: string | null
   groups: ReadonlySet<string>
 }
@@ -15,9 +15,8 @@ const groupsMax = 10_000
 const charsMax = 255
 
 /**
- * Reads the claims that the settings name. Anything may stand in them: control characters and those that
- * reorder a text are left out, texts that are too long are shortened, and groups after the first 10,000 do
- * not count.
+ * Reads the claims that the settings name. The claims are untrusted: control characters and characters that
+ * reorder text are removed, long texts are shortened, and groups after the first 10,000 are ignored.
  */
 export function readPerson(claims: Record<string, unknown>, provider: SignInProvider): Person {
   const email = textOf(claims[provider.email_claim])
@@ -33,7 +32,10 @@ export function readPerson(claims: Record<string, unknown>, provider: SignInProv
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, 4 * charsMax).trim() : '')
 
-/** `Ada.Lovelace@example.com` becomes `Ada.Lovelace`, and characters that no user name has become hyphens. */
+/**
+ * Makes a username of a claim: `Ada.Lovelace@example.com` becomes `Ada.Lovelace`, and invalid characters
+ * become hyphens.
+ */
 const usernameOf = (claim: string): string =>
   trimCharacters(
     (claim.split('@', 1)[0] ?? '')

@@ -8,18 +8,18 @@ import type { SignInProvider } from '../../sign-in-config.js'
 const flowShape = z.object({
   state: z.string(),
   nonce: z.string(),
-  /** Of PKCE: only the browser that began can use the code. */
+  /** The verifier of PKCE: only the browser that began the sign-in can use the code. */
   verifier: z.string(),
-  /** Address of the console that is shown afterwards. */
+  /** Address of the console to which the browser goes afterwards. */
   next: z.string(),
-  /** The session for whose user the account at the provider is linked. Unset: somebody signs in. */
+  /** The session whose user gets the account at the provider linked. Unset: the flow is a sign-in. */
   link: z.object({ userId: z.number(), tokenId: z.number(), sessionId: z.number() }).optional(),
 })
 
-/** A sign-in between its beginning and the return of the browser. */
+/** A sign-in between its start and the return of the browser. */
 export type Flow = z.output<typeof flowShape>
 
-/** Time that somebody has at the provider. */
+/** Time limit for the steps at the provider. */
 const flowSeconds = 15 * 60
 const name = 'switchyard_sign_in'
 
@@ -33,7 +33,10 @@ export const newFlow = (given: Pick<Flow, 'next' | 'link'>): Flow => ({
 const nextCharsMax = 1500
 const overview = '/console/'
 
-/** Only addresses of the console are followed, so that a link to the sign-in cannot lead to another site. */
+/**
+ * Returns the address to go to afterwards. It accepts only addresses of the console, so that a link to the
+ * sign-in cannot lead to another site.
+ */
 export function consoleAddress(next: string | undefined, baseUrl: string): string {
   const url =
     next && next.length <= nextCharsMax && URL.canParse(next, baseUrl) ? new URL(next, baseUrl) : null
@@ -52,8 +55,8 @@ const optionsFor = (baseUrl: string) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(baseUrl) }) as const
 
 /**
- * Keeps a flow in a cookie of the browser, encrypted, so that another browser cannot end the sign-in, and
- * nobody can change whom it links. The cookie is `SameSite=Lax`: the browser comes back from another site.
+ * Stores a flow in an encrypted cookie, so that no other browser can finish the sign-in and nobody can change
+ * which user is linked. The cookie is `SameSite=Lax` because the browser comes back from another site.
  */
 export async function keepFlow(
   { raw, baseUrl }: FlowCall,
@@ -69,7 +72,8 @@ export async function keepFlow(
 }
 
 /**
- * The flow that this browser has begun at the provider, which it forgets; null: none, or its time is over.
+ * Returns the flow that this browser began at the provider, and deletes its cookie; null: there is no flow,
+ * or it has expired.
  */
 export async function takeFlow({ raw, baseUrl }: FlowCall, provider: SignInProvider): Promise<Flow | null> {
   const cookie = nameFor(baseUrl)

@@ -13,7 +13,7 @@ import {
   updateIdentity,
 } from './store.js'
 
-/** What the groups of an identity grant. */
+/** The rights that the groups of an identity grant. */
 interface GroupGrants {
   isAdministrator: boolean
   roles: readonly GroupRole[]
@@ -27,8 +27,8 @@ export const grantsOf = (groups: ReadonlySet<string>, provider: SignInProvider):
 const noGrants: GroupGrants = { isAdministrator: false, roles: [] }
 
 /**
- * Gives a user the rights that their groups grant, and takes those away that the groups gave earlier. What
- * somebody else has given stays as it is. Call it in a transaction.
+ * Grants a user the rights of their groups and revokes rights that the groups granted earlier. Rights that
+ * others have granted stay. Call it in a transaction.
  *
  * @returns the projects in which the user has another role now
  */
@@ -42,7 +42,7 @@ export async function applyGroups(
   return applyRoles(transaction, identity, grants, author)
 }
 
-/** Takes away all that the groups of an identity have given. */
+/** Revokes all rights that the groups of an identity have granted. */
 export const takeGroupsAway = (
   transaction: DatabaseOrTransaction,
   identity: IdentityOfUser,
@@ -58,7 +58,7 @@ async function applyAdministrator(
   const mustChange = isAdministrator ? !user.admin : gaveAdmin
   if (!mustChange) return
   const administrators = await lockActiveAdministrators(transaction)
-  // An installation keeps its last administrator, until there is another one.
+  // The last administrator keeps the rights until there is another one.
   if (!isAdministrator && administrators.length === 1 && administrators[0] === user.id) return
   await updateIdentity(transaction, id, { gaveAdmin: isAdministrator })
   if (user.admin === isAdministrator) return

@@ -28,7 +28,7 @@ export async function listIdentities(database: Database, userId: number) {
 }
 
 /**
- * The session for which an account at a provider may be linked to its user.
+ * Returns the session whose user may get an account at a provider linked.
  *
  * @throws DomainError forbidden for a token in place of a session, and for one that may do less than the
  *   user: signing in by the account would do more
@@ -41,7 +41,7 @@ export function linkingSession({ user, token, session }: Caller): NonNullable<Fl
 }
 
 /**
- * Address at the provider where a link begins.
+ * Returns the address at the provider where linking begins.
  *
  * @throws DomainError unavailable when the provider does not answer
  */
@@ -56,7 +56,7 @@ export async function linkingUrl(provider: Provider, flow: Flow): Promise<string
 }
 
 /**
- * Links the account at a provider from which a signed-in user has come back.
+ * Links the account at a provider with which a signed-in user has come back.
  *
  * @throws SignInRefused when the session is over, when the account is linked to somebody else, and for an
  *   account that may not come in
@@ -108,7 +108,7 @@ const lastWayIn =
   'This is your only way to sign in. Link another account first, or make a token with which you can sign in'
 
 /**
- * Ends a link, its sessions, and what its groups have given.
+ * Deletes a link, its sessions, and the rights that its groups have granted.
  *
  * @param keepsWayIn whether the user must have another way to sign in
  * @throws DomainError not-found; conflict for the last way in

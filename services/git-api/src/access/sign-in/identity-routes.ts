@@ -41,7 +41,7 @@ const presentIdentity = (identity: Identity): z.output<typeof identityShape> => 
   last_signed_in_at: identity.lastSignedInAt,
 })
 
-/** Accounts at providers: users link their own, administrators those of everybody. */
+/** Endpoints for accounts at providers: users link their own accounts, administrators those of everybody. */
 export const identityRoutes = (deps: SignInDependencies): Route[] => [
   route('GET', '/user/identities', signedIn, listOwn(deps.database)),
   route('POST', '/user/identities', signedIn, beginLink(deps)),

@@ -5,44 +5,44 @@ import type { SignInProvider } from '../../sign-in-config.js'
 import type { Flow } from './flow.js'
 import { refused, SignInRefused } from './refusals.js'
 
-/** What a provider has said about who signs in. */
+/** The provider's answer about the person who signs in. */
 export interface ProviderAnswer {
   issuer: string
   subject: string
-  /** Of the ID token and of the user info, of which the ID token counts more. */
+  /** Claims of the ID token and of the user info. The ID token takes precedence. */
   claims: Record<string, unknown>
-  /** The session at the provider; null: it has named none. */
+  /** The session at the provider; null: the provider has sent none. */
   sessionId: string | null
   expiresAt: Date
 }
 
-/** What a verified logout token ends: all sessions of a subject, or one session. */
+/** The sessions that a verified logout token ends: all sessions of a subject, or one session. */
 export interface ProviderLogout {
   issuer: string
   subject: string | undefined
   sessionId: string | undefined
-  /** Sessions that began later stay. */
+  /** Sessions that began after this time do not end. */
   issuedAt: Date
 }
 
 export interface Provider {
   settings: SignInProvider
   /**
-   * Address at the provider where a sign-in begins.
+   * Returns the address at the provider where a sign-in begins.
    *
    * @throws SignInRefused when the provider does not answer
    */
   authorizationUrl(flow: Flow): Promise<string>
   /** Exchanges the code of a callback. @throws SignInRefused */
   finish(flow: Flow, query: string): Promise<ProviderAnswer>
-  /** Address at the provider that ends its session; null: it has none. */
+  /** Returns the address at the provider that ends its session; null: the provider has none. */
   endSessionUrl(): Promise<string | null>
   /** Verifies a logout token. @throws Error */
   readLogout(token: string): Promise<ProviderLogout>
 }
 
 const timeoutSeconds = 10
-/** Clocks of the provider and this installation may differ by so much. */
+/** Largest accepted difference between the clocks of the provider and of this installation. */
 export const clockToleranceSeconds = 150
 const answerBytesMax = 2 * 1024 * 1024
 const metadataMs = 60_000
@@ -50,7 +50,7 @@ const logoutSecondsMax = 10 * 60
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** An answer of bounded length, as one without a bound could fill the memory. */
+/** Fetches an answer of bounded size, because an unbounded one could fill the memory. */
 const boundedFetch: oidc.CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit)
   const parts: Uint8Array[] = []
@@ -65,7 +65,7 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
   return new Response(hasBody ? Buffer.concat(parts) : null, { status, headers })
 }
 
-/** @param baseUrl of this installation */
+/** @param baseUrl the base URL of this installation */
 export function createProvider(settings: SignInProvider, baseUrl: string): Provider {
   const redirectUri = `${baseUrl}/api/v4/sign_in/${settings.name}/callback`
   const metadata = remembered(() => discover(settings))
@@ -86,7 +86,8 @@ export function createProvider(settings: SignInProvider, baseUrl: string): Provi
       return url.href
     },
     async finish(flow, query) {
-      // Asked anew each time, with the keys: so new keys of the provider count at once.
+      // The configuration and the keys are read for each sign-in, so that new keys of the provider work at
+      // once.
       const configuration = await discover(settings).catch(away)
       const answer = exchange(configuration, new URL(`${redirectUri}?${query}`), flow)
       return answer.catch((error: unknown) => {
@@ -115,7 +116,7 @@ export function createProvider(settings: SignInProvider, baseUrl: string): Provi
   }
 }
 
-/** The issuer as identities have it: in one form, with or without a slash at the end of the setting. */
+/** Returns the issuer in the form that identities store, whether or not the setting ends with a slash. */
 export const issuerOf = ({ issuer }: SignInProvider): string => new URL(issuer).href
 
 function discover(settings: SignInProvider): Promise<oidc.Configuration> {
@@ -128,7 +129,7 @@ function discover(settings: SignInProvider): Promise<oidc.Configuration> {
     {
       timeout: timeoutSeconds,
       [oidc.customFetch]: boundedFetch,
-      // Without this, the signature of an ID token that comes over TLS is not checked.
+      // By default, the library does not check the signature of an ID token that comes over TLS.
       execute: [
         oidc.enableNonRepudiationChecks,
         ...(issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
@@ -138,7 +139,7 @@ function discover(settings: SignInProvider): Promise<oidc.Configuration> {
 }
 
 /**
- * Exchanges a code, and asks for the user info where the provider has it: some providers put most claims
+ * Exchanges a code, and reads the user info where the provider has it, because some providers put most claims
  * there.
  */
 async function exchange(
@@ -171,7 +172,7 @@ async function exchange(
 /** @throws Error when the claims are not those of a logout token */
 function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<ProviderLogout, 'issuer'> {
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events
-  // With a nonce, it is an ID token in disguise.
+  // A token with a nonce is an ID token that pretends to be a logout token.
   if (!isLogout || nonce !== undefined) throw new Error('it is no logout token')
   const sessionId = typeof sid === 'string' ? sid : undefined
   if (sub === undefined && sessionId === undefined)
@@ -179,7 +180,7 @@ function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<Provid
   return { subject: sub, sessionId, issuedAt: new Date(iat * 1000) }
 }
 
-/** Asks once a minute at most, and once for all who wait. A failure is not remembered. */
+/** Calls `ask` at most once a minute, and once for all callers that wait. Failures are not cached. */
 function remembered<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let answer: { value: Promise<Value>; untilMs: number } | undefined
   return () => {
@@ -198,14 +199,14 @@ const away = (cause: unknown): never => {
   throw refused('unavailable', cause)
 }
 
-/** Why a code could not be exchanged, as far as the person at the browser can do something about it. */
+/** Returns why a code could not be exchanged, in terms that the person at the browser can act on. */
 function refusalOf(error: unknown): SignInRefused {
   if (error instanceof SignInRefused) return error
   if (error instanceof oidc.AuthorizationResponseError)
     return refused(error.error === 'access_denied' ? 'denied' : 'not_verified', error)
   if (error instanceof oidc.ResponseBodyError)
     return refused(error.status >= 500 ? 'unavailable' : 'not_verified', error)
-  // What fetch throws when nobody answers, and what ends an answer that takes too long.
+  // The error that fetch throws when nobody answers, and the error that ends an answer that takes too long.
   const isSilent = error instanceof TypeError && error.cause instanceof Error
   const code = error instanceof oidc.ClientError ? error.code : undefined
   return refused(isSilent || code === 'OAUTH_TIMEOUT' ? 'unavailable' : 'not_verified', error)

@@ -1,4 +1,4 @@
-/** Why nobody was signed in. The console has a sentence for each. */
+/** Reasons why a sign-in is refused. The console has a sentence for each. */
 const refusalReasons = [
   'unavailable',
   'denied',
@@ -14,10 +14,7 @@ const refusalReasons = [
 
 export type RefusalReason = (typeof refusalReasons)[number]
 
-/**
- * A sign-in that did not come about. The person at the browser is shown the reason, and the log has the
- * cause.
- */
+/** A refused sign-in. The console shows the reason, and the log has the cause. */
 export class SignInRefused extends Error {
   readonly reason: RefusalReason
 
@@ -31,8 +28,8 @@ export class SignInRefused extends Error {
 export const refused = (reason: RefusalReason, cause?: unknown) => new SignInRefused(reason, cause)
 
 /**
- * Name, code and message of the error behind a refusal. Its further causes may hold tokens, which no log line
- * has.
+ * Returns name, code and message of the error behind a refusal. Its further causes are left out because they
+ * may hold tokens.
  */
 export function loggedCause({ reason, cause }: SignInRefused) {
   if (!(cause instanceof Error)) return { reason }

@@ -37,8 +37,8 @@ const signInShape = z
   .meta({ id: 'SignIn', description: 'The ways to begin a session of a browser' })
 
 /**
- * Signing in by a provider of OpenID Connect. The browser opens these addresses; the provider calls the
- * back-channel logout.
+ * Sign-in by a provider of OpenID Connect. Browsers open these addresses; the provider calls the back-channel
+ * logout.
  */
 export const signInRoutes = (deps: SignInDependencies): Route[] => {
   const byProvider = providerGuard(deps)
@@ -51,7 +51,7 @@ export const signInRoutes = (deps: SignInDependencies): Route[] => {
   ]
 }
 
-/** Everybody, for a provider that the settings name. */
+/** Returns a guard that admits everybody, for a provider that the settings name. */
 const providerGuard = (deps: SignInDependencies): Guard<Provider> =>
   documented(
     { anonymous: true, parameters: { provider: 'Name of a provider of single sign-on' } },
@@ -73,11 +73,11 @@ const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDepend
 
 const lead = (location: string): Reply => redirect(location, noStore)
 
-/** The page of the console that says why nobody was signed in. */
+/** Redirects to the page of the console that explains why the sign-in was refused. */
 const refusalPage = ({ settings: { label } }: Provider, { reason }: SignInRefused) =>
   lead(`/console/sign-in?${new URLSearchParams({ problem: reason, by: label })}`)
 
-/** Answers a refused sign-in with a page of the console, and logs why. */
+/** Runs a step of a sign-in. Redirects to a page of the console when it is refused, and logs why. */
 async function answering(provider: Provider, call: Call, work: () => Promise<Reply>) {
   try {
     return await work()

@@ -35,7 +35,7 @@ export interface SignInDependencies extends SessionDependencies {
   forgetUsers: Authenticator['forgetUsers']
   /** The providers by name. Empty: there is no single sign-on. */
   signInProviders: ReadonlyMap<string, Provider>
-  /** Longest life of a token that users make for themselves. Unset: they make none. */
+  /** Longest lifetime in days of a token that users create for themselves. Unset: they cannot create any. */
   ownTokenDaysMax?: number | undefined
 }
 
@@ -47,12 +47,13 @@ export function getProvider({ signInProviders }: SignInDependencies, name: strin
 }
 
 const subjectCharsMax = 255
-/** Groups may give roles in many projects. */
+/** A sign-in may take this long, because groups may grant roles in many projects. */
 const signInMsMax = 30_000
 
 /**
- * Signs in who has come back from a provider: finds the account that is bound to the issuer and the subject,
- * or makes one where the settings say so, gives and takes what the groups grant, and begins a session.
+ * Finishes the sign-in of a person who comes back from a provider: finds the account that is bound to the
+ * issuer and the subject, or creates one where the settings allow it, applies the rights of the groups, and
+ * begins a session.
  *
  * @throws SignInRefused
  */
@@ -91,7 +92,7 @@ export async function finishSignIn(
 const endOf = ({ expiresAt }: ProviderAnswer, { session_seconds_max: seconds }: SignInProvider): Date =>
   seconds === 0 ? expiresAt : new Date(Date.now() + seconds * 1000)
 
-/** @throws SignInRefused for somebody whom the settings do not let in */
+/** @throws SignInRefused when the settings do not admit the person */
 export function requireAllowed(
   { subject }: Pick<ProviderAnswer, 'subject'>,
   { email, groups }: Person,
@@ -103,7 +104,10 @@ export function requireAllowed(
   if (allowed.length > 0 && !allowed.some((group) => groups.has(group))) throw refused('not_allowed')
 }
 
-/** @throws SignInRefused where no account is made, and when the user name or the e-mail address is taken */
+/**
+ * @throws SignInRefused where accounts are not created automatically, and when the username or the e-mail
+ *   address is taken
+ */
 async function makeAccount(
   transaction: DatabaseOrTransaction,
   { issuer, subject }: ProviderAnswer,
@@ -137,13 +141,13 @@ async function recordNewAccount(
   await recordUserEvent(transaction, author, user.id, 'identity_linked', identityDetails(identity))
 }
 
-/** What the audit log says about an identity. */
+/** Returns the details of an identity for the audit log. */
 export const identityDetails = ({ provider, subject }: { provider: string; subject: string }) => ({
   provider,
   subject,
 })
 
-/** The token that the sessions of an identity belong to. Nobody knows its secret. */
+/** Returns the token that the sessions of an identity belong to. Nobody knows its secret. */
 async function tokenOf(
   transaction: DatabaseOrTransaction,
   { token, userId }: IdentityOfUser,
@@ -163,7 +167,7 @@ async function tokenOf(
 export const authorOf = (user: User, { id }: { id: number }, call: Call): AuditAuthor =>
   auditAuthor({ user, token: { id, scopes: [] } }, call)
 
-/** Ends the sessions that a provider says are over. */
+/** Ends the sessions that a logout token of a provider names. */
 export const endSessionsOf = (database: Database, logout: ProviderLogout, call: Call): Promise<void> =>
   inTransaction(database, async (transaction) => {
     const begunUntil = new Date(logout.issuedAt.getTime() + clockToleranceSeconds * 1000)

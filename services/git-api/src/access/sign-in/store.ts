@@ -29,7 +29,7 @@ export const findIdentity = (
 ): Promise<IdentityOfUser | null> =>
   prisma.identity.findUnique({ where: { issuer_subject: { issuer, subject } }, include })
 
-/** Fails with a unique violation when the account at the provider is bound already. */
+/** Binds an account at the provider to a user. Fails with a unique violation when it is bound already. */
 export const createIdentity = (
   { prisma }: DatabaseOrTransaction,
   identity: NewIdentity,
@@ -47,7 +47,7 @@ export const listIdentities = (
 ): Promise<Identity[]> =>
   prisma.identity.findMany({ where: { userId: { in: [...userIds] } }, orderBy: { id: 'asc' } })
 
-/** Whether a token belongs to sign-ins by a provider, and has no secret that anybody knows. */
+/** Returns whether a token belongs to sign-ins by a provider. Nobody knows the secret of such a token. */
 export async function isTokenOfSignIn({ prisma }: DatabaseOrTransaction, tokenId: number): Promise<boolean> {
   return (await prisma.identity.count({ where: { tokenId } })) > 0
 }
@@ -59,8 +59,8 @@ export const findIdentityOfUser = (
 ): Promise<IdentityOfUser | null> => prisma.identity.findFirst({ where: { id, userId }, include })
 
 /**
- * Whether the user of an identity can sign in without it: by one of the providers, or with a token. Of
- * several requests that take a way in from a user, each waits for the one before.
+ * Returns whether the user of an identity can sign in without it, by another provider or with a token.
+ * Requests that remove ways to sign in of the same user wait for each other.
  *
  * @param tokensCount whether the user signs in with tokens
  */
@@ -87,7 +87,7 @@ export async function deleteIdentity(
   if (tokenId !== null) await prisma.personalAccessToken.delete({ where: { id: tokenId } })
 }
 
-/** Whether a session has not ended. */
+/** Returns whether a session is still open. */
 export async function isSessionOpen({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
   return (await prisma.session.count({ where: { id, idleUntil: { gt: new Date() } } })) > 0
 }
@@ -98,7 +98,7 @@ interface EndedSession {
 }
 
 /**
- * Deletes the sessions that began by a provider: those of a subject, or one that the provider names.
+ * Deletes the sessions of a subject that began by a provider, or the one session that the provider names.
  *
  * @returns the deleted sessions
  */
@@ -119,16 +119,16 @@ export async function deleteSessionsOfProvider(
   return sessions
 }
 
-/** A role in the projects whose path fits the pattern, in which `*` stands for any characters. */
+/** A role in the projects whose path matches the pattern, in which `*` matches any characters. */
 export interface GroupRole {
   pattern: string
   level: number
 }
 
-/** Projects in which groups give roles, at most. */
+/** Largest number of projects in which groups grant roles. */
 const projectsMax = 1000
 
-/** The role that the rules give in each project that the user does not own: the highest of those that fit. */
+/** Returns the highest role that the rules grant in each project that the user does not own. */
 export async function listRolesByRules(
   { prisma }: DatabaseOrTransaction,
   userId: number,
@@ -144,14 +144,14 @@ export async function listRolesByRules(
   return new Map(rows.map(({ id, level }) => [id, level]))
 }
 
-/** The memberships that the groups of an identity have given. */
+/** Lists the memberships that the groups of an identity have granted. */
 export const listGivenRoles = (
   { prisma }: DatabaseOrTransaction,
   identityId: number,
 ): Promise<ProjectMember[]> => prisma.projectMember.findMany({ where: { identityId } })
 
 /**
- * Makes the user of an identity a member of projects, in place of memberships that have ended.
+ * Makes the user of an identity a member of projects, and replaces expired memberships.
  *
  * @returns the projects in which the user was no member
  */

@@ -43,7 +43,7 @@ const issuedProjectTokenShape = z
   .object({ ...issuedTokenShape.shape, access_level: accessLevelShape })
   .meta({ id: 'IssuedProjectToken', description: 'The only answer that holds the secret of a token' })
 
-/** A token of a project, with its role in the project. */
+/** Returns a project token with its role in the project. */
 const presentProjectToken = ({
   accessLevel,
   ...token
@@ -112,7 +112,7 @@ const createProjectTokenInput = z.object({
   expires_at: optionalDay(),
 })
 
-/** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */
+/** `POST /projects/:id/access_tokens`. Only this answer shows the secret. */
 const createProjectToken = (database: Database) =>
   endpoint({
     summary: 'Make a token for one project; its secret is shown only here',
@@ -150,7 +150,10 @@ const deleteProjectToken = (deps: TokenDependencies) =>
     },
   })
 
-/** A token of the project that `:id` names, with any role, and with a scope that lets it replace itself. */
+/**
+ * Returns a guard that admits tokens of the project in `:id`, with any role, if their scope lets them replace
+ * themselves.
+ */
 const projectTokenItself = (guards: ProjectGuards): Guard<ProjectCall<Caller>> =>
   documented(
     {

@@ -6,7 +6,7 @@ import type { ProjectCall } from '../../guards.js'
 import { findProjectToken, listProjectTokens as listStoredTokens } from './store.js'
 import { createBot, type IssuedToken, issueToken, makerOf } from './tokens.js'
 
-/** The tokens of the project that are not revoked. */
+/** Lists the tokens of the project that are not revoked. */
 export const listProjectTokens = (database: Database, { project }: ProjectCall, rows: Rows) =>
   listStoredTokens(database, project.id, rows)
 
@@ -23,13 +23,16 @@ interface NewProjectToken {
   description: string | undefined
   scopes: readonly Scope[]
   accessLevel: number
-  /** The last day. Undefined: none, or the last day of the project token that makes it. */
+  /**
+   * The last day. Undefined: the token has none, or it gets the last day of the project token that creates
+   * it.
+   */
   expiresAt: Date | undefined
 }
 
 /**
  * Issues a token that works in one project only: it acts as a bot user that is a member of the project with
- * the given role. A token that is made by a project token does not outlive that project token.
+ * the given role. A token that a project token creates does not outlive that project token.
  *
  * @throws DomainError forbidden for a role above the caller's; invalid when its last day has passed or is too
  *   late

@@ -66,7 +66,7 @@ export const issuedTokenShape = z
   .object({ ...tokenShape.shape, token: z.string() })
   .meta({ id: 'IssuedToken', description: 'The only answer that holds the secret of a token' })
 
-/** A token without its secret. */
+/** Returns a token without its secret. */
 export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
   const { id, name, description, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
   const revoked = token.revokedAt !== null
@@ -91,7 +91,7 @@ export interface TokenWithSecret {
   secret: string
 }
 
-/** The answer to the request that made the token: the only answer that holds the secret. */
+/** Returns a new token with its secret, which no other answer holds. */
 export const presentIssuedToken = ({
   token,
   secret,
@@ -119,8 +119,7 @@ const tokenHolder: Guard<Caller> = documented({ who: 'every token that works' },
 })
 
 /**
- * A token can only replace itself with a scope for that, so that a leaked read-only token does not lock its
- * owner out.
+ * A token needs a scope for it to replace itself, so that a leaked read-only token cannot lock its owner out.
  */
 const selfRotation: Guard<Caller> = documented(
   { who: 'tokens with the scope `api` or `self_rotate`' },

@@ -2,13 +2,13 @@ import type { DatabaseOrTransaction, PersonalAccessToken, Pooled, Prisma, Rows }
 import { likeText } from '@switchyard/db/sql'
 import { type JobIdentity, type Scope, startOfDay } from '@switchyard/domain/access'
 
-/** Tokens match when they meet every condition that is set. Times are exclusive. */
+/** Conditions on tokens; a token must meet every condition that is set. Times are exclusive. */
 export interface TokenFilter {
   userId?: number | undefined
   /** `active`: neither revoked nor expired. */
   state?: 'active' | 'inactive' | undefined
   revoked?: boolean | undefined
-  /** Part of the name; upper and lower case are equal. */
+  /** Part of the name; case does not matter. */
   search?: string | undefined
   createdBefore?: Date | undefined
   createdAfter?: Date | undefined
@@ -24,7 +24,7 @@ export interface TokenOrder {
   direction: 'asc' | 'desc'
 }
 
-/** One page of the personal and project tokens, and the number of all tokens that match. */
+/** Returns one page of the personal and project tokens, and the number of all tokens that match. */
 export async function listTokens(
   { prisma }: DatabaseOrTransaction,
   filter: TokenFilter,
@@ -46,7 +46,7 @@ function whereOf(filter: TokenFilter): Prisma.PersonalAccessTokenWhereInput {
   const active = activeAt(new Date())
   return {
     userId: filter.userId,
-    // Nobody has the secret of a token that the sessions of single sign-on belong to.
+    // Leaves out the tokens behind sessions of single sign-on, because nobody has their secrets.
     identity: null,
     createdAt: { lt: filter.createdBefore, gt: filter.createdAfter },
     AND: [
@@ -71,18 +71,18 @@ const between = (column: 'lastUsedAt' | 'expiresAt', lt?: Date, gt?: Date) =>
 export interface NewToken {
   userId: number
   name: string
-  /** What the token is for. Unset or null: nobody said. */
+  /** The purpose of the token. Unset or null: unknown. */
   description?: string | null | undefined
   /** SHA-256 of the secret. */
   tokenHash: Uint8Array<ArrayBuffer>
   scopes: readonly Scope[]
-  /** The only tenants of sagas that the token may name. Unset or empty: every tenant. */
+  /** The only tenants of sagas that the token may access. Unset or empty: every tenant. */
   tenants?: readonly string[]
   /** Last day on which the token works; null: it never expires. */
   expiresAt: Date | null
   /** The project and the creator of a project token. Unset: a personal token. */
   project?: { projectId: number; createdBy: number | null }
-  /** The CI job that gets the token, and the time until which it works. Unset: a token of another kind. */
+  /** The CI job that receives the token, and the expiry time. Unset: the token is of another kind. */
   job?: { identity: JobIdentity; createdBy: number | null; endsAt: Date }
 }
 
@@ -119,7 +119,7 @@ const withLevel = ({ user, ...token }: TokenWithMembership): ProjectTokenWithLev
   accessLevel: user.members[0]?.accessLevel ?? null,
 })
 
-/** A token of the project, also a revoked one. */
+/** Finds a token of the project, even a revoked one. */
 export async function findProjectToken(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -131,8 +131,8 @@ export async function findProjectToken(
 }
 
 /**
- * One page of a project's unrevoked tokens, but for those of CI jobs, newest first, and the number of all of
- * them.
+ * Returns one page of a project's unrevoked tokens, without those of CI jobs, newest first, and the number of
+ * all of them.
  */
 export async function listProjectTokens(
   { prisma }: DatabaseOrTransaction,
@@ -148,7 +148,10 @@ export async function listProjectTokens(
   return { tokens: tokens.map(withLevel), total }
 }
 
-/** Ids of the bot users of the unrevoked project tokens and of the trusted issuers that a user created. */
+/**
+ * Lists the ids of the bot users of the unrevoked project tokens and of the trusted issuers that a user
+ * created.
+ */
 export async function listBotsOfCreator(
   { prisma }: DatabaseOrTransaction,
   createdBy: number,

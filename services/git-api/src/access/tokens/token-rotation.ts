@@ -21,7 +21,7 @@ import {
 } from './tokens.js'
 
 /**
- * Replaces the token that the request came with.
+ * Replaces the token of the request.
  *
  * @param expiresAt last day of the new one; undefined: it lives as many days as the old one was given
  * @throws DomainError unauthenticated when another request rotated or revoked it first; invalid for a last
@@ -44,9 +44,9 @@ export async function rotateOwnToken(
 }
 
 /**
- * Replaces a token that the caller may see. Administrators, who make tokens for everybody, choose any last
- * day. For everybody else, and for the token of the request itself, the rules are those of
- * {@link rotateOwnToken}, and no token rotates one that may do more than itself.
+ * Replaces a token that the caller may see. Administrators choose any last day, because they create tokens
+ * for everybody. For other callers, and for the token of the request itself, the rules of {@link
+ * rotateOwnToken} apply, and no token rotates a token with more rights.
  *
  * @throws DomainError not-found; insufficient-scope; forbidden for a token of further tenants; invalid when
  *   it is revoked, and for the last day
@@ -68,9 +68,9 @@ export async function rotateTokenFor(
 }
 
 /**
- * Replaces a token of the project. Maintainers, who make such tokens, choose any last day; a project token
- * that replaces another one gives it no day after its own last one. For the token of the request itself the
- * rules are those of {@link rotateOwnToken}.
+ * Replaces a token of the project. Maintainers choose any last day; a project token that replaces another
+ * token gives it no day after its own last day. For the token of the request itself, the rules of {@link
+ * rotateOwnToken} apply.
  *
  * @returns the new token, and its role in the project
  * @throws DomainError not-found; forbidden for a token with a role above the caller's; invalid when it is
@@ -97,17 +97,17 @@ export async function rotateProjectToken(
 const onRevoked = () => invalid('400 Bad request - Token already revoked')
 
 interface Rotation {
-  /** Undefined: as many days as the old token was given, if the new one may have them. */
+  /** Undefined: as many days as the old token had, if the new one may have them. */
   expiresAt: Date | undefined
-  /** The last day that the new token may have; null: any. */
+  /** The latest day that the new token may have; null: there is no limit. */
   latestDay: Date | null
   /** The creator of the new token, for a project token; null: unknown. */
   createdBy: number | null
-  /** What is thrown when the old token is revoked. */
+  /** Makes the error that is thrown when the old token is revoked. */
   onRevoked: () => Error
 }
 
-/** The old token stops working; the new one has its name, description, scopes, tenants and project. */
+/** Revokes the old token and creates one with the same name, description, scopes, tenants and project. */
 async function rotate(
   { database, forgetUsers }: TokenDependencies,
   old: PersonalAccessToken,
@@ -141,8 +141,8 @@ async function rotate(
 }
 
 /**
- * A project token that rotates itself keeps its creator. Otherwise the creator is the user who rotates it and
- * gets its secret.
+ * Returns the creator of the new token: a project token that rotates itself keeps its creator. Otherwise, the
+ * creator is the user who rotates it and receives its secret.
  */
 const creatorOf = ({ createdBy, userId }: PersonalAccessToken, { authorId }: AuditAuthor) =>
   authorId === userId ? createdBy : authorId

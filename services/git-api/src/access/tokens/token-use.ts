@@ -8,7 +8,10 @@ import { recordTokenUse } from './store.js'
 const recordEveryMs = 60_000
 const rememberedMax = 10_000
 
-/** Records when a token of a user or a project is used, directly or through a session. */
+/**
+ * Returns a `findCaller` that records when a token of a user or a project is used, directly or through a
+ * session.
+ */
 export const recordingTokenUse = (database: Database, findCaller: FindCaller, logger: Logger): FindCaller =>
   recordingUse(findCaller, {
     idOf: ({ token }) => (token.deploy ? undefined : token.id),
@@ -16,7 +19,10 @@ export const recordingTokenUse = (database: Database, findCaller: FindCaller, lo
     logger,
   })
 
-/** Records when a session is used. It ends when it is not used for `idleMs`. */
+/**
+ * Returns a `findCaller` that records when a session is used. A session ends when it is not used for
+ * `idleMs`.
+ */
 export const recordingSessionUse = (
   database: Database,
   findCaller: FindCaller,
@@ -30,13 +36,16 @@ export const recordingSessionUse = (
   })
 
 interface Recording {
-  /** The id of what is used. Undefined: nothing is recorded. */
+  /** Returns the id of the token or session that is used. Undefined: nothing is recorded. */
   idOf: (caller: Caller) => number | undefined
   record: (id: number) => Promise<void>
   logger: Logger
 }
 
-/** Records each use, at most once a minute for each id. No request waits for the record or fails with it. */
+/**
+ * Records each use, at most once a minute for each id. Requests do not wait for the record and do not fail
+ * with it.
+ */
 function recordingUse(findCaller: FindCaller, { idOf, record, logger }: Recording): FindCaller {
   const recordedAtMs = new Map<number, number>()
   return async (hash) => {

@@ -36,7 +36,7 @@ import {
 
 export interface TokenDependencies extends ProjectResourceDependencies {
   forgetUsers: Authenticator['forgetUsers']
-  /** Longest life of a token that users make for themselves. Unset: they make none. */
+  /** Longest lifetime in days of a token that users create for themselves. Unset: they cannot create any. */
   ownTokenDaysMax?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export interface IssuedToken {
 }
 
 /**
- * 160 random bits in GitLab's form, which scanners for leaked secrets recognize.
+ * Returns 160 random bits in GitLab's form, which scanners for leaked secrets recognize.
  *
  * @param kind of the token: `glpat` of a user or a project, `gldt` a deploy token
  */
@@ -55,7 +55,7 @@ export const newSecret = (kind: 'glpat' | 'gldt' = 'glpat'): string =>
   `${kind}-${randomBytes(20).toString('base64url')}`
 
 /**
- * @param latestDay the last day that the token may have; null: any
+ * @param latestDay the latest day that the token may have; null: there is no limit
  * @throws DomainError invalid when its last day has passed or is after `latestDay`
  */
 export async function issueToken(
@@ -70,7 +70,7 @@ export async function issueToken(
 }
 
 /**
- * Tokens of all users, for administrators; the caller's own tokens, for other callers.
+ * Lists tokens: of all users for administrators, the caller's own tokens for other callers.
  *
  * @throws DomainError forbidden for another user's tokens; not-found for an unknown user
  */
@@ -87,7 +87,7 @@ export async function listTokens(
   return listStoredTokens(database, filter, order, rows)
 }
 
-/** The token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
+/** Returns the token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
 export async function getOwnToken(database: Database, caller: Caller): Promise<PersonalAccessToken> {
   const token = await findToken(database, caller.token.id)
   if (!token) throw unauthenticated()
@@ -95,7 +95,7 @@ export async function getOwnToken(database: Database, caller: Caller): Promise<P
 }
 
 /**
- * Any token, for administrators; one of the caller's own tokens, for other callers.
+ * Returns any token for administrators, and one of the caller's own tokens for other callers.
  *
  * @throws DomainError not-found
  */
@@ -106,8 +106,8 @@ export async function getTokenFor(database: Database, { user }: Caller, id: numb
 }
 
 /**
- * Issues a token to a user. A token that is bound to tenants makes tokens that are bound to the same ones, or
- * to some of them.
+ * Issues a token to a user. A token that is bound to tenants can only create tokens that are bound to the
+ * same tenants, or to some of them.
  *
  * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has
  *   passed
@@ -125,8 +125,8 @@ export async function issuePersonalToken(
 }
 
 /**
- * Issues a token to the user of a session, which may do no more than the session, and lives no longer than
- * the settings allow and than the token that the session began with.
+ * Issues a token to the user of a session. The token has at most the rights of the session, and lives no
+ * longer than the settings and the session's own token allow.
  *
  * @throws DomainError forbidden where users make no tokens, without a session, and for a project token;
  *   insufficient-scope; invalid for a last day that has passed or is too late
@@ -167,8 +167,8 @@ function issueRecorded(
 }
 
 /**
- * @throws DomainError forbidden when the caller's token may name fewer tenants than a token that is bound to
- *   these
+ * @throws DomainError forbidden when the caller's token may access fewer tenants than a token that is bound
+ *   to the wanted tenants
  */
 export function requireTenants(caller: Caller, wanted: BoundTenants): void {
   const held = boundTenantsOf(caller)
@@ -203,7 +203,7 @@ export async function revokeProjectToken(
 }
 
 /**
- * This process refuses the token from now on, other processes within half a second.
+ * Revokes a token. This process refuses it from now on, other processes within half a second.
  *
  * @returns false when the token was revoked before
  */
@@ -228,7 +228,8 @@ async function revoke(
 }
 
 /**
- * The user who counts as the creator of a new project token, and the last day that the token may have.
+ * Returns the user who counts as the creator of a new project token, and the latest day that the token may
+ * have.
  *
  * @throws DomainError forbidden for a CI job, which ends soon and leaves no token behind
  */
@@ -241,7 +242,7 @@ export async function makerOf(transaction: DatabaseOrTransaction, { user, token 
 }
 
 /**
- * The user as which the holder of a project token, or a CI job, acts.
+ * Creates the user as which the holder of a project token, or a CI job, acts.
  *
  * @param membership null: the bot acts outside of projects
  */

@@ -10,17 +10,18 @@ import { lockRuleOfBot, rememberExchange } from './store.js'
 export interface ExchangeDependencies {
   database: Database
   sessions: {
-    /** Finds the holder of a token, and counts the tokens of an address that are unknown. */
+    /** Finds the holder of a token, and counts the unknown tokens of each address. */
     authenticate: AuthenticateFrom
   }
 }
 
 export const exchangedSeconds = 3600
-/** An identity token counts for an hour at most. */
+/** Time for which an exchange is remembered. An identity token is valid for an hour at most. */
 const rememberedMs = 2 * 3600 * 1000
 
 /**
- * Gives a CI job a token of an hour for its identity token, which can be exchanged once.
+ * Exchanges the identity token of a CI job for a token that is valid for an hour. Each identity token can be
+ * exchanged once.
  *
  * @param project where the job wants to act, by id or full path; undefined: outside of projects
  * @returns the secret, which is not stored, and the scopes
@@ -34,7 +35,7 @@ export async function exchangeIdentity(
 ): Promise<{ secret: string; scopes: readonly string[] }> {
   const caller = await sessions.authenticate(token, call.raw.request.ip ?? '', project)
   const refusal = () => invalid('the identity token is not valid, or no rule about CI jobs lets it act there')
-  // A token that is stored is no identity token.
+  // A token that is stored is not an identity token.
   if (!caller?.token.job || caller.token.id !== 0) throw refusal()
   const { user, token: held } = caller
   const { job: identity, scopes, tenants = [], projectId = null } = caller.token

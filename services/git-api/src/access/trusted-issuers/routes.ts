@@ -93,8 +93,8 @@ export function trustedIssuerRoutes(deps: TrustedIssuerDependencies): Route[] {
   const outside = '/trusted_issuers'
   return [
     route('GET', path, maintain, listOfProject(deps), { refusesUnknown: true }),
-    // A misspelt condition that was ignored would have a rule trust more jobs, or for longer, than its author
-    // wants.
+    // An ignored misspelt condition would make a rule trust more jobs, or trust them for longer, than its
+    // author wants.
     route('POST', path, maintain, createInProject(deps), { refusesUnknown: true }),
     route('GET', `${path}/:trusted_issuer_id`, maintain, getOfProject(deps)),
     route('DELETE', `${path}/:trusted_issuer_id`, maintain, deleteOfProject(deps)),

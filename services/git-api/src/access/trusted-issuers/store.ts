@@ -3,8 +3,8 @@ import { lockName, lockProjectRow } from '@switchyard/db/sql'
 import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
 
 /**
- * A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no member
- * any more.
+ * A rule, and the role of its bot in the project; null outside of projects, and for a bot that is no longer a
+ * member.
  */
 export type TrustedIssuerWithLevel = TrustedIssuer & { accessLevel: number | null }
 
@@ -26,8 +26,8 @@ export interface NewTrustedIssuer {
 type OwnProject = Pick<NewTrustedIssuer, 'projectId'>
 
 /**
- * The number of rules. Locks them until the transaction ends, so that two transactions cannot add rules at
- * the same time.
+ * Returns the number of rules and locks them until the transaction ends, so that two transactions cannot add
+ * rules at the same time.
  */
 export async function lockAndCountTrustedIssuers(
   transaction: DatabaseOrTransaction,
@@ -44,7 +44,7 @@ export const createTrustedIssuer = (
 ): Promise<TrustedIssuer> =>
   prisma.trustedIssuer.create({ data: { ...rule, scopes: [...scopes], tenants: [...tenants] } })
 
-/** The members' rows of a bot, of which at most one is that of the rule's project. */
+/** The memberships of a bot. At most one of them is in the project of the rule. */
 const withRole = { user: { select: { members: { select: { projectId: true, accessLevel: true } } } } }
 
 type WithMemberships = TrustedIssuer & {
@@ -56,7 +56,7 @@ const withLevel = ({ user, ...rule }: WithMemberships): TrustedIssuerWithLevel =
   accessLevel: user.members.find(({ projectId }) => projectId === rule.projectId)?.accessLevel ?? null,
 })
 
-/** The rules of a project, or those outside of projects, oldest first. */
+/** Lists the rules of a project, or the rules outside of projects, oldest first. */
 export async function listTrustedIssuers(
   { prisma }: DatabaseOrTransaction,
   { projectId }: OwnProject,
@@ -78,7 +78,7 @@ export async function findTrustedIssuer(
   return rule && withLevel(rule)
 }
 
-/** The tokens that the jobs of a rule have got in exchange stop working. */
+/** Revokes the tokens that the jobs of a rule have received in exchange. */
 export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userId: number): Promise<void> {
   await prisma.personalAccessToken.updateMany({
     where: { userId, revokedAt: null },
@@ -87,7 +87,8 @@ export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userI
 }
 
 /**
- * The rule whose jobs act as a bot. Locks it until the transaction ends, so that it is not removed meanwhile.
+ * Returns the rule whose jobs act as a bot, and locks it until the transaction ends, so that it is not
+ * removed meanwhile.
  */
 export async function lockRuleOfBot(
   { prisma }: DatabaseOrTransaction,
@@ -99,7 +100,7 @@ export async function lockRuleOfBot(
 }
 
 /**
- * Remembers that an identity token was exchanged, and forgets those that have ended.
+ * Stores that an identity token was exchanged, and deletes the records of expired tokens.
  *
  * @returns false when it was exchanged before
  */

@@ -62,7 +62,9 @@ interface NewRule {
   audience: string
   claims: ClaimPatterns
   scopes: readonly Scope[]
-  /** The last day. Undefined: none, or the last day of the project token that makes the rule. */
+  /**
+   * The last day. Undefined: the rule has none, or it gets the last day of the project token that creates it.
+   */
   expiresAt: Date | undefined
 }
 
@@ -89,7 +91,7 @@ export async function trustIssuer(
 }
 
 /**
- * Lets the CI jobs of an issuer act outside of projects, for the operations that their scopes allow.
+ * Lets the CI jobs of an issuer act outside of projects, within the operations that their scopes allow.
  *
  * @param given.tenants the only tenants of sagas that the jobs may name; empty: every tenant
  * @throws DomainError as {@link trustIssuer}
@@ -147,7 +149,7 @@ async function addRule(
 }
 
 /**
- * This process refuses the jobs from now on, other processes within half a second.
+ * Removes a rule. This process refuses its jobs from now on, other processes within half a second.
  *
  * @throws DomainError not-found
  */

@@ -28,8 +28,7 @@ const retryMsMin = 250
 const retryMsMax = 5000
 
 /**
- * Does work in the background, again and again until it succeeds: a service also starts while its database is
- * down.
+ * Repeats work in the background until it succeeds, because a service also starts while its database is down.
  */
 export function startProvisioning(work: () => Promise<void>, logger: Logger): Provisioning {
   let state: 'running' | 'failing' | 'done' = 'running'
@@ -62,9 +61,9 @@ export function startProvisioning(work: () => Promise<void>, logger: Logger): Pr
 }
 
 interface AdministratorOptions {
-  /** The token that the environment names. */
+  /** The token from the environment. */
   token?: string
-  /** The file for the token. */
+  /** The file to which the token is written. */
   tokenFile?: string
 }
 
@@ -72,8 +71,8 @@ const configuredName = 'SWITCHYARD_ROOT_TOKEN'
 const generatedName = 'first start'
 
 /**
- * Makes sure that the administrator `root` exists and has a token that works. Safe at every start and in any
- * number of replicas at once: they take turns by a lock, and only the first has work.
+ * Makes sure that the administrator `root` exists and has a working token. It is safe at every start and in
+ * several replicas at once: a lock runs them one by one, and only the first has work to do.
  *
  * @throws Error when the database or the token file cannot be used
  */
@@ -111,7 +110,10 @@ async function getRoot(transaction: DatabaseOrTransaction, logger: Logger): Prom
   })
 }
 
-/** A revoked token stays revoked. A token that the environment no longer names is deleted. */
+/**
+ * Stores the token from the environment and deletes tokens that the environment named earlier. A revoked
+ * token stays revoked.
+ */
 async function useConfiguredToken(
   transaction: DatabaseOrTransaction,
   root: User,
@@ -145,12 +147,12 @@ async function keepGeneratedToken(
   const secret = newSecret()
   const token = { userId: root.id, name: generatedName, tokenHash: hashToken(secret) }
   await createToken(transaction, { ...token, scopes: ['api'], expiresAt: null })
-  // Before the row is committed, because a token without its file is lost.
+  // The file is written before the row is committed, because a token without its file is lost.
   await writeTokenFile(tokenFile, secret)
   logger.info({ file: tokenFile }, 'a new token for root was written')
 }
 
-/** The token in a file; null for a missing or an empty file. */
+/** Returns the token in a file; null when the file is missing or empty. */
 async function readTokenFile(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim() || null
@@ -160,7 +162,7 @@ async function readTokenFile(path: string): Promise<string | null> {
   }
 }
 
-/** Replaces the file in one step; only its owner may read it. */
+/** Replaces the file atomically; only its owner may read it. */
 async function writeTokenFile(path: string, token: string): Promise<void> {
   makeFolder(dirname(path))
   const temporary = `${path}.${randomUUID()}`

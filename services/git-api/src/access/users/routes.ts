@@ -48,7 +48,7 @@ import * as users from './users.js'
 
 const fields = { ...profileFields, ...accountFields }
 
-/** What GitLab's clients write about a user, and what Switchyard cannot do for users. */
+/** Parameters of GitLab's clients for a user profile, including those that Switchyard does not support. */
 const userProfileParameters: Record<string, z.ZodType<Setting['value'] | undefined>> = Object.fromEntries(
   Object.entries(fields).map(([name, { kind }]) => [
     name,
@@ -67,7 +67,7 @@ const refusedUserParameters = refusedParameters({
   public_email: 'addresses are shown to administrators and the user only',
 })
 
-/** The fields of the profile that parameters change. */
+/** Returns the profile fields among the parameters. */
 const profileOf = (given: Record<string, unknown>): SettingValues =>
   Object.fromEntries(
     Object.keys(fields).flatMap((name) =>
@@ -105,14 +105,14 @@ const getCurrentUser = (database: Database) =>
 
 const no = ['false', '0']
 
-/** Of another identity provider. */
+/** Parameters of identities at other providers. */
 const identity = {
   extern_uid: unsupported('is not supported: there are no other identity providers'),
   provider: unsupported('is not supported: there are no other identity providers'),
   saml_provider_id: unsupported('is not supported: there are no other identity providers'),
 }
 
-/** Users sign in with tokens: a password in the request is ignored. */
+/** Creates a user. A password in the request is ignored because users sign in with tokens. */
 const createUser = (database: Database) =>
   endpoint({
     summary: 'Create a user',
@@ -141,7 +141,7 @@ const orderColumns = {
   created_at: 'createdAt',
 } as const satisfies Record<string, UserOrder['column']>
 
-/** Newest first, unless the request names another order. */
+/** Lists users, newest first unless the request names another order. */
 const listUsers = (database: Database) =>
   endpoint({
     summary: 'Users',
@@ -172,7 +172,7 @@ const listUsers = (database: Database) =>
     }),
     async handle(given, _administrator: Caller, call) {
       const { username, search, order_by: column = 'id', sort: direction = 'desc' } = given
-      // No user is both.
+      // No user is both a human and a bot.
       const isHuman = given.humans || given.without_project_bots
       const asksForNothing =
         (given.active && (given.blocked || given.exclude_active)) || (isHuman && given.exclude_humans)
@@ -207,7 +207,7 @@ function stateOf({ active, blocked }: { active?: boolean; blocked?: boolean }): 
   return blocked ? 'blocked' : undefined
 }
 
-/** Administrators and the user get everything, other callers the profile. */
+/** Returns all fields for administrators and for the user, and the profile for other callers. */
 const getUser = (database: Database) =>
   endpoint({
     summary: 'One user',
@@ -273,7 +273,7 @@ const stateSummaries: Record<UserState, string> = {
   active: 'Take the block of a user back',
 }
 
-/** Answers with `true`, as GitLab does, also when the user was in that state before. */
+/** Answers with `true`, as GitLab does, even when the user was in that state before. */
 const setUserState = (deps: UserDependencies, state: UserState) =>
   endpoint({
     summary: stateSummaries[state],

@@ -6,13 +6,13 @@ export interface NewUser {
   name: string
   email: string
   admin: boolean
-  /** Whether the user stands for a project token. Unset: false. */
+  /** Whether the user is the bot of a project token. Unset: false. */
   bot?: boolean
-  /** Fields of GitLab by name; null: the value that it has at the beginning. */
+  /** Fields of GitLab by name; null: the default value. */
   profile?: Record<string, string | number | boolean | null> | undefined
 }
 
-/** The key by which names and addresses are compared. It ignores upper and lower case. */
+/** Returns the key by which names and addresses are compared. It ignores case. */
 const keyOf = (text: string) => text.toLowerCase()
 
 /** Fails with a unique violation when the username or e-mail is taken; see `violatedUniqueIndex`. */
@@ -32,7 +32,7 @@ const withoutNulls = (profile: NonNullable<NewUser['profile']>): Prisma.InputJso
 export const findUser = ({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> =>
   prisma.user.findUnique({ where: { id } })
 
-/** The user with this name; upper and lower case are equal. */
+/** Finds a user by name; case does not matter. */
 export const findUserByUsername = (
   { prisma }: DatabaseOrTransaction,
   username: string,
@@ -45,8 +45,8 @@ export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 
 }
 
 /**
- * Changes a user; a profile takes the place of the whole profile. A new username also changes the paths of
- * the user's projects. Fails with a unique violation when the username or e-mail is taken; see
+ * Changes a user. A given profile replaces the whole profile. A new username also changes the paths of the
+ * user's projects. Fails with a unique violation when the username or e-mail is taken; see
  * `violatedUniqueIndex`.
  */
 export async function updateUser(
@@ -55,9 +55,9 @@ export async function updateUser(
   { username, email, profile, ...changes }: UserChanges,
 ): Promise<User> {
   if (username !== undefined) {
-    // The user is locked before the projects, as by a change of a project's path, and so that no project is
-    // added meanwhile. The name changes last: from then on, nobody can add a row that refers to the user, and
-    // who waits for that may have locked a project.
+    // The user is locked before the projects, as in a change of a project's path, so that no project is added
+    // meanwhile. The username changes last, because from then on no row that refers to the user can be added,
+    // and a transaction that waits for that may have locked a project.
     await lockUserRow({ prisma }, id)
     // Sign-ins with groups add members to several projects, in this order.
     await prisma.$queryRaw`SELECT FROM projects WHERE owner_id = ${id} ORDER BY id FOR UPDATE`
@@ -77,8 +77,9 @@ export async function updateUser(
 }
 
 /**
- * Ids of the administrators who are not blocked. Locks their rows until the transaction ends, so that two
- * administrators cannot block each other at the same time; rows that refer to them can still be added.
+ * Returns the ids of the administrators who are not blocked, and locks their rows until the transaction ends,
+ * so that two administrators cannot block each other at the same time. Rows that refer to them can still be
+ * added.
  */
 export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
   const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
@@ -87,15 +88,15 @@ export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction
 }
 
 export interface UserFilter {
-  /** The exact username; upper and lower case are equal. */
+  /** The exact username; case does not matter. */
   username?: string | undefined
-  /** Part of the name or username, or the whole e-mail address; upper and lower case are equal. */
+  /** Part of the name or username, or the whole e-mail address; case does not matter. */
   search?: string | undefined
   state?: UserState | undefined
   admin?: boolean | undefined
-  /** Whether it stands for a project token. */
+  /** Whether the user is the bot of a project token. */
   bot?: boolean | undefined
-  /** Only users without a project of their own. */
+  /** Only users who own no project. */
   withoutProjects?: boolean | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
@@ -106,7 +107,7 @@ export interface UserOrder {
   direction: 'asc' | 'desc'
 }
 
-/** One page of the users, and the number of all users that match. */
+/** Returns one page of the users, and the number of all users that match. */
 export async function listUsers(
   { prisma }: DatabaseOrTransaction,
   filter: UserFilter,
@@ -143,14 +144,15 @@ function whereOf({ username, search, withoutProjects, ...filter }: UserFilter): 
 }
 
 /**
- * Locks a user until the transaction ends: meanwhile, the user gets no project. Null: there is no such user.
+ * Locks a user until the transaction ends, so that the user gets no project meanwhile. Null: there is no such
+ * user.
  */
 export async function lockUser({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> {
   await prisma.$queryRaw`SELECT 1 FROM users WHERE id = ${id} FOR UPDATE`
   return prisma.user.findUnique({ where: { id } })
 }
 
-/** The projects that a user owns, oldest first. */
+/** Lists the projects that a user owns, oldest first. */
 export const listProjectsOfOwner = ({ prisma }: DatabaseOrTransaction, ownerId: number): Promise<Project[]> =>
   prisma.project.findMany({ where: { ownerId }, orderBy: { id: 'asc' } })
 
@@ -158,11 +160,11 @@ export const countProjectsOfOwner = ({ prisma }: DatabaseOrTransaction, ownerId:
   prisma.project.count({ where: { ownerId } })
 
 /**
- * Deletes a user without projects, and the user's tokens, sessions, memberships, saved views, locks and
- * identities. What belongs to projects stays and names nobody. What lets in whoever the user has told a
- * secret goes as well: project and deploy tokens that the user made, and rules that trust CI jobs.
+ * Deletes a user without projects, with the user's tokens, sessions, memberships, saved views, locks and
+ * identities. Rows of projects stay without an author. The project and deploy tokens that the user created,
+ * and the rules that trust CI jobs, are deleted because the user may have given their secrets to others.
  *
- * @param bots those of the user's project tokens and rules
+ * @param bots bots of the user's project tokens and rules
  */
 export async function deleteUser(
   { prisma }: DatabaseOrTransaction,
@@ -179,8 +181,8 @@ export async function deleteUser(
 }
 
 /**
- * Writes `deleted user` and the id wherever the name of a user stands in the audit log and in sagas, and
- * takes the addresses and the subjects at providers away.
+ * Replaces the name of a user by `deleted user` and the id in the audit log and in sagas, and deletes the
+ * addresses and the subjects at providers.
  *
  * @param username the last one; null: the user is gone already
  * @returns whether the audit log knew the user by name

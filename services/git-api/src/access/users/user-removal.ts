@@ -25,8 +25,8 @@ interface RemovalOptions {
 export type RemoveUserDependencies = UserDependencies & ProjectDependencies
 
 /**
- * Deletes a user for good. Commits keep their authors; comments, statuses, releases and deployments stay and
- * name nobody.
+ * Deletes a user permanently. Commits keep their authors; comments, statuses, releases and deployments stay
+ * without an author.
  *
  * @param withProjects deletes the user's projects, too, one after the other; what is left is deleted by
  *   another try
@@ -72,7 +72,7 @@ export async function removeUser(
 /** Erasing reads every entry of the audit log and every saga. */
 const erasingMsMax = 4 * deletingMsMax
 
-/** @throws DomainError not-found when no name of such a user is left, or there was none */
+/** @throws DomainError not-found when the audit log knows no such user, or no name of the user is left */
 const eraseDeletedUser = (database: UserDependencies['database'], id: number, author: AuditAuthor) =>
   inTransaction(
     database,

@@ -40,14 +40,17 @@ export interface UserDependencies {
   forgetUsers: Authenticator['forgetUsers']
 }
 
-/** The accounts at providers by which users sign in, of all of them together. */
+/** Lists the accounts at providers by which the given users sign in. */
 export const listIdentities = (database: Database, found: readonly User[]) =>
   signIns.listIdentities(
     database,
     found.map(({ id }) => id),
   )
 
-/** The user who sends the request. @throws DomainError unauthenticated when the user was removed meanwhile */
+/**
+ * Returns the user who sends the request. @throws DomainError unauthenticated when the user was removed
+ * meanwhile
+ */
 export async function getCurrentUser(database: Database, caller: Caller): Promise<User> {
   const user = await findUser(database, caller.user.id)
   if (!user) throw unauthenticated()
@@ -91,7 +94,7 @@ const refuseTaken = onTaken((cause, index) =>
   conflict(`${index.includes('email') ? 'Email' : 'Username'} has already been taken`, { cause }),
 )
 
-/** Every start of the service looks the first administrator up by this name. */
+/** The name by which the service finds the first administrator at every start. */
 export const firstAdministrator = 'root'
 
 /**
@@ -127,7 +130,7 @@ export async function changeUser(
   return changed
 }
 
-/** The whole profile with the changes; nothing when none is asked for. */
+/** Returns the whole profile with the changes; undefined when there are none. */
 const changedProfile = (
   { profile: before }: User,
   asked: UserChanges['profile'],
@@ -137,9 +140,8 @@ const changedProfile = (
     : {}
 
 /**
- * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked
- * user do not work, nor do the project and deploy tokens that the user made; the sessions that began with the
- * tokens of the user and of the projects are deleted.
+ * Blocks or unblocks a user. While a user is blocked, the user's tokens and the project and deploy tokens
+ * that the user created do not work, and their sessions are deleted.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */

@@ -8,9 +8,10 @@ import { listCommitStatuses } from '../statuses/store.js'
 const unskipped = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'manual']
 
 /**
- * The state that the pipeline badge of a branch or tag shows; null when it has none.
+ * Returns the state that the pipeline badge of a branch or tag shows; null when there is no pipeline.
  *
- * @param ignoreSkipped shows the newest pipeline that was not skipped, instead of that of the newest commit
+ * @param ignoreSkipped shows the newest pipeline that was not skipped, instead of the pipeline of the newest
+ *   commit
  */
 export async function findBadgeStatus(
   database: Database,
@@ -27,9 +28,10 @@ export async function findBadgeStatus(
 }
 
 /**
- * The coverage in per cent of the newest successful pipeline of a branch or tag; null when it has none.
+ * Returns the coverage in per cent of the newest successful pipeline of a branch or tag; null when there is
+ * none.
  *
- * @param job the coverage of the status with this name, instead of the mean of all
+ * @param job name of the status whose coverage is shown, instead of the mean of all statuses
  */
 export async function findBadgeCoverage(
   database: Database,

@@ -13,20 +13,22 @@ const statusColors = new Map([
   ['pending', '#dfb317'],
 ])
 
-/** Text and color of a pipeline badge, as in GitLab. @param status null: there is none */
+/** Returns text and color of a pipeline badge, as GitLab does. @param status null: there is no pipeline */
 const presentBadgeStatus = (status: string | null): Pick<Badge, 'value' | 'color'> => ({
   value: status === 'success' ? 'passed' : (status ?? 'unknown'),
   color: statusColors.get(status ?? '') ?? colorOfUnknown,
 })
 
-/** Per cent from which on a coverage has a color. */
+/** The lowest coverage in per cent of each color. */
 interface CoverageLimits {
   good: number
   acceptable: number
   medium: number
 }
 
-/** Text and color of a coverage badge, as in GitLab. @param coverage per cent; null: there is none */
+/**
+ * Returns text and color of a coverage badge, as GitLab does. @param coverage per cent; null: there is none
+ */
 function presentBadgeCoverage(
   coverage: number | null,
   { good, acceptable, medium }: CoverageLimits,
@@ -38,7 +40,7 @@ function presentBadgeCoverage(
   return { value, color: coverage >= medium ? '#dfb317' : '#e05d44' }
 }
 
-/** Images for pages: everybody who may read the code of the project sees them, also without a token. */
+/** Badge images. Everybody who may read the code of the project sees them, even without a token. */
 export function badgeRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const guard: Guard<ProjectCall> = (call) =>
     guards.authorizeProject(call, 'read_code', `${call.params.namespace}/${call.params.project}`)

@@ -17,7 +17,7 @@ import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { jobShape, pipelineStates, presentJob } from '../../shapes/pipeline.js'
 import * as jobs from './jobs.js'
 
-/** Statuses under the names of jobs. */
+/** Endpoints that show statuses as GitLab's jobs. */
 export function jobRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const { readPipelines } = guards
   const path = '/projects/:id/jobs'
@@ -49,7 +49,7 @@ const listJobs = (database: Database) =>
     },
   })
 
-/** As in GitLab, the list has replaced statuses, too, and no numbers of pages. */
+/** Lists the jobs of a project. As in GitLab, the list includes replaced statuses and has no page numbers. */
 const listJobsOfProject = (database: Database) =>
   endpoint({
     summary: 'The statuses of a project as jobs, the newest first',

@@ -10,17 +10,17 @@ import { findPipelines, type PipelineWithAuthor } from './store.js'
 interface JobQuery {
   /** Undefined: every state. */
   states: readonly string[] | undefined
-  /** Also statuses that a newer one of the same name replaces. */
+  /** Whether to include statuses that a newer one of the same name replaces. */
   includeRetried: boolean
 }
 
-/** A status, and what it shows of its pipeline. */
+/** A status and the fields of its pipeline that it shows. */
 interface Job {
   job: StatusWithAuthor
   view: JobView
 }
 
-/** One page of the statuses of a pipeline, the newest first. @throws DomainError not-found */
+/** Returns one page of the statuses of a pipeline, newest first. @throws DomainError not-found */
 export async function listJobs(
   database: Database,
   access: ProjectCall,
@@ -37,7 +37,7 @@ export async function listJobs(
   return { jobs: statuses.map((job) => ({ job, view })), total }
 }
 
-/** One page of the statuses of a project, the newest first. @param states undefined: every state */
+/** Returns one page of the statuses of a project, newest first. @param states undefined: every state */
 export async function listJobsOfProject(
   database: Database,
   access: ProjectCall,
@@ -57,7 +57,7 @@ export async function getJob(database: Database, access: ProjectCall, id: number
 }
 
 /**
- * The address that a status was posted with.
+ * Returns the address that a status was posted with.
  *
  * @throws DomainError not-found, also for a status without an address
  */
@@ -76,7 +76,7 @@ async function addViews(
   const ids = [...new Set(statuses.map(({ pipelineId }) => pipelineId))]
   const pipelines = await findPipelines(database, access.project.id, ids)
   const views = new Map<bigint, JobView>()
-  // One after the other: a page of one sender takes one slot of git.
+  // Reads one after the other, so that a page of one sender takes one slot of git.
   for (const [id, pipeline] of pipelines) views.set(id, await viewOf(access, pipeline))
   return statuses.flatMap((job) => {
     const view = views.get(job.pipelineId)

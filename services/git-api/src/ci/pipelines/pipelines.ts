@@ -24,7 +24,7 @@ export interface PipelineView {
   isTag: boolean
 }
 
-/** What the jobs of a pipeline have in common. */
+/** The fields that the jobs of a pipeline share. */
 export interface JobView extends PipelineView {
   /** Null when the commit is gone from the repository. */
   commit: Commit | null
@@ -36,7 +36,7 @@ export interface PipelineQuery extends Omit<PipelineFilter, 'projectId' | 'newes
   order: { by: keyof typeof pipelineOrders; descending: boolean }
 }
 
-/** One page of the pipelines that a query finds, and how many it finds in all. */
+/** Returns one page of the pipelines that match, and the number of all of them. */
 export async function listPipelines(
   database: Database,
   { project, repository }: ProjectCall,
@@ -56,7 +56,7 @@ export const getPipeline = async (
   id: number,
 ): Promise<PipelineView> => describePipeline(access, await getStoredPipeline(database, access, id))
 
-/** The pipeline of the newest commit of a branch or tag. @throws DomainError not-found */
+/** Returns the pipeline of the newest commit of a branch or tag. @throws DomainError not-found */
 export async function getLatestPipeline(
   database: Database,
   access: ProjectCall,
@@ -70,10 +70,10 @@ export async function getLatestPipeline(
 }
 
 /**
- * Asks the CI system, by the webhooks for pipelines, to run a pipeline again. The pipeline itself changes
- * when that posts statuses.
+ * Asks the CI system through the pipeline webhooks to run a pipeline again. The pipeline itself changes when
+ * the CI system posts statuses.
  *
- * @throws DomainError not-found; not-supported where no webhook would tell of it
+ * @throws DomainError not-found; not-supported when no webhook subscribes to pipelines
  */
 export async function requestRetry(
   { pool }: Database,
@@ -109,7 +109,7 @@ async function getStoredPipeline(
   return pipeline
 }
 
-/** Adds whether the ref is a tag. */
+/** Returns a pipeline with whether its ref is a tag. */
 export async function describePipeline(
   { repository }: ProjectCall,
   pipeline: PipelineWithAuthor,

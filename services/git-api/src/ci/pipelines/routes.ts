@@ -46,7 +46,7 @@ export function pipelineRoutes({ database, guards }: ProjectResourceDependencies
   ]
 }
 
-/** Scopes that stand for states. */
+/** GitLab's scopes, each with the states that it selects. */
 const statesOfScope = new Map([
   ['running', ['running']],
   ['pending', ['pending']],
@@ -105,7 +105,10 @@ function queryOf(given: z.output<typeof listInput>): PipelineQuery {
   }
 }
 
-/** No pipeline has a name, errors of a file, or another source. */
+/**
+ * Returns the states that match; none for a filter by name, errors of a file or another source, which no
+ * pipeline has.
+ */
 function statesOf({ scope, status, source, name, yaml_errors }: z.output<typeof listInput>) {
   const findsNothing = name !== undefined || yaml_errors || (source !== undefined && source !== 'external')
   if (findsNothing) return []
@@ -137,7 +140,7 @@ const getPipeline = (database: Database) =>
     },
   })
 
-/** What GitLab lists of a pipeline and Switchyard does not have. */
+/** Answers with an empty list for parts of a pipeline that Switchyard does not have. */
 const listNone = (database: Database, things: string) =>
   endpoint({
     summary: `An empty list: there are no ${things}`,
@@ -161,7 +164,7 @@ const requestRetry = (database: Database) =>
     },
   })
 
-/** An operation of GitLab on pipelines that run somewhere, which is refused with the reason. */
+/** Refuses, with the reason, an operation of GitLab that needs pipelines to run here. */
 const refuseToRun = (summary: string) =>
   endpoint({
     summary: `${summary}: not supported, as pipelines follow from commit statuses`,

@@ -26,7 +26,10 @@ import {
   withAuthor,
 } from '../statuses/store.js'
 
-/** A pipeline: all statuses of one commit and ref together. It corresponds to a pipeline of GitLab. */
+/**
+ * The commit and ref of a pipeline. A pipeline is all statuses of one commit and ref, and corresponds to a
+ * pipeline of GitLab.
+ */
 export interface PipelineLabel {
   projectId: number
   sha: string
@@ -36,7 +39,7 @@ export interface PipelineLabel {
 /** @property author of its first status */
 export type PipelineWithAuthor = Pipeline & { author: StatusAuthor | null }
 
-/** The one list of the columns of `pipelines`. */
+/** The columns of `pipelines`. */
 const columns = rowColumns<Pipeline>({
   projectId: integer('project_id'),
   id: bigint('id'),
@@ -47,14 +50,14 @@ const columns = rowColumns<Pipeline>({
   authorId: integer('author_id'),
   createdAt: time('created_at'),
   updatedAt: time('updated_at'),
-  // The statuses that a pipeline has left may have begun earlier.
+  // The statuses that have left a pipeline may have begun earlier.
   startedAt: { ...time('started_at'), expression: 'least(stored.started_at, given.started_at)' },
   finishedAt: time('finished_at'),
 })
 
 /**
- * Adds the pipelines that are missing and locks the rows of the others, in one order for all writers. Returns
- * them with the state that they had before.
+ * Adds missing pipelines, locks the rows of the others in the same order in every writer, and returns all
+ * with the state that they had before.
  */
 const openPipelineRows = insertInto(
   'open-pipelines',
@@ -65,7 +68,7 @@ const openPipelineRows = insertInto(
     RETURNING stored.id, stored.project_id AS "projectId", stored.sha, stored.ref, stored.status AS before`,
 )
 
-/** Writes what follows from the statuses. */
+/** Writes the state that follows from the statuses. */
 const updatePipelineRows = updateIn(
   'change-pipelines',
   'pipelines',
@@ -104,14 +107,14 @@ async function findOne(client: Client, name: string, condition: string, values: 
   return rows[0] ? pipelineOf(rows[0]) : null
 }
 
-/** @param id whole, from 1 */
+/** @param id a whole number from 1 */
 export const findPipeline = (
   client: Client,
   projectId: number,
   id: bigint,
 ): Promise<PipelineWithAuthor | null> => findOne(client, 'pipeline', 'p.id = $2', [projectId, id])
 
-/** Pipelines of a project by their ids. */
+/** Finds pipelines of a project by their ids. */
 export async function findPipelines(
   { pool }: Pooled,
   projectId: number,
@@ -125,21 +128,21 @@ export async function findPipelines(
   return new Map(rows.map(pipelineOf).map((pipeline) => [pipeline.id, pipeline]))
 }
 
-/** The newest pipeline of a commit, of any ref. */
+/** Finds the newest pipeline of a commit, of any ref. */
 export const findLastPipeline = (
   { pool }: Pooled,
   projectId: number,
   sha: string,
 ): Promise<PipelineWithAuthor | null> => findOne(pool, 'last-pipeline', 'p.sha = $2', [projectId, sha])
 
-/** The pipeline of a commit and ref. */
+/** Finds the pipeline of a commit and ref. */
 export const findPipelineOfRef = (
   { pool }: Pooled,
   { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
 ): Promise<PipelineWithAuthor | null> =>
   findOne(pool, 'pipeline-of-ref', 'p.sha = $2 AND p.ref = $3', [projectId, sha, ref])
 
-/** The newest pipeline of a ref in one of these states. */
+/** Finds the newest pipeline of a ref in one of the given states. */
 export const findNewestPipeline = (
   { pool }: Pooled,
   { projectId, ref, states }: { projectId: number; ref: string; states: readonly string[] },
@@ -164,7 +167,9 @@ export async function findPipelineWithJobs(
   return { ...pipeline, jobs: rows.map(statusOf) }
 }
 
-/** The newest pipeline of each of these refs, by the project; a project whose ref has none is missing. */
+/**
+ * Finds the newest pipeline of each given ref, by project; a project whose ref has no pipeline is missing.
+ */
 export async function findNewestPipelines(
   { pool }: Pooled,
   refs: readonly { projectId: number; ref: string }[],
@@ -188,13 +193,13 @@ export const pipelineOrders = {
   user_id: 'p.author_id',
 } as const
 
-/** Undefined: any. */
+/** Conditions on pipelines. Undefined: any value. */
 export interface PipelineFilter {
   projectId: number
   states?: readonly string[] | undefined
   sha?: string | undefined
   ref?: string | undefined
-  /** The newest pipeline of each of these refs. */
+  /** Only the newest pipeline of each of the given refs. */
   newestOf?: readonly string[] | undefined
   username?: string | undefined
   createdAfter?: Date | undefined
@@ -203,7 +208,7 @@ export interface PipelineFilter {
   updatedBefore?: Date | undefined
 }
 
-/** One page of the pipelines of a project, and the number of all that the filter finds. */
+/** Returns one page of the pipelines of a project, and the number of all that match. */
 export async function listPipelines(
   { pool }: Pooled,
   filter: PipelineFilter,
@@ -250,10 +255,10 @@ function conditionOf({ projectId, ...filter }: PipelineFilter) {
   return { where: parts.join(' AND '), values }
 }
 
-/** The statuses of a pipeline are read at each post, so there is a limit. */
+/** Most statuses of a pipeline. There is a limit because each post reads all of them. */
 const pipelineJobsMax = 10_000
 
-/** A pipeline that posts belong to. Its row is locked until the transaction ends. */
+/** A pipeline to which posts add statuses. Its row is locked until the transaction ends. */
 export interface OpenPipeline extends PipelineLabel {
   id: bigint
   /** The state before the posts; `created` for a new pipeline. */
@@ -264,8 +269,8 @@ export interface OpenPipeline extends PipelineLabel {
 export type OpenPipelines = ReadonlyMap<string, OpenPipeline>
 
 /**
- * Finds or creates the pipelines of these labels and locks their rows, in one order for all writers. So of
- * two transactions that finish the last jobs of a pipeline, the second one sees the finished pipeline. Every
+ * Finds or creates the pipelines of the labels and locks their rows in the same order in every writer. So
+ * when two transactions finish the last jobs of a pipeline, the second one sees the finished pipeline. Every
  * writer must lock its groups first.
  */
 export async function openPipelines(
@@ -313,9 +318,9 @@ const summaries = `SELECT given.number, state.*
 /**
  * Derives the state of pipelines from their statuses.
  *
- * @param grown keys of the pipelines that got another status
+ * @param grown keys of the pipelines that got a new status
  * @returns the state of each pipeline, by key
- * @throws DomainError unprocessable when a pipeline has grown beyond the most statuses
+ * @throws DomainError unprocessable when a pipeline has too many statuses
  */
 export async function updatePipelines(
   client: PoolClient,

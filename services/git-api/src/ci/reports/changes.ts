@@ -7,23 +7,25 @@ import { compareOutcomes } from './outcomes.js'
 import { type ReportDependencies, type ReportEntries, readEntries } from './reports.js'
 import { findContents, findOutcomes, listReports, type StoredReport } from './store.js'
 
-/** Reports of a commit that are compared, and tests or findings of a report that are shown of each kind. */
+/**
+ * Most reports of a commit that are compared, and most tests or findings of each kind that a report shows.
+ */
 const comparedMax = 20
 const testsShownMax = 100
 const findingsShownMax = 1_000
 
 type Test = ReportEntries['testCases'][number]
 
-/** Tests of one kind: all of them are counted, the first are shown. */
+/** Tests of one kind: the number of all, and the first of them. */
 interface CountedTests {
   count: number
   tests: Test[]
 }
 
-/** What a report has that the report of the parent commit has not. */
+/** The differences between a report and the report of the parent commit. */
 export interface ReportChanges {
   report: StoredReport
-  /** The first parent; null: it has no report of this name and format, so nothing is new or fixed. */
+  /** The first parent; null: it has no report of this name and format, so nothing counts as new or fixed. */
   parentSha: string | null
   added: CountedTests
   newFailures: CountedTests
@@ -35,16 +37,15 @@ export interface ReportChanges {
   goneFindings: number
 }
 
-/** What the comparison of two reports found, without the reports. */
+/** The differences between two reports, without the reports. */
 type Comparison = Omit<ReportChanges, 'report' | 'parentSha'>
 
-/** Characters of all comparisons that are kept, as JSON has them. */
+/** Most characters of all cached comparisons, as JSON. */
 const keptCharsMax = 32 * 1024 * 1024
 
 /**
- * Compares the newest reports of a commit with those of its first parent.
- *
- * Reports never change under their ids, so that what a comparison found is kept for the next request.
+ * Compares the newest reports of a commit with those of its first parent. Comparisons are cached, because the
+ * report of an id never changes.
  */
 export function reportComparer({ database, reportReads }: ReportDependencies) {
   const kept = new LRUCache<string, Comparison>({
@@ -52,7 +53,7 @@ export function reportComparer({ database, reportReads }: ReportDependencies) {
     sizeCalculation: (comparison) => JSON.stringify(comparison).length,
   })
 
-  /** Null: the report was replaced meanwhile. */
+  /** Returns the comparison; null: the report was replaced meanwhile. */
   async function compare(projectId: number, report: StoredReport, former: StoredReport | undefined) {
     const key = `${report.id} ${former?.id ?? ''}`
     const known = kept.get(key)
@@ -79,7 +80,7 @@ export function reportComparer({ database, reportReads }: ReportDependencies) {
       const { reports } = await ofCommit(sha)
       const before = parentSha === null || reports.length === 0 ? [] : (await ofCommit(parentSha)).reports
       const changes: ReportChanges[] = []
-      // One after the other, as the entries of each may take megabytes.
+      // Compares one after the other, because the entries of each report may take megabytes.
       for (const report of reports.slice(0, comparedMax)) {
         const former = before.find(({ name, format }) => name === report.name && format === report.format)
         const compared = await compare(project.id, report, former)
@@ -94,7 +95,7 @@ interface Compared {
   format: ReportFormat
   outcomes: Uint8Array
   entries: ReportEntries
-  /** Outcomes of the report of the parent commit; null: it has none. */
+  /** Outcomes of the report of the parent commit; null: there is no such report. */
   before: Uint8Array | null
 }
 

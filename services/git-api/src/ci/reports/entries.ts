@@ -3,30 +3,30 @@ import { invalidParameters, tooLarge } from '@switchyard/domain'
 /** GitLab's states of a test. */
 export type TestStatus = 'success' | 'failed' | 'error' | 'skipped'
 
-/** A test, as JUnit XML has it. */
+/** A test of a report in JUnit XML. */
 export interface TestCase {
   suite: string
   classname: string
   name: string
   file: string | null
   status: TestStatus
-  /** Seconds. */
+  /** In seconds. */
   time: number
-  /** Why it failed, or was skipped. */
+  /** The reason of the failure or of the skip. */
   message: string | null
-  /** Such as the stack of the failure. */
+  /** Further text, such as the stack trace of the failure. */
   details: string | null
 }
 
 export type FindingLevel = 'error' | 'warning' | 'note' | 'none'
 
-/** A result of an analysis, as SARIF has it. */
+/** A result of an analysis in a SARIF report. */
 export interface Finding {
   tool: string
   rule: string | null
   level: FindingLevel
   message: string
-  /** From the root of the repository; null: it is not of a file in it. */
+  /** Path from the root of the repository; null: the result is not about a file in the repository. */
   path: string | null
   line: number | null
   end_line: number | null
@@ -40,32 +40,34 @@ export interface TestCounts {
   failed: number
   error: number
   skipped: number
-  /** Seconds. */
+  /** In seconds. */
   time: number
 }
 
-/** The sum of times, without the digits by which adding fractions of two misses one of ten. */
+/** Adds times and rounds them, because sums of binary fractions are not exact. */
 export const addSeconds = (one: number, other: number): number => Number((one + other).toFixed(9))
 
 export type FindingCounts = Record<'total' | FindingLevel, number>
 
-/** What a report has, in the order of the report. */
+/** The contents of a report, in the order of the report. */
 export type ParsedReport =
   | { format: 'junit'; tests: TestCounts; findings: null; outcomes: Uint8Array; entries: Uint8Array }
   | { format: 'sarif'; tests: null; findings: FindingCounts; outcomes: Uint8Array; entries: Uint8Array }
 
 export const entriesMax = 20_000
 
-/** Characters of a name, a path or the kind of a rule that are kept. Two names are compared as a whole. */
+/**
+ * Most characters that are kept of a name, a path or the kind of a rule. Names are compared in full length.
+ */
 export const nameCharsMax = 1_024
 export const messageCharsMax = 2_000
 export const detailsCharsMax = 8_000
-/** Characters of all names and messages together. */
+/** Most characters of all names and messages together. */
 const textCharsMax = 5_000_000
-/** Characters of all details together; those of further tests are left out. */
+/** Most characters of all details together; details of further tests are left out. */
 const allDetailsCharsMax = 1_000_000
 
-/** Counts what a report has, and refuses one that has too much. */
+/** Counts the entries and texts of a report, and refuses a report that has too many. */
 export function createBudget(what: string) {
   let [entries, chars, detailsChars] = [0, 0, 0]
   return {
@@ -87,14 +89,14 @@ export function createBudget(what: string) {
   }
 }
 
-/** The beginning of a text, without half of a character. */
+/** Returns the beginning of a text, without half of a surrogate pair at its end. */
 export const cut = (text: string, charsMax: number): string =>
   text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 
 export const unreadable = (problem: string) => invalidParameters([`the report ${problem}`])
 
 /**
- * The text of a report in UTF-8, or in UTF-16 with a byte order mark.
+ * Returns the text of a report in UTF-8, or in UTF-16 with a byte order mark.
  *
  * @throws DomainError invalid-parameters
  */

@@ -14,7 +14,7 @@ const refusal = (xml: string): unknown => {
 const inSuite = (tests: string) => `<testsuite name="s">${tests}</testsuite>`
 
 describe('JUnit XML', () => {
-  it('has the tests of all suites, with their outcomes and what is said of them', () => {
+  it('returns the tests of all suites with their outcomes and messages', () => {
     const cases = parseJunit(`<?xml version="1.0" encoding="UTF-8"?>
       <testsuites><properties><property name="a" value="b"/></properties>
         <testsuite name="outer"><testsuite name="inner">
@@ -50,11 +50,11 @@ describe('JUnit XML', () => {
     expect(cases.map(({ failedBefore }) => failedBefore)).toEqual([false, false, false, false, true])
   })
 
-  it('has no test in an empty suite', () => {
+  it('returns no test for an empty suite', () => {
     expect(parseJunit('<testsuites/>')).toEqual([])
   })
 
-  it('keeps the beginning of long texts, and compares names as a whole', () => {
+  it('keeps the beginning of long texts, and compares names in full length', () => {
     const [one] = parseJunit(
       inSuite(
         `<testcase name="${'n'.repeat(5000)}"><failure message="${'m'.repeat(5000)}">${'😀'.repeat(9000)}</failure></testcase>`,
@@ -103,7 +103,7 @@ describe('JUnit XML', () => {
     ])
   })
 
-  it('is refused with too many tests, and with too long names in all', () => {
+  it('is refused when it has too many tests or its names are too long in total', () => {
     expect(refusal(inSuite('<testcase name="a"/>'.repeat(20_001)))).toEqual([
       'too-large',
       'the report has more than 20000 tests',
@@ -116,7 +116,7 @@ describe('JUnit XML', () => {
   })
 })
 
-it('a report is text in UTF-8, or in UTF-16 with its mark', () => {
+it('a report is text in UTF-8, or in UTF-16 with a byte order mark', () => {
   expect(decode(Buffer.from('\ufeff<é/>'))).toBe('<é/>')
   expect(decode(Buffer.from('\ufeff<é/>', 'utf16le'))).toBe('<é/>')
   for (const bytes of [

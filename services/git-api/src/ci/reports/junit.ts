@@ -14,21 +14,21 @@ const depthMax = 50
 const secondsMax = 1e9
 
 /**
- * Elements within a test, and what they make of it. Attempts that were run again count for nothing: the last
- * one decides.
+ * Elements within a test, and the status that each gives it. Elements of repeated attempts are not here,
+ * because the last attempt decides.
  */
 const statusOfElement = new Map<string, TestStatus>([
   ['failure', 'failed'],
   ['error', 'error'],
   ['skipped', 'skipped'],
 ])
-/** An attempt that failed before one that passed, as Maven writes it. */
+/** Elements of an attempt that failed before one that passed, as Maven writes them. */
 const failedAttempts = ['flakyFailure', 'flakyError']
 
 export interface JunitCase extends TestCase {
-  /** What tells the test from others, whole. */
+  /** The texts that distinguish the test from others, in full length. */
   identity: string[]
-  /** An attempt within this report failed before one that passed. */
+  /** Whether an attempt in this report failed before one that passed. */
   failedBefore: boolean
 }
 
@@ -40,8 +40,8 @@ interface Open {
 }
 
 /**
- * The tests of JUnit XML: each `testcase` below `testsuites` or `testsuite`. A document type is refused, so
- * nothing is expanded but the five entities that XML has itself.
+ * Returns the tests of JUnit XML: each `testcase` below `testsuites` or `testsuite`. A document type is
+ * refused, so nothing is expanded except XML's five predefined entities.
  *
  * @throws DomainError invalid-parameters, too-large
  */
@@ -139,7 +139,8 @@ function noteElement(
 ): void {
   if (failedAttempts.includes(element)) test.failedBefore = true
   const status = statusOfElement.get(element)
-  // The first of several decides: a failure in the test stands before an error in what cleans up after it.
+  // The first of several elements decides, because a failure of the test comes before an error of its
+  // cleanup.
   if (!status || test.status !== 'success') return
   test.status = status
   test.message =
@@ -150,7 +151,7 @@ function noteElement(
 const attributeOf = (attributes: SaxesTagPlain['attributes'], name: string): string =>
   Object.hasOwn(attributes, name) ? String(attributes[name] as SaxesAttributePlain['value']) : ''
 
-/** Some tools write `1,234.5`. What is no number counts as 0. */
+/** Parses seconds. Some tools write `1,234.5`. A text that is no number counts as 0. */
 function secondsOf(text: string): number {
   const seconds = text.length > 30 ? 0 : Number(text.replaceAll(',', ''))
   return seconds >= 0 && seconds <= secondsMax ? seconds : 0

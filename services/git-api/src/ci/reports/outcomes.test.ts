@@ -5,8 +5,8 @@ import { compareOutcomes, flakyMarks, markFlaky, type Outcome, packOutcomes } fr
 const pack = (outcomes: Record<string, Outcome>) =>
   packOutcomes(Object.entries(outcomes).map(([name, outcome]) => ({ identity: [name], outcome })))
 
-describe('the outcomes of two reports', () => {
-  it('tell new, broken, fixed and vanished tests', () => {
+describe('comparing the outcomes of two reports', () => {
+  it('finds new, broken, fixed and vanished tests', () => {
     const before = pack({ a: 'success', b: 'failed', c: 'error', d: 'success', e: 'failed' })
     const now = pack({ a: 'failed', b: 'success', c: 'error', f: 'failed', e: 'skipped', g: 'success' })
     expect(compareOutcomes(now, before)).toEqual({
@@ -19,7 +19,7 @@ describe('the outcomes of two reports', () => {
     })
   })
 
-  it('tell neither new nor fixed ones without a report before', () => {
+  it('finds no new or fixed tests without an earlier report', () => {
     expect(compareOutcomes(pack({ a: 'failed', b: 'success' }), null)).toMatchObject({
       added: [],
       broken: [0],
@@ -29,7 +29,7 @@ describe('the outcomes of two reports', () => {
   })
 })
 
-it('long names are hashed once, however many tests are in a suite', () => {
+it('hashes long names once, however many tests are in a suite', () => {
   const named = (end: string) => ({
     identity: ['s'.repeat(5_000_000) + end, 'a'],
     outcome: 'success' as const,
@@ -44,7 +44,7 @@ describe('flaky tests', () => {
   const failed = pack({ a: 'failed', b: 'success', c: 'skipped' })
   const passed = pack({ a: 'success', b: 'success', c: 'success' })
 
-  it('failed and passed in two reports of one name', () => {
+  it('are tests that failed and passed in two reports of one name', () => {
     expect(flakyMarks(markFlaky(passed, [failed]))).toEqual([true, false, false])
   })
 
@@ -61,7 +61,7 @@ describe('flaky tests', () => {
     expect(flakyMarks(markFlaky(twice, []))).toEqual([true, true])
   })
 
-  it('are none where a report is posted again', () => {
+  it('are not found when the same report is posted again', () => {
     const outcome = fc.constantFrom<Outcome>('success', 'failed', 'error', 'skipped')
     fc.assert(
       fc.property(fc.dictionary(fc.string(), outcome, { maxKeys: 10 }), (tests) => {

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { TestStatus } from './entries.js'
 
-/** What became of a test; a finding of an analysis is there, and has no other state. */
+/** The outcome of a test. A finding of an analysis has no outcome except that it exists. */
 export type Outcome = TestStatus | 'finding'
 
 const outcomes: readonly Outcome[] = ['success', 'failed', 'error', 'skipped', 'finding']
 const flakyBit = 0x80
 
-/** Eight bytes of the hash of the identity, and one of the outcome. */
+/** Bytes of an entry: eight of the hash of the identity, and one of the outcome. */
 const entryBytes = 9
 
-/** Each text that is longer is hashed once: a name of megabytes may belong to thousands of entries. */
+/** Longer texts are hashed only once, because a name of megabytes may belong to thousands of entries. */
 const longPartChars = 1_024
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * The outcomes of a report, in its order, as they are stored beside its entries: comparing two reports reads
- * nothing else.
+ * Packs the outcomes of a report, in its order. They are stored beside the entries, so that a comparison of
+ * two reports reads nothing else.
  */
 export function packOutcomes(
   entries: readonly { identity: readonly string[]; outcome: Outcome }[],
@@ -61,7 +61,7 @@ function unpack(packed: Uint8Array): Entry[] {
 
 const fails = (outcome: Outcome) => outcome === 'failed' || outcome === 'error'
 
-/** What the entries of one identity come to. */
+/** The outcomes of the entries with one identity. */
 interface Seen {
   passed: boolean
   failed: boolean
@@ -84,10 +84,10 @@ function seenIn(packed: Iterable<Uint8Array>): Map<bigint, Seen> {
 }
 
 /**
- * Marks the tests that failed and passed in reports of one name and commit: in this one, or in this and an
- * earlier one.
+ * Marks the tests that failed and passed in reports of one name and commit: within this report, or in this
+ * and an earlier one.
  *
- * @param earlier reports, of which those that were replaced live on in the marks of those that replaced them
+ * @param earlier earlier reports; the marks of a report include those of the reports that it replaced
  */
 export function markFlaky(packed: Uint8Array, earlier: readonly Uint8Array[]): Uint8Array {
   const seen = seenIn([packed, ...earlier])
@@ -100,25 +100,28 @@ export function markFlaky(packed: Uint8Array, earlier: readonly Uint8Array[]): U
   return marked
 }
 
-/** Whether each entry of a report is marked as flaky, in its order. */
+/** Returns for each entry of a report, in its order, whether it is marked as flaky. */
 export const flakyMarks = (packed: Uint8Array): boolean[] => unpack(packed).map(({ isFlaky }) => isFlaky)
 
 /** Positions of entries in a report. */
 export interface Changes {
-  /** Not in the report before. */
+  /** Tests that the earlier report does not have. */
   added: number[]
-  /** Fail, and did not in the report before. */
+  /** Tests that fail now and did not fail in the earlier report. */
   broken: number[]
-  /** Fail as in the report before. */
+  /** Tests that fail in both reports. */
   stillFailing: number[]
-  /** Failed in the report before and pass now. */
+  /** Tests that failed in the earlier report and pass now. */
   fixed: number[]
   flaky: number[]
-  /** Entries of the report before that are gone. */
+  /** Number of entries of the earlier report that this report does not have. */
   gone: number
 }
 
-/** Compares a report with the one before. @param before null: there is none, so nothing is new or fixed */
+/**
+ * Compares a report with the earlier one. @param before null: there is no earlier report, so nothing counts
+ * as new or fixed
+ */
 export function compareOutcomes(packed: Uint8Array, before: Uint8Array | null): Changes {
   const entries = unpack(packed)
   const old = seenIn(before ? [before] : [])

@@ -29,7 +29,8 @@ export interface ReportDependencies extends ProjectResourceDependencies {
 }
 
 /**
- * A report is parsed within a second; a hostile one that takes longer keeps nobody but other reports waiting.
+ * Creates the threads that parse reports. A report is parsed within a second; a malicious report that takes
+ * longer delays only other reports.
  */
 export const createReportThreads = (): ParserThreads<ParsedReport> =>
   createParserThreads({
@@ -41,8 +42,8 @@ export const createReportThreads = (): ParserThreads<ParsedReport> =>
 const waitMs = 30_000
 
 /**
- * Requests that read the tests or findings of reports: each has those of one report in memory at a time,
- * which may be megabytes.
+ * Creates the slots for requests that read the tests or findings of reports. Each request holds one report at
+ * a time in memory, which may be megabytes.
  */
 export const createReportReads = (): Slots =>
   new Slots(
@@ -56,7 +57,7 @@ export const createReportReads = (): Slots =>
 
 /** The status that a report belongs to. */
 interface ReportedStatus {
-  /** Hash, branch or tag. */
+  /** A hash, branch or tag. */
   revision: string
   name: string
   ref?: string | undefined
@@ -64,7 +65,7 @@ interface ReportedStatus {
 }
 
 /**
- * Stores what CI reports of a status.
+ * Stores the report of a status.
  *
  * @throws DomainError not-found for a commit without such a status; unprocessable for too many reports;
  *   too-large beyond a quota
@@ -92,14 +93,15 @@ export async function storeReport(
     pipelineId: status.pipelineId,
   })
   const [stored] = reports
-  // Its project, or newer reports of it, may have removed it meanwhile.
+  // Meanwhile, the report may have been removed with its project, or to make room for newer reports of the
+  // project.
   if (!stored) throw notFound('Report')
   return stored
 }
 
-/** Which reports of a commit. */
+/** Selects reports of a commit. */
 interface ReportQuery {
-  /** Hash, branch or tag. */
+  /** A hash, branch or tag. */
   revision: string
   name?: string | undefined
   ref?: string | undefined
@@ -116,13 +118,16 @@ export async function listReports(
   return listStored(database, { projectId: project.id, sha, ...filter }, rows)
 }
 
-/** What a report has, in its order. Only reports of tests have tests, and only those of analyses findings. */
+/**
+ * The contents of a report, in its order. Only test reports have tests, and only analysis reports have
+ * findings.
+ */
 export interface ReportEntries {
   testCases: (TestCase & { flaky: boolean })[]
   findings: Finding[]
 }
 
-/** The newest report of a name. @throws DomainError not-found */
+/** Returns the newest report of a name. @throws DomainError not-found */
 export async function getReport(
   { database, reportReads }: Pick<ReportDependencies, 'database' | 'reportReads'>,
   { project, repository }: ProjectCall,

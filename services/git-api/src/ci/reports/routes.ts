@@ -33,7 +33,7 @@ import { testReportRoutes } from './test-report-routes.js'
 const bodyBytesMax = 10 * 1024 * 1024
 const mediaTypes = ['application/xml', 'text/xml', 'application/sarif+json', 'application/json']
 
-/** What CI found out about a commit: results of tests, and findings of analyses. */
+/** Reports of CI about a commit: test results and findings of analyses. */
 export function reportRoutes(deps: ReportDependencies): Route[] {
   const { database, guards, reportThreads } = deps
   const { readStatuses, writeStatuses } = guards

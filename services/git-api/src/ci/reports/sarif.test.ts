@@ -20,7 +20,7 @@ const refusal = (json: string): unknown => {
 }
 
 describe('SARIF', () => {
-  it('has the findings of all runs, with the level and the text of their rule', () => {
+  it('returns the findings of all runs, with the level and the text of their rule', () => {
     const rules = [
       {
         id: 'R1',
@@ -76,7 +76,7 @@ describe('SARIF', () => {
     expect(parse(logOf([{ message: { text: 'm' }, locations: at(uri) }]))[0]?.path).toBe(path)
   })
 
-  it('puts arguments into a text of bounded length', () => {
+  it('inserts arguments into a text of bounded length', () => {
     const rules = [{ id: 'R', messageStrings: { m: { text: '{0}'.repeat(10_000) } } }]
     const message = { id: 'm', arguments: ['x'.repeat(100_000)] }
     expect(parse(logOf([{ ruleId: 'R', message }], rules))[0]?.message).toHaveLength(2000)

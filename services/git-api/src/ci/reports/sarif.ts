@@ -3,7 +3,7 @@ import { parseJson } from '@switchyard/service-kit/parse-json'
 import { z } from 'zod'
 import { createBudget, cut, type Finding, messageCharsMax, nameCharsMax, unreadable } from './entries.js'
 
-/** SARIF nests some ten levels deep, and says some twenty values of a result. */
+/** SARIF nests about ten levels deep, and has about twenty values for each result. */
 const bounds = { nestingMax: 50, valuesMax: 1_000_000 }
 
 const word = z.string().refine((value) => !/[\0\p{Surrogate}]/u.test(value), {
@@ -55,12 +55,16 @@ type Rule = z.output<typeof rule>
 type Result = z.output<typeof result>
 
 export interface SarifFinding extends Finding {
-  /** What tells the finding from others. Its line does not, as every change above it moves that. */
+  /**
+   * The texts that distinguish the finding from others. The line is not among them, because every change
+   * above it moves it.
+   */
   identity: string[]
 }
 
 /**
- * The findings of SARIF 2.1.0: the results that no suppression hides, and that are no pass of a check.
+ * Returns the findings of SARIF 2.1.0: the results that are not suppressed and do not say that a check
+ * passed.
  *
  * @throws DomainError invalid-parameters, too-large
  */
@@ -124,7 +128,7 @@ function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifF
   }
 }
 
-/** The text itself, or that of the rule with the arguments in their places. */
+/** Returns the text of the result, or the text of its rule with the arguments inserted. */
 function messageOf({ text, id, arguments: given = [] }: Result['message'], rule: Rule | undefined): string {
   const strings = rule?.messageStrings ?? {}
   const found = id !== undefined && Object.hasOwn(strings, id) ? strings[id]?.text : undefined
@@ -138,8 +142,8 @@ function messageOf({ text, id, arguments: given = [] }: Result['message'], rule:
 }
 
 /**
- * A path from the root of the repository. Tools write it as a relative address, or below `file:///` with a
- * variable before it.
+ * Returns a path from the root of the repository. Tools write it as a relative address, or below `file:///`
+ * with a variable before it.
  */
 function pathOf(uri: string | undefined): string | null {
   if (uri === undefined || uri.length > 4 * nameCharsMax) return null

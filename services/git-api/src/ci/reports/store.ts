@@ -20,19 +20,19 @@ export interface StoredReport {
   author: StatusAuthor | null
 }
 
-/** What a list of reports does not read: up to megabytes of each. */
+/** The contents of a report, up to megabytes, which lists of reports do not read. */
 export interface ReportContents {
-  /** As `packOutcomes` makes them. */
+  /** Outcomes in the format of `packOutcomes`. */
   outcomes: Buffer
-  /** JSON in gzip. */
+  /** Entries as JSON, compressed with gzip. */
   entries: Buffer
 }
 
 export type WholeReport = StoredReport & ReportContents
 
 /**
- * Reports of a commit, and of a project, that are kept. The oldest reports of a project make room for new
- * ones.
+ * Most reports that are kept of a commit, and of a project. The oldest reports of a project are deleted for
+ * new ones.
  */
 const ofCommitMax = 100
 const ofProjectMax = 5_000
@@ -43,7 +43,7 @@ const fromReports = 'FROM status_reports r LEFT JOIN users u ON u.id = r.author_
 
 type ReportRow = Omit<StoredReport, 'author'> & AuthorRow
 
-/** What a report belongs to. */
+/** The status that a report belongs to. */
 export interface ReportLabel {
   projectId: number
   sha: string
@@ -54,10 +54,10 @@ export interface ReportLabel {
 }
 
 /**
- * Stores a report in the place of the one that its status has in this format. Of what it replaces, and of
- * reports of the same commit and name with other refs, it takes which tests are flaky.
+ * Stores a report in place of the earlier report of the same status and format. The new report takes over the
+ * flaky marks of the replaced report, and of reports of the same commit and name with other refs.
  *
- * @throws DomainError unprocessable for one more than a commit may have
+ * @throws DomainError unprocessable when the commit has too many reports
  */
 export async function replaceReport(
   { pool }: Pooled,
@@ -66,8 +66,8 @@ export async function replaceReport(
   authorId: number,
 ): Promise<void> {
   await inPoolTransaction(pool, async (client) => {
-    // One commit after the other: posts at the same time see each other's tests, and cannot exceed the number
-    // together.
+    // Posts to one commit run one by one, so that each sees the tests of the others and they cannot exceed
+    // the limit together.
     await lockName(client, `switchyard.report ${projectId} ${sha}`)
     const { rows: stored } = await client.query<{
       ref: string | null
@@ -127,7 +127,7 @@ export async function replaceReport(
 
 const storedBytes = 'octet_length(outcomes) + octet_length(entries)'
 
-/** What a report takes of the quota. */
+/** Returns the bytes of a report that count towards the quota. */
 export const bytesOf = ({ outcomes, entries }: { outcomes: Uint8Array; entries: Uint8Array }): number =>
   outcomes.length + entries.length
 
@@ -136,7 +136,7 @@ const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
 
 export interface ReportFilter {
   projectId: number
-  /** Of one commit, or of one pipeline. */
+  /** The commit, and optionally one of its pipelines. */
   sha: string
   pipelineId?: bigint | undefined
   /** Undefined: any. */
@@ -145,7 +145,7 @@ export interface ReportFilter {
   format?: ReportFormat | undefined
 }
 
-/** Reports of a commit, the newest first; it has at most 100. */
+/** Lists the reports of a commit, newest first; a commit has at most 100. */
 export async function listReports(
   { pool }: Pooled,
   filter: ReportFilter,
@@ -159,7 +159,7 @@ export async function listReports(
   return { reports: rows.slice(skip, skip + take).map(withAuthor), total: rows.length }
 }
 
-/** The newest report that a filter finds, whole. */
+/** Returns the newest report that matches, with its contents. */
 export async function findReport({ pool }: Pooled, filter: ReportFilter): Promise<WholeReport | null> {
   const { where, values } = conditionOf(filter)
   const { rows } = await pool.query<ReportRow & ReportContents>(
@@ -177,7 +177,7 @@ function conditionOf({ projectId, sha, pipelineId, ...filter }: ReportFilter) {
   return { where: conditions.join(' AND '), values }
 }
 
-/** The contents of a report; null when it was replaced meanwhile. */
+/** Returns the contents of a report; null when it was replaced meanwhile. */
 export async function findContents(
   { pool }: Pooled,
   projectId: number,
@@ -190,7 +190,7 @@ export async function findContents(
   return rows[0] ?? null
 }
 
-/** The outcomes alone; null when the report was replaced meanwhile. */
+/** Returns only the outcomes; null when the report was replaced meanwhile. */
 export async function findOutcomes({ pool }: Pooled, projectId: number, id: string): Promise<Buffer | null> {
   const { rows } = await pool.query<Pick<ReportContents, 'outcomes'>>(
     'SELECT outcomes FROM status_reports WHERE project_id = $1 AND id = $2',

@@ -8,13 +8,15 @@ import { findContents, listReports, type StoredReport } from './store.js'
 
 export type TestsReport = StoredReport & { tests: TestCounts }
 
-/** A report of tests; without tests when those before it have used up the number that is shown. */
+/**
+ * A test report. It has no tests when the reports before it have used up the number of tests that is shown.
+ */
 export interface TestSuite {
   report: TestsReport
   testCases: TestCase[]
 }
 
-/** The reports of tests of a pipeline, the first posted first. @throws DomainError not-found */
+/** Lists the test reports of a pipeline, in the order of their first posts. @throws DomainError not-found */
 export async function listTestReports(
   database: Database,
   access: ProjectCall,
@@ -26,7 +28,7 @@ export async function listTestReports(
   return reports.reverse().flatMap((report) => (report.tests ? [{ ...report, tests: report.tests }] : []))
 }
 
-/** Those reports with their tests. @throws DomainError not-found */
+/** Lists the test reports of a pipeline with their tests. @throws DomainError not-found */
 export async function listTestSuites(
   { database, reportReads }: Pick<ReportDependencies, 'database' | 'reportReads'>,
   access: ProjectCall,
@@ -42,7 +44,8 @@ async function readSuites(database: Database, projectId: number, reports: readon
   let shown = 0
   for (const report of reports) {
     const fits = shown + report.tests.total <= entriesMax
-    // One after the other, as each may take megabytes. A report that was replaced meanwhile has no tests.
+    // Reads one after the other, because each may take megabytes. A report that was replaced meanwhile has no
+    // tests.
     const contents = fits ? await findContents(database, projectId, report.id) : null
     const { testCases } = contents ? await readEntries({ ...report, ...contents }) : { testCases: [] }
     shown += testCases.length

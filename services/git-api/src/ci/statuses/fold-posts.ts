@@ -6,15 +6,16 @@ import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
 
 /** One posted status. */
 export interface StatusPosting {
-  /** The label of a new record. */
+  /** The label for a new record. */
   label: StatusLabel
   /**
-   * The post changes an active record of this commit and name with any ref: preferably that of the label's
-   * ref, else the newest one. When there is none, a new record gets the ref of the label.
+   * Whether the post may change an active record of this commit and name with any ref: the record of the
+   * label's ref first, otherwise the newest one. Without such a record, a new record gets the ref of the
+   * label.
    */
   anyRef: boolean
   author: StatusAuthor
-  /** The CI job that posts; null: none. It is kept of the first post of a record, as the author is. */
+  /** The CI job that posts; null: none. A record keeps the job and the author of its first post. */
   job: JobIdentity | null
   /** Computes the fields after the post. @param current the active record; null when there is none */
   apply(current: StatusFields | null, now: Date): StatusFields
@@ -25,8 +26,8 @@ export interface StatusPosting {
 }
 
 /**
- * The records that posts to one commit and name can change, and the webhooks of the project that subscribe to
- * changes.
+ * The records that posts to one commit and name can change, and the project's webhooks that subscribe to
+ * status changes.
  */
 export interface GroupState {
   /** The newest record of each relevant ref, oldest record first. */
@@ -44,7 +45,7 @@ export interface RecordedStatus {
 /** A record to write, with the fields after the last post. */
 interface DirtyRecord {
   status: StatusWithAuthor
-  /** The record has no id yet. */
+  /** Whether the record has no id yet. */
   isNew: boolean
 }
 
@@ -54,19 +55,19 @@ interface Folded extends RecordedStatus {
 }
 
 export interface FoldedPosts {
-  /** In the order of the posts. */
+  /** Results in the order of the posts. */
   results: Folded[]
   dirty: DirtyRecord[]
 }
 
-/** Identifies a commit and a status name. Posts with the same key are applied one after the other. */
+/** Returns the key of a commit and a status name. Posts with the same key are applied one after the other. */
 export const groupKey = ({ projectId, sha, name }: Omit<StatusLabel, 'ref'>): string =>
   JSON.stringify([projectId, sha, name])
 
 /** Records by ref, oldest record first. */
 type RecordsByRef = Map<string | null, DirtyRecord>
 
-/** Applies posts in their order. A post to a finished record begins a new one. */
+/** Applies posts in their order. A post to a finished record starts a new record. */
 export function foldPosts(
   postings: readonly StatusPosting[],
   states: ReadonlyMap<string, GroupState>,
@@ -100,14 +101,17 @@ export function foldPosts(
   return { results, dirty: [...dirty] }
 }
 
-/** The record that a post changes or supersedes. */
+/** Returns the record that a post changes or supersedes. */
 function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): DirtyRecord | undefined {
   const own = records.get(label.ref)
   if (!anyRef || (own && isActive(own.status.status))) return own
   return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
 
-/** A new record with the fields of its first post. Its id and its pipeline follow when it is written. */
+/**
+ * Creates a record with the fields of its first post. The record gets its id and its pipeline when it is
+ * written.
+ */
 const begun = ({ label, author, job }: StatusPosting, fields: StatusFields, now: Date): DirtyRecord => ({
   isNew: true,
   status: {

@@ -13,15 +13,15 @@ import { listCountedStatuses } from './store.js'
 /** Longest time for which a state stays outdated when a process ends before it writes the mark. */
 const knownMs = 1_000
 const rememberedMax = 10_000
-/** In the folder of a repository; git ignores files that it does not know. */
+/** A file in the folder of a repository; git ignores unknown files. */
 const markFile = 'switchyard-statuses'
 
 export type StatusLookup = ReturnType<typeof createStatusLookup>
 
 /**
- * Finds the state of a commit. Every post of a status writes a new mark into the folder of the repository,
- * which all replicas share, before it is answered. Reading the mark takes a few microseconds, so the database
- * is only asked when the mark has changed, or after a second.
+ * Finds the state of a commit. Before a post of a status is answered, it writes a new mark into the folder of
+ * the repository, which all replicas share. Reading the mark takes a few microseconds, so the database is
+ * only asked when the mark has changed, or after a second.
  */
 export function createStatusLookup(database: Database, storageRoot: string, logger: Logger) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
@@ -31,7 +31,7 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
   })
   return {
     async find(project: Project, sha: string): Promise<CommitState> {
-      // Read before the database is asked, so that a post in between shows as a change of the mark.
+      // The mark is read before the database, so that a post in between shows as a change of the mark.
       const mark = readMark(markOf(project))
       const key = `${project.id} ${sha}`
       const found = known.get(key)
@@ -46,14 +46,14 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
       return state
     },
     /**
-     * Marks that statuses of the project may have changed. To be called before the post is answered, which
-     * does not depend on it: without the mark, on a full disk, the former state is shown for a second.
+     * Marks that statuses of the project may have changed. Call it before the post is answered. A post does
+     * not fail with the mark: without it, for example on a full disk, the former state is shown for a second.
      */
     invalidate(project: Project): void {
       try {
         writeMark(markOf(project))
       } catch (err) {
-        // Without a folder, the repository and its statuses are being removed.
+        // When the folder is missing, the repository and its statuses are being removed.
         if (!isMissing(err))
           logger.warn({ err, project: project.id }, 'the mark of new statuses was not written')
       }
@@ -72,7 +72,7 @@ function readMark(file: string): string {
   }
 }
 
-/** All marks have the same length, so a new mark overwrites the last one. */
+/** Overwrites the mark. All marks have the same length. */
 function writeMark(path: string): void {
   const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
   try {

@@ -112,7 +112,7 @@ function deliveriesOf(
 }
 
 /**
- * The deliveries for the pipelines whose state has changed. The last post to a pipeline makes them.
+ * Returns the deliveries for the pipelines whose state has changed. The last post to a pipeline makes them.
  *
  * @param recorded the results of the posts, in their order
  * @param after the states of the pipelines after the posts, by key

@@ -20,7 +20,7 @@ export interface StatusDependencies extends ProjectResourceDependencies {
 }
 
 interface RecordStatusCommand extends StatusPost {
-  /** Hash, branch or tag. */
+  /** A hash, branch or tag. */
   revision: string
   name: string
   ref?: string | undefined
@@ -61,7 +61,8 @@ export async function recordStatus(
       delivery: (recorded) => jobHook(recorded, about),
       pipelineDelivery: (pipeline) => pipelineHook(pipeline, about),
     })
-    // Also after a failure: the status may be recorded although its confirmation was lost.
+    // The mark is also written after a failure, because the status may be recorded although its confirmation
+    // was lost.
     .finally(() => statusLookup.invalidate(project))
   if (changed) {
     const { ref, name, status: state } = status
@@ -78,7 +79,7 @@ export async function recordStatus(
   return status
 }
 
-/** The pipeline that a post names; null when it names none. @throws DomainError not-found */
+/** Returns the pipeline that a post names; null when it names none. @throws DomainError not-found */
 async function findGivenPipeline(
   { pool }: Database,
   projectId: number,
@@ -92,7 +93,7 @@ async function findGivenPipeline(
 }
 
 interface StatusQuery {
-  /** Hash, branch or tag. */
+  /** A hash, branch or tag. */
   revision: string
   ref?: string | undefined
   stage?: string | undefined
@@ -100,13 +101,13 @@ interface StatusQuery {
   pipelineId?: number | undefined
   all: boolean
   newestFirst: boolean
-  /** Statuses of one pipeline stand together. */
+  /** Whether the statuses of each pipeline are listed together. */
   byPipeline: boolean
 }
 
 /**
- * Statuses of a commit. Without a ref and a pipeline: the statuses of the default branch, or of every ref
- * when the default branch has none for this commit.
+ * Lists the statuses of a commit. Without a ref and a pipeline, it lists the statuses of the default branch,
+ * or of every ref when the default branch has none for this commit.
  *
  * @throws DomainError not-found for an unknown commit
  */

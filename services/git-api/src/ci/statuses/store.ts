@@ -21,7 +21,7 @@ import type { CountedStatus, StatusLink } from '@switchyard/domain/commit-status
 /** The columns of an author that answers show. */
 export type StatusAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
 
-/** What a query with {@link authorColumns} reads besides the columns of its own table. */
+/** The columns that {@link authorColumns} adds to a row. */
 export interface AuthorRow {
   authorId: number | null
   authorUsername: string | null
@@ -32,7 +32,7 @@ export interface AuthorRow {
 /** Columns of `LEFT JOIN users u ON u.id = <table>.author_id`. */
 export const authorColumns = `u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
 
-/** Puts the author in the place of the columns; null when the account is gone. */
+/** Replaces the author columns by an author; null when the account is gone. */
 export function withAuthor<Row extends AuthorRow>({
   authorUsername,
   authorName,
@@ -62,7 +62,7 @@ export interface StatusLabel {
   name: string
 }
 
-/** The one list of the columns of `commit_statuses`. */
+/** The columns of `commit_statuses`. */
 const columns = rowColumns<StatusRecord>({
   projectId: final(integer('project_id')),
   id: final(bigint('id')),
@@ -87,7 +87,7 @@ const columns = rowColumns<StatusRecord>({
   job: final(json('job')),
 })
 
-/** Returns the new ids. */
+/** Inserts statuses and returns the new ids. */
 export const insertStatuses = insertInto(
   'add-statuses',
   'commit_statuses',
@@ -129,13 +129,11 @@ export interface StatusFilter {
   /** Only the newest record of each ref and name. */
   latest: boolean
   newestFirst: boolean
-  /**
-   * Statuses of one pipeline stand together. Unset: they stand in the order in which they were first posted.
-   */
+  /** Whether the statuses of each pipeline are listed together. Unset: the order of their first posts. */
   byPipeline?: boolean | undefined
 }
 
-/** One page of a commit's statuses, and the number of all of them. */
+/** Returns one page of a commit's statuses, and the number of all of them. */
 export async function listCommitStatuses(
   database: Pooled,
   filter: StatusFilter & { sha: string },
@@ -153,7 +151,7 @@ export async function listCommitStatuses(
   return { statuses, total: count.rows[0]?.total ?? 0 }
 }
 
-/** One page of statuses. Those of a whole project are too many to count. */
+/** Returns one page of statuses without a total, because a whole project has too many to count. */
 export async function listStatuses(
   { pool }: Pooled,
   filter: StatusFilter,
@@ -162,7 +160,7 @@ export async function listStatuses(
   const { where, values, shape } = conditionOf(filter)
   const direction = filter.newestFirst ? 'DESC' : 'ASC'
   const order = `ORDER BY ${filter.byPipeline ? `s.pipeline_id ${direction}, ` : ''}s.id ${direction}`
-  // The subquery finds the ids of the page with the index alone, so skipped rows are not read.
+  // The subquery finds the ids of the page in the index alone, so skipped rows are not read.
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
   const { rows } = await pool.query<StatusRow>({
@@ -189,8 +187,8 @@ export async function findStatus(
 }
 
 /**
- * Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters
- * separately.
+ * Returns a condition for the given filters only, so that PostgreSQL plans and prepares each combination of
+ * filters separately.
  */
 function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, latest }: StatusFilter) {
   const values: unknown[] = [projectId]
@@ -202,7 +200,7 @@ function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, lat
   if (states) conditions.push(`s.status = ANY ($${values.push(states)})`)
   if (latest) conditions.push('NOT s.superseded')
   const names = columns.map(([column]) => column)
-  // The usual condition is left out: PostgreSQL takes names of at most 63 characters.
+  // The usual column is left out of the name, because PostgreSQL limits names to 63 characters.
   const scope = sha === undefined ? ['project'] : []
   const given = [...scope, ...names.filter((column) => column !== 'sha'), ...(states ? ['states'] : [])]
   const shape = [...given, latest ? 'latest' : 'all'].join(' ')
@@ -218,7 +216,7 @@ export async function findNewestStatus(
   return newest ?? null
 }
 
-/** Whether this commit and ref have a status. */
+/** Returns whether this commit and ref have a status. */
 export async function hasCommitStatus(
   { pool }: Pooled,
   { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
@@ -231,7 +229,7 @@ export async function hasCommitStatus(
   return rowCount === 1
 }
 
-/** The distinct states of the newest statuses of a commit, for its aggregated state. */
+/** Lists the distinct states of the newest statuses of a commit, for its aggregated state. */
 export async function listCountedStatuses(
   { pool }: Pooled,
   projectId: number,

@@ -14,8 +14,8 @@ import {
 } from './store.js'
 
 /**
- * The statement that begins a transaction and locks these groups until its end. Locks are taken in the order
- * of their numbers, so writers with several groups cannot deadlock.
+ * Returns the statement that begins a transaction and locks the groups until its end. It takes the locks in
+ * the order of their numbers, so writers with several groups cannot deadlock.
  */
 export function beginWithGroupLocks(groupKeys: readonly string[]): string {
   const numbers = [...new Set(groupKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
@@ -34,8 +34,8 @@ function webhooksOf(event: 'job' | 'pipeline'): string {
 }
 
 /**
- * For each label its newest record and, with `any_ref`, the newest active records of other refs, at most one
- * for each post. A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
+ * Selects for each label its newest record and, with `any_ref`, the newest active records of other refs, at
+ * most one for each post. A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
  */
 const newestOfLabels = `SELECT given.webhooks,
     given.pipeline_webhooks AS "pipelineWebhooks", given.number, ${statusColumns}

@@ -7,17 +7,17 @@ import { getDeployment } from '../deployments/deployments.js'
 import * as store from './store.js'
 
 /**
- * Why a deployment counts as a failure: a finding that nobody dismissed, a later deployment that took it
- * back, or what somebody said.
+ * The reasons why a deployment counts as a failure: a finding that nobody dismissed, a later deployment that
+ * rolled it back, or the report of a person.
  */
 export const failureReasons = ['finding', 'rolled_back', 'reported'] as const
 export type FailureReason = (typeof failureReasons)[number]
 
 export interface ChangeFailure {
   reasons: FailureReason[]
-  /** Null: it is no failure. */
+  /** Null: the deployment is not a failure. */
   failedAt: Date | null
-  /** Null: it is no failure, or lasts. */
+  /** Null: the deployment is not a failure, or the failure continues. */
   restoredAt: Date | null
   report: store.FailureReport | null
 }
@@ -48,7 +48,10 @@ export async function getChangeFailure(
   }
 }
 
-/** That a deployment was a failure. It is said of one that ended with success or failure. */
+/**
+ * The statement that a deployment was a failure. It is possible for deployments that ended with success or
+ * failure.
+ */
 export const failureReports: StatementKind = {
   events: { added: 'change_failure_reported', removed: 'change_failure_withdrawn' },
   check: async (_transaction, { status }) => {

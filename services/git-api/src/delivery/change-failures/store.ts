@@ -3,7 +3,7 @@ import type { DeploymentUser } from '../deployments/store.js'
 
 type DeploymentKey = Pick<DeploymentFailure, 'projectId' | 'deploymentId'>
 
-/** What somebody says who calls a deployment a failure; the user is null when the account is gone. */
+/** The report of a person that a deployment is a failure; the user is null when the account is gone. */
 export type FailureReport = DeploymentFailure & { user: DeploymentUser | null }
 
 export const findReport = (
@@ -24,17 +24,17 @@ export const saveReport = (
     include: { user: true },
   })
 
-/** @returns whether there was one */
+/** @returns whether there was a report */
 export async function deleteReport({ prisma }: DatabaseOrTransaction, key: DeploymentKey): Promise<boolean> {
   const { count } = await prisma.deploymentFailure.deleteMany({ where: key })
   return count > 0
 }
 
 /**
- * Deployments that ended, and why they count as failures: `began_at` is when the first of their findings
- * began that nobody dismissed, `recovered_at` when the figures of all of them were back.
+ * Returns a query for ended deployments with the reasons why they count as failures: `began_at` is when the
+ * first finding that nobody dismissed began, `recovered_at` when the figures of all findings were back.
  *
- * @param from, where which deployments
+ * @param from, where select the deployments
  * @param tenants the parameter with the tenants whose findings count
  */
 export const withReasons = (from: string, where: string, tenants: string) => `
@@ -53,12 +53,12 @@ export const withReasons = (from: string, where: string, tenants: string) => `
         WHERE x.project_id = d.project_id AND x.deployment_id = d.id)) found
   WHERE d.status IN ('success', 'failed') AND ${where}`
 
-/** Whether one of these deployments is a failure. */
+/** The condition that a row of {@link withReasons} is a failure. */
 export const isFailure = '(began_at IS NOT NULL OR is_reported OR is_rolled_back)'
 
 /**
- * The same with when failures began, and when they ended: when the figures were back, or by the next
- * successful deployment to the same environment.
+ * Adds to {@link withReasons} when failures began and when they ended: when the figures were back, or with
+ * the next successful deployment to the same environment.
  */
 export const withFailureTimes = (ended: string) => `
   SELECT ended.*, COALESCE(ended.began_at, ended.finished_at) AS failed_at,
@@ -69,12 +69,12 @@ export const withFailureTimes = (ended: string) => `
       AND n.finished_at > GREATEST(ended.began_at, ended.finished_at)
     ORDER BY n.finished_at LIMIT 1) later ON true`
 
-/** Why a deployment counts as a failure, and from when until when. */
+/** The reasons why a deployment counts as a failure, and when the failure began and ended. */
 export interface FailureFacts {
   hasFinding: boolean
   isRolledBack: boolean
   failedAt: Date
-  /** Null: it lasts. */
+  /** Null: the failure continues. */
   restoredAt: Date | null
 }
 

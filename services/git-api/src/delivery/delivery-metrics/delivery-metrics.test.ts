@@ -4,8 +4,8 @@ import { pointsOf, spanOf } from './delivery-metrics.js'
 const day = (text: string) => new Date(`${text}T00:00:00Z`)
 const now = new Date('2026-05-31T15:00:00Z')
 
-describe('the days of a question', () => {
-  it('are the last three months, today included', () => {
+describe('the days of a query', () => {
+  it('are by default the last three months including today', () => {
     expect(spanOf({ startDate: undefined, endDate: undefined }, now)).toEqual({
       from: day('2026-02-28'),
       to: day('2026-06-01'),
@@ -29,7 +29,7 @@ describe('the points of a metric', () => {
     ['all', 5],
   ])
 
-  it('are one for each day, week by its Monday, and month', () => {
+  it('are one for each day, week (by its Monday) or month', () => {
     const dates = (interval: 'daily' | 'weekly' | 'monthly') =>
       pointsOf(values, 'deployment_frequency', interval, span).map(({ date }) => date)
     expect(dates('daily')).toHaveLength(10)
@@ -37,14 +37,14 @@ describe('the points of a metric', () => {
     expect(dates('monthly')).toEqual(['2026-02-01'])
   })
 
-  it('have 0 where nothing was deployed, and null where there is nothing to find another figure from', () => {
+  it('are 0 where nothing was deployed, and null where there is no data for another metric', () => {
     const valuesFor = (metric: 'deployment_frequency' | 'change_failure_rate') =>
       pointsOf(values, metric, 'weekly', span).map(({ value }) => value)
     expect(valuesFor('deployment_frequency')).toEqual([0, 3, 0])
     expect(valuesFor('change_failure_rate')).toEqual([null, 3, null])
   })
 
-  it('are a single one without a date for all of the days', () => {
+  it('are a single point without a date for the interval of all days', () => {
     expect(pointsOf(values, 'deployment_frequency', 'all', span)).toEqual([{ date: null, value: 5 }])
     expect(pointsOf(new Map(), 'lead_time_for_changes', 'all', span)).toEqual([{ date: null, value: null }])
   })

@@ -30,14 +30,14 @@ export const metrics = Object.keys(queries) as [Metric, ...Metric[]]
 export const intervals = ['daily', 'weekly', 'monthly', 'all'] as const
 export type Interval = (typeof intervals)[number]
 
-/** Days between the first and the last day of a question about one project, and about many. */
+/** Most days between the first and the last day of a query about one project, and about many. */
 const spanDaysMax = 366
 const spanDaysOfManyMax = 92
 
 export interface Days {
   /** Undefined: three months before the end. */
   startDate: Date | undefined
-  /** The last day, as its first moment. Undefined: today. */
+  /** Start of the last day. Undefined: today. */
   endDate: Date | undefined
 }
 
@@ -58,32 +58,32 @@ export function spanOf(
 function monthsBefore(day: Date, months: number): Date {
   const moved = new Date(day)
   moved.setUTCMonth(day.getUTCMonth() - months)
-  // Three months before 31 May there is no such day: then it is the last one of the month.
+  // A day such as 31 May has no equal three months before: the last day of that month is used.
   if (moved.getUTCDate() !== day.getUTCDate()) moved.setUTCDate(0)
   return moved
 }
 
 const dayText = (time: Date) => time.toISOString().slice(0, 10)
 
-/** The key of the interval that a day is in. */
+/** Returns the key of the interval that contains a day. */
 const keyOf: Record<Exclude<Interval, 'all'>, (day: Date) => string> = {
   daily: dayText,
   weekly: (day) => dayText(new Date(day.getTime() - ((day.getUTCDay() + 6) % 7) * dayMs)),
   monthly: (day) => `${dayText(day).slice(0, 8)}01`,
 }
 
-/** One figure of a metric. */
+/** One value of a metric. */
 export interface MetricPoint {
   /**
-   * First day of the interval, which may be before the first day that was asked for. Null: the figure is of
-   * all days.
+   * First day of the interval, which may be before the first requested day. Null: the value is about all
+   * days.
    */
   date: string | null
-  /** Null: nothing happened that it could be found from. */
+  /** Null: there was no data for the value. */
   value: number | null
 }
 
-/** A figure for every interval, also for those without deployments. */
+/** Returns a point for every interval, including those without deployments. */
 export function pointsOf(
   values: MetricValues,
   metric: Metric,
@@ -97,7 +97,7 @@ export function pointsOf(
   return [...dates].map((date) => ({ date, value: valueAt(date) }))
 }
 
-/** Which deployments of a project, and what of them. */
+/** Selects a metric and the deployments of a project. */
 export interface MetricQuestion {
   metric: Metric
   tiers: readonly string[] | null
@@ -115,13 +115,13 @@ export const readMetric = async (
 
 const latestDays = 28
 
-/** The last four weeks, today included. */
+/** Returns the last four weeks including today. */
 const latestSpan = (now: Date) => {
   const to = new Date(startOfDay(now).getTime() + dayMs)
   return { from: new Date(to.getTime() - latestDays * dayMs), to }
 }
 
-/** A metric over the last four weeks; null: nothing happened that it could be found from. */
+/** Returns a metric over the last four weeks; null: there was no data for it. */
 export async function readLatest(
   database: Database,
   access: ProjectCall<Caller>,
@@ -149,14 +149,14 @@ async function readPoints(
   return pointsOf(await queries[metric](database, scope, interval), metric, interval, span)
 }
 
-/** Projects whose figures are shown by name. */
+/** Most projects whose metrics are shown by name. */
 const namedMax = 50
-/** Further projects, whose figures are shown together. */
+/** Most further projects, whose metrics are shown together. */
 const othersMax = 10_000
 
 /**
- * The four figures of production over the last four weeks, by the path of the project: of those with the most
- * deployments, and of all others together as `other`.
+ * Returns the four metrics of production over the last four weeks by project path: of the projects with the
+ * most deployments, and of all others together as `other`.
  */
 export async function readLatestOfProjects(
   database: Database,
@@ -184,7 +184,8 @@ export interface ProjectMetrics {
 }
 
 /**
- * The four figures of each project that the caller may read and that was deployed in the time, by path.
+ * Returns the four metrics, by path, of each project that the caller may read and that was deployed in the
+ * time.
  *
  * @throws DomainError invalid for days in the wrong order, and for too many of them
  */
@@ -208,7 +209,7 @@ export async function listProjectMetrics(
 
 type AllValues = Record<Metric, MetricValues>
 
-/** One query after the other, so that it takes one connection. */
+/** Runs one query after the other, so that it takes one connection. */
 async function readAll(database: Database, scope: MetricScope, grouping: Grouping): Promise<AllValues> {
   const read: [Metric, MetricValues][] = []
   for (const metric of metrics) read.push([metric, await queries[metric](database, scope, grouping)])

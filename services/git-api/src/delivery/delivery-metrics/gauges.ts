@@ -32,7 +32,7 @@ interface Needs {
   logger: Logger
 }
 
-/** Shows the four keys of delivery by project. Every process shows the same. */
+/** Exports the four delivery metrics by project as gauges. Every process exports the same values. */
 export function startShowingDelivery({ database, metrics: { registry }, logger }: Needs): Repeated {
   const gauges = metrics.map((metric) => {
     const gauge = new Gauge({ ...described[metric], labelNames: ['project'], registers: [registry] })

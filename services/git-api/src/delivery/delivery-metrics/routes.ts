@@ -33,7 +33,7 @@ export function deliveryMetricRoutes({ database, guards }: ProjectResourceDepend
   ]
 }
 
-/** A list, or one text with commas. */
+/** Parses a list, or one text with commas. */
 const tierList = () =>
   z.preprocess(
     (value) =>
@@ -101,7 +101,7 @@ const daysOf = (given: { start_date: Date | undefined; end_date: Date | undefine
   endDate: given.end_date,
 })
 
-/** How a badge names a metric, and shows its value over four weeks. */
+/** The label of a metric on a badge, and the format of its value over four weeks. */
 const badgeTexts: Record<Metric, { key: string; show: (value: number) => string }> = {
   deployment_frequency: { key: 'deployments', show: (value) => `${value / 4} a week` },
   lead_time_for_changes: { key: 'lead time', show: (seconds) => duration(seconds * 1000) },

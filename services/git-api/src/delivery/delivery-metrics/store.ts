@@ -3,10 +3,10 @@ import type { Caller } from '@switchyard/domain/access'
 import { isFailure, withFailureTimes, withReasons } from '../change-failures/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
-/** Deployments match when they meet every condition. */
+/** Conditions on deployments; a deployment must meet all of them. */
 export interface MetricScope {
   projectIds: readonly number[]
-  /** From this time on, and before the other. */
+  /** From this time, inclusive, until `to`, exclusive. */
   from: Date
   to: Date
   /** Tiers of the environments; null: every tier. */
@@ -18,8 +18,8 @@ export interface MetricScope {
 }
 
 /**
- * What a value is about, and its key: a day, a week by its Monday, a month by its first day, all of the time,
- * or a project by its id.
+ * The subject of a value, which is its key: a day, a week by its Monday, a month by its first day, the whole
+ * time, or a project by its id.
  */
 export type Grouping = 'daily' | 'weekly' | 'monthly' | 'all' | 'project'
 
@@ -55,7 +55,7 @@ async function readValues(
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** How many deployments ended with success. */
+/** Counts the deployments that ended with success. */
 export const countDeployments = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `deployment-frequency-${grouping}`,
@@ -65,13 +65,12 @@ export const countDeployments = (database: Pooled, scope: MetricScope, grouping:
   })
 
 /**
- * The seconds that half of the commits took at most, from their author date to the end of the deployment that
- * brought them.
+ * Returns the median seconds from the author date of a commit to the end of the deployment that shipped it.
  */
 export const listLeadTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `lead-time-${grouping}`,
-    // A kept lead time stands for several commits of a deployment that has many.
+    // A deployment with many commits stores a sample of lead times, so each one counts for several commits.
     text: `WITH brought AS MATERIALIZED (
         SELECT (${keys[grouping]('finished_at')}) COLLATE "C" AS key, commits, lead_seconds
         FROM (SELECT d.project_id, d.finished_at, c.commits, c.lead_seconds FROM ${withEnvironment}
@@ -86,7 +85,7 @@ export const listLeadTimes = (database: Pooled, scope: MetricScope, grouping: Gr
     values: valuesOf(scope),
   })
 
-/** The share of failures among the deployments that ended with success or are failures. */
+/** Returns the share of failures among the deployments that ended with success or are failures. */
 export const listFailureRates = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `change-failure-rate-${grouping}`,
@@ -100,10 +99,10 @@ export const listFailureRates = (database: Pooled, scope: MetricScope, grouping:
     values: [...valuesOf(scope), scope.tenants],
   })
 
-/** Failures of deployments that ended so long before count where they were restored. */
+/** Restored failures count when their deployment ended at most this long before the requested time. */
 const failuresBefore = "interval '90 days'"
 
-/** The seconds that half of the failures lasted at most, where they ended. */
+/** Returns the median duration in seconds of failures that have ended, by the time at which they ended. */
 export const listRestoreTimes = (database: Pooled, scope: MetricScope, grouping: Grouping) =>
   readValues(database, {
     name: `time-to-restore-${grouping}`,
@@ -120,7 +119,7 @@ export const listRestoreTimes = (database: Pooled, scope: MetricScope, grouping:
     values: [...valuesOf(scope), scope.tenants],
   })
 
-/** Projects whose deployments the caller may read and that were deployed with success, by path. */
+/** Lists the projects by path that were deployed with success and whose deployments the caller may read. */
 export async function listDeployedProjects(
   { prisma }: DatabaseOrTransaction,
   caller: Caller,
@@ -145,7 +144,7 @@ export async function listDeployedProjects(
   return { projects, total }
 }
 
-/** Projects that were deployed with success, those first that were deployed most. */
+/** Lists the projects that were deployed with success, those with the most deployments first. */
 export async function listBusiestProjects(
   { pool }: Pooled,
   { from, to, tiers, rowsMax }: Pick<MetricScope, 'from' | 'to' | 'tiers'> & { rowsMax: number },

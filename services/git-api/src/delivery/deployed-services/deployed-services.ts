@@ -17,8 +17,8 @@ export interface ServiceView {
 const findingsMax = 20
 
 /**
- * Where a service runs, its newest deployments, and what became worse with them, as far as the caller may
- * read them.
+ * Returns where a service runs, its newest deployments and their findings, as far as the caller may read
+ * them.
  *
  * @throws DomainError not-found when no deployment that the caller may read ships the service
  */

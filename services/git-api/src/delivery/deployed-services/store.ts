@@ -5,7 +5,7 @@ import { environmentTiers } from '@switchyard/domain/deployment'
 import type { DeploymentInProject } from '../deployments/store.js'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
-/** Ids of the projects whose deployments a caller may read; null: all there are. */
+/** Returns the ids of the projects whose deployments a caller may read; null: all projects. */
 async function listReadableProjects({ prisma }: DatabaseOrTransaction, caller: Caller) {
   const where = projectsWithReadableDeployments(caller)
   if (Object.keys(where).length === 0) return null
@@ -19,14 +19,14 @@ interface DeploymentKey {
 
 export interface DeployedService {
   name: string
-  /** The newest one that ships the service. */
+  /** The newest deployment that ships the service. */
   lastDeployment: DeploymentInProject
 }
 
 /**
- * One page of the services that deployments ship which the caller may read, by name.
+ * Returns one page, by name, of the services that deployments readable by the caller ship.
  *
- * @param search part of the name, in upper or lower case
+ * @param search part of the name; case does not matter
  */
 export async function listServices(
   database: Database,
@@ -57,14 +57,14 @@ export async function listServices(
   }
 }
 
-/** Newest deployments of a service that are shown. */
+/** Number of newest deployments of a service that are shown. */
 const deploymentsMax = 20
-/** Environments in which a service runs that are shown. */
+/** Most environments of a service that are shown. */
 const environmentsMax = 100
 
 /**
- * The newest deployments that ship a service, of those that the caller may read, and the ones that run: of
- * each environment that is not stopped, the last successful one that ships the service.
+ * Lists, among the deployments that the caller may read, the newest ones that ship a service and those that
+ * run: for each environment that is not stopped, the last successful deployment that ships the service.
  */
 export async function listDeploymentsOfService(
   database: Database,
@@ -100,7 +100,9 @@ export async function listDeploymentsOfService(
   }
 }
 
-/** The deployment of each key, in their order; undefined for one that was deleted meanwhile. */
+/**
+ * Returns the deployments of the keys, in their order; undefined for a deployment that was deleted meanwhile.
+ */
 async function listByKey(
   { prisma }: DatabaseOrTransaction,
   keys: readonly DeploymentKey[],

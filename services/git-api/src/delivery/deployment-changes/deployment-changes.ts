@@ -20,17 +20,17 @@ interface Needs {
 
 const pauseMs = 5_000
 const atOnceMax = 50
-/** Time until a deployment that could not be measured is tried again. */
+/** Time until a failed measurement of a deployment is tried again. */
 const againInMs = 10 * 60_000
-/** Commits of one deployment that are counted. */
+/** Most commits of one deployment that are counted. */
 const commitsMax = 10_000
-/** Earlier deployments to the same environment that a deployment is compared with. */
+/** Most earlier deployments to the same environment with which a deployment is compared. */
 const earlierMax = 100
 
 /**
- * Measures what successful deployments bring: the lead times of their commits, and whether they take another
- * deployment back. It happens here and not in the worker, because git-api shares what git may use among all
- * who ask.
+ * Starts measuring successful deployments: the lead times of their commits, and whether they roll back
+ * another deployment. This work is here and not in the worker, because git-api shares the capacity of git
+ * among all its users.
  */
 export function startMeasuringChanges(needs: Needs): Repeated {
   let hasEnqueuedMissing = false
@@ -66,10 +66,10 @@ const unknown: store.DeploymentChange = { commits: 0, leadSeconds: [], rollsBack
 type Deployed = Pick<store.WaitingDeployment, 'sha' | 'finishedAt'>
 
 /**
- * What a deployment brings. The first one to an environment brings its newest commit alone: the others may
- * have been there for years, before anybody noted deployments.
+ * Measures a deployment. For the first one to an environment, only its newest commit counts, because the
+ * others may have been there for years before deployments were recorded.
  *
- * @param earlier successful deployments to the same environment, the newest first
+ * @param earlier successful deployments to the same environment, newest first
  */
 async function measureChange(
   repository: Repository,
@@ -84,15 +84,15 @@ async function measureChange(
     const rollsBackId = await findRolledBack(repository, sha, earlier)
     return { commits: authorTimes.length, leadSeconds: leadTimesOf(authorTimes, finishedAt), rollsBackId }
   } catch (error) {
-    // Another try would find no more.
+    // The same error would come back.
     if (isTooHard(error) || isRefusal(error, 'not-found')) return unknown
     throw error
   }
 }
 
 /**
- * The deployment that ran before, when this one takes it back: its commit is older, or was deployed before
- * and is not newer. Null: it takes none back.
+ * Returns the previous deployment if this one rolls it back: its commit is older, or was deployed before and
+ * is not newer. Null: it rolls none back.
  */
 async function findRolledBack(
   repository: Repository,

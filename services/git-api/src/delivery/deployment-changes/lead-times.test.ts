@@ -9,11 +9,11 @@ describe('the lead times of a deployment', () => {
     expect(leadTimesOf([finished - 5, finished - 60, finished - 1], finishedAt)).toEqual([1, 5, 60])
   })
 
-  it('are never negative, nor more than PostgreSQL holds', () => {
+  it("are never negative, nor larger than PostgreSQL's integers", () => {
     expect(leadTimesOf([finished + 3600, -(10 ** 12)], finishedAt)).toEqual([0, 2_147_483_647])
   })
 
-  it('are at most 20, which keep the median and the ends of many', () => {
+  it('are at most 20, which keep the median, minimum and maximum of many', () => {
     const kept = leadTimesOf(
       Array.from({ length: 10_000 }, (_, index) => finished - index),
       finishedAt,

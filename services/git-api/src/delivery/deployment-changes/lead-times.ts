@@ -1,13 +1,13 @@
-/** Lead times that are kept of one deployment. */
+/** Most lead times that are stored of one deployment. */
 const leadTimesMax = 20
 
-/** The largest integer of PostgreSQL, some 68 years. */
+/** The largest integer of PostgreSQL, about 68 years. */
 const secondsMax = 2_147_483_647
 
 /**
- * Seconds from each author time to the end of a deployment, ascending. Of more than 20, as many are kept,
- * evenly spaced by rank, so that each stands for as many commits. An author whose clock is ahead has a lead
- * time of 0.
+ * Returns the seconds from each author time to the end of a deployment, ascending. Of more than 20, it
+ * returns 20 that are evenly spaced by rank, so that each stands for the same number of commits. An author
+ * time in the future has a lead time of 0.
  *
  * @param authorTimes Unix seconds
  */

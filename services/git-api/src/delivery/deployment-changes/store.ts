@@ -6,7 +6,7 @@ interface DeploymentKey {
   id: number
 }
 
-/** Has what a successful deployment brings measured soon. */
+/** Enqueues the measurement of a successful deployment. */
 export async function enqueueMeasurement(
   client: Pick<PoolClient, 'query'>,
   { projectId, id }: DeploymentKey,
@@ -18,7 +18,7 @@ export async function enqueueMeasurement(
   })
 }
 
-/** The same for the successful deployments of a release that did not enqueue them. */
+/** Enqueues the successful deployments that an earlier release did not enqueue. */
 export async function enqueueMissingMeasurements({ pool }: Pooled): Promise<void> {
   await pool.query(
     `INSERT INTO deployment_changes (project_id, deployment_id)
@@ -28,7 +28,7 @@ export async function enqueueMissingMeasurements({ pool }: Pooled): Promise<void
   )
 }
 
-/** A successful deployment that has to be measured. */
+/** A successful deployment that waits to be measured. */
 export interface WaitingDeployment extends DeploymentKey {
   environmentId: number
   sha: string
@@ -53,8 +53,8 @@ const claim = {
 }
 
 /**
- * Claims deployments of projects in a storage, those first that wait longest. They are found again after
- * `againInMs`.
+ * Claims deployments of projects in a storage, those that have waited longest first. An unfinished claim ends
+ * after `againInMs`.
  */
 export async function claimWaiting(
   { pool }: Pooled,
@@ -64,7 +64,7 @@ export async function claimWaiting(
   return rows
 }
 
-/** Successful deployments to the same environment that ended before this one, the newest first. */
+/** Lists the successful deployments to the same environment that ended before this one, newest first. */
 export async function listDeploymentsBefore(
   { pool }: Pooled,
   { projectId, environmentId, id, finishedAt }: Omit<WaitingDeployment, 'sha' | 'diskPath'>,
@@ -80,12 +80,12 @@ export async function listDeploymentsBefore(
   return rows
 }
 
-/** What a deployment brings to its environment. */
+/** The changes that a deployment ships to its environment. */
 export interface DeploymentChange {
   commits: number
-  /** Lead times of the commits, ascending; of many commits, evenly spaced ones. */
+  /** Lead times of the commits, ascending; for many commits, an evenly spaced sample. */
   leadSeconds: number[]
-  /** The deployment that this one takes back; null: none. */
+  /** The deployment that this one rolls back; null: none. */
   rollsBackId: number | null
 }
 

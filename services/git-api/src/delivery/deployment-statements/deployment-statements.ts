@@ -5,7 +5,7 @@ import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { type DeploymentUser, type DeploymentView, lockDeployment } from '../deployments/store.js'
 
-/** What a person says of a deployment; the user is null when the account is gone. */
+/** The statement of a person about a deployment; the user is null when the account is gone. */
 export interface Statement {
   reason: string
   user: DeploymentUser | null
@@ -18,24 +18,24 @@ interface StatementKey {
 }
 
 /**
- * Something that people say of deployments with a reason, once each: a later statement replaces an earlier
- * one, the audit log keeps both.
+ * A kind of statement about deployments, with a reason. A deployment has at most one of each kind: a later
+ * statement replaces it, and the audit log keeps both.
  */
 export interface StatementKind {
-  /** In the audit log. */
+  /** Names of the events in the audit log. */
   events: { added: string; removed: string }
-  /** @throws DomainError when it cannot be said of the deployment */
+  /** @throws DomainError when the statement is not possible for the deployment */
   check: (transaction: DatabaseOrTransaction, deployment: DeploymentView) => Promise<void>
   save: (
     transaction: DatabaseOrTransaction,
     key: StatementKey,
     said: { reason: string; userId: number },
   ) => Promise<Statement>
-  /** @returns whether there was one */
+  /** @returns whether there was a statement */
   remove: (transaction: DatabaseOrTransaction, key: StatementKey, author: AuditAuthor) => Promise<boolean>
 }
 
-/** @throws DomainError not-found, and those of `check` */
+/** @throws DomainError not-found, and the errors of `check` */
 export const addStatement = (
   database: Database,
   { check, save, events }: StatementKind,

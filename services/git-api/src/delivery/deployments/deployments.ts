@@ -50,7 +50,7 @@ export interface DeploymentDependencies extends ProjectResourceDependencies, Fre
   jobs: Jobs
 }
 
-/** The deployments of a project that meet every condition that is set. */
+/** Lists the deployments of a project that meet every given condition. */
 export const listDeployments = (
   database: Database,
   { project }: ProjectCall,
@@ -91,18 +91,18 @@ export async function getDeployment(
 }
 
 interface AddDeploymentCommand {
-  /** Name of the environment, which is made when it is missing. */
+  /** Name of the environment, which is created when it is missing. */
   environment: string
   sha: string
   ref: string
-  /** Whether `ref` is a tag; else it is a branch. */
+  /** true: `ref` is a tag; false: it is a branch. */
   tag: boolean
   status: DeploymentStatus
   sagaId: string | undefined
   sagaTenant: string | undefined
-  /** Refuse the deployment within a freeze. */
+  /** Whether to refuse the deployment during a freeze. */
   enforce: boolean
-  /** Names of the services that it ships. Undefined: those of the project. */
+  /** Names of the services that the deployment ships. Undefined: the default services of the project. */
   services: string[] | undefined
 }
 
@@ -110,8 +110,8 @@ interface AddDeploymentCommand {
  * Records a deployment. A request that repeats the last successful deployment of its environment returns that
  * deployment.
  *
- * @throws DomainError invalid, by field; forbidden within a freeze when the caller asks for it, and for a
- *   saga of a tenant that the caller's token cannot name
+ * @throws DomainError invalid, by field; forbidden during a freeze when the caller enforces freezes, and for
+ *   a saga of a tenant that the caller's token cannot access
  */
 export async function addDeployment(
   deps: DeploymentDependencies,
@@ -132,7 +132,7 @@ export async function addDeployment(
   const now = new Date()
   const freeze = await findFreeze(deps, project, { environment, sha: commit.id }, now)
   if (freeze && (enforce || (protection && begins(status)))) throw frozenError(freeze)
-  // Later deployments are compared with this one, also when no branch contains its commit any more.
+  // Later deployments are compared with this commit, even when no branch contains it any more.
   await keepCommit(repository, commit.id)
   const progress = beginDeployment(status, now)
   const given = {
@@ -157,7 +157,7 @@ export async function addDeployment(
   return deployment
 }
 
-/** Whether something gets to the environment, or has got there. */
+/** Returns whether the deployment changes, or has changed, the environment. */
 const begins = (status: DeploymentStatus) => status === 'running' || status === 'success'
 
 /**
@@ -187,7 +187,7 @@ interface DeploymentStatusChange {
 }
 
 /**
- * Gives a deployment another status. In a protected environment, one that has waited begins only after its
+ * Changes the status of a deployment. In a protected environment, a waiting deployment begins only after its
  * approvals and outside of freezes.
  *
  * @throws DomainError not-found; forbidden; precondition-failed; invalid for a status that may not follow
@@ -229,8 +229,8 @@ export async function changeDeployment(
 /**
  * Deletes a deployment.
  *
- * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the one that
- *   its environment runs now
+ * @throws DomainError not-found; precondition-failed; invalid for a running deployment, and for the current
+ *   one of its environment
  */
 export const deleteDeployment = (
   database: Pooled,
@@ -247,7 +247,7 @@ export const deleteDeployment = (
     await removeDeployment(client, locked)
   })
 
-/** What webhooks show beside a deployment. */
+/** Returns the data that webhooks show beside a deployment. */
 export const aboutDeployment = async (
   { project, repository, caller }: ProjectCall<Caller>,
   { sha }: Pick<DeploymentView, 'sha'>,
@@ -265,9 +265,8 @@ export const announce = (jobs: Jobs, { projectId, id, sha, status, environment }
   })
 
 /**
- * The commits that are new in a deployment, the newest first: those in the history of its commit that are not
- * in the history of the last successful deployment before it. Without such a deployment, the whole history is
- * new.
+ * Lists the commits that are new in a deployment, newest first: the history of its commit without the history
+ * of the last successful deployment before it. Without such a deployment, the whole history is new.
  *
  * @throws DomainError not-found
  */

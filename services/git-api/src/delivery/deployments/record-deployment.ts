@@ -22,7 +22,7 @@ import {
 } from './store.js'
 
 interface RecordedDeployment extends NewDeployment {
-  /** Name of the environment, which is made when it is missing. */
+  /** Name of the environment, which is created when it is missing. */
   environment: string
   /** Whether the caller has given the services. */
   namesServices: boolean
@@ -33,11 +33,11 @@ type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId
 
 /**
  * Adds a deployment, its environment when that is missing, and the webhook deliveries in one transaction. A
- * successful deployment starts a stopped environment, and one that repeats the last successful deployment of
+ * successful deployment starts a stopped environment. A deployment that repeats the last successful one of
  * the environment adds nothing.
  *
  * @returns the added or the repeated deployment
- * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
+ * @throws DomainError not-found for the project; invalid when it has too many environments
  */
 export const recordDeployment = (
   { pool }: Pooled,
@@ -60,8 +60,8 @@ export const recordDeployment = (
 const defaults = { externalUrl: null, description: null, autoStopSetting: 'always' }
 
 /**
- * The last successful deployment when the given one says the same. A saga and services that the caller does
- * not name may be any.
+ * Returns the last successful deployment when the given one repeats it. A saga or services that the caller
+ * does not give match any.
  */
 async function findRepeated(
   client: PoolClient,
@@ -76,7 +76,7 @@ async function findRepeated(
   return isSame ? last : null
 }
 
-/** Starts a stopped environment again after a success, and has what it brings measured. */
+/** Starts a stopped environment again after a success, and enqueues the measurement. */
 async function applySuccess(client: PoolClient, deployment: Deployment): Promise<void> {
   if (deployment.status !== 'success') return
   await startAgain(client, deployment.projectId, deployment.environmentId)
@@ -86,7 +86,7 @@ async function applySuccess(client: PoolClient, deployment: Deployment): Promise
 /**
  * Changes the progress of a locked deployment and stores the webhook deliveries about it.
  *
- * @param apply gives the progress that follows; nothing is written when it is the current one. Its errors are
+ * @param apply returns the new progress; nothing is written when it equals the current one. Its errors are
  *   passed on
  */
 export async function changeLockedDeployment(

@@ -68,7 +68,7 @@ const orderColumns = {
 const listInput = z.object({
   ...pageParameters,
   environment: optionalText(text()).meta({ description: 'Name of the environment' }),
-  // GitLab's clients may send `skipped`, a status that no deployment has here.
+  // GitLab's clients may send `skipped`, a status that no deployment here has.
   status: optional(z.enum([...deploymentStatuses, 'skipped'])),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('id'),
   sort: z.enum(['asc', 'desc']).default('asc'),
@@ -144,7 +144,7 @@ const listDeployments = (database: Database) =>
     },
   })
 
-/** As in GitLab, a filter by a time requires the order by that time. */
+/** Refuses a filter by a time without the order by that time, as GitLab does. */
 function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
   const byUpdate = given.updated_after !== undefined || given.updated_before !== undefined
   const byEnd = given.finished_after !== undefined || given.finished_before !== undefined
@@ -237,7 +237,7 @@ const listCommits = (database: Database) =>
     },
   })
 
-/** There are no merge requests: the list of an existing deployment is empty. */
+/** Answers with an empty list for an existing deployment, because there are no merge requests. */
 const listMergeRequests = (database: Database) =>
   endpoint({
     summary: 'Merge requests of a deployment: none',

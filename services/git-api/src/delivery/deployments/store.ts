@@ -32,7 +32,7 @@ import type { Caller, JobIdentity } from '@switchyard/domain/access'
 import type { DeploymentProgress, EnvironmentTier, SagaReference } from '@switchyard/domain/deployment'
 import { environmentColumns, projectsWithReadableDeployments } from '../environments/store.js'
 
-/** The one list of the columns of `deployments`. */
+/** The columns of `deployments`. */
 const deployments = rowColumns<Deployment>({
   projectId: integer('project_id'),
   id: integer('id'),
@@ -73,7 +73,7 @@ const updateProgress = updateIn(
 /** A deployment with its environment and its user; the user is null when the account is gone. */
 export type DeploymentView = Deployment & { environment: Environment; user: DeploymentUser | null }
 
-/** The same with its project, where deployments of several projects are shown. */
+/** A deployment with its project, for lists across projects. */
 export type DeploymentInProject = DeploymentView & { project: Project }
 
 /** The columns of a user that answers and webhooks show. */
@@ -81,7 +81,7 @@ export type DeploymentUser = Pick<User, 'id' | 'username' | 'name' | 'state' | '
 
 const parts = { environment: true, user: true } as const
 
-/** Deployments match when they meet every condition that is set. Times are exclusive. */
+/** Conditions on deployments; a deployment must meet every condition that is set. Times are exclusive. */
 export interface DeploymentFilter {
   projectId: number
   /** Name of the environment. */
@@ -99,8 +99,8 @@ export interface DeploymentOrder {
 }
 
 /**
- * One page of a project's deployments, and the number of all that match. Unfinished ones come last by
- * `finishedAt`.
+ * Returns one page of a project's deployments, and the number of all that match. In the order by
+ * `finishedAt`, unfinished ones come last.
  */
 export async function listDeployments(
   { prisma }: DatabaseOrTransaction,
@@ -126,9 +126,9 @@ export async function listDeployments(
   return { deployments, total }
 }
 
-/** A deployment of any project that has ended, with what became worse with it. */
+/** An ended deployment of any project, with its findings. */
 export type EndedDeployment = DeploymentInProject & {
-  /** The first ones. */
+  /** The first findings of the deployment. */
   findings: Pick<DeploymentFinding, 'tenant' | 'serviceName' | 'measure'>[]
   isDismissed: boolean
 }
@@ -140,10 +140,10 @@ interface EndedFilter {
   tenants: readonly string[] | null
 }
 
-/** A deployment of many services with many findings shows so many of them. */
+/** Most findings of a deployment that are shown. */
 const findingsMax = 20
 
-/** One page of the deployments that have ended and that the caller may read, the last one first. */
+/** Returns one page of the ended deployments that the caller may read, the latest first. */
 export async function listEndedDeployments(
   { prisma }: Database,
   caller: Caller,
@@ -172,7 +172,7 @@ export async function listEndedDeployments(
   return { deployments, total }
 }
 
-/** The running deployments of projects, the newest first, at most `take` of each project. */
+/** Lists the running deployments of projects, newest first, at most `take` of each project. */
 export async function listRunningDeployments(
   { prisma }: DatabaseOrTransaction,
   projectIds: readonly number[],
@@ -197,8 +197,7 @@ export const findDeployment = (
   prisma.deployment.findUnique({ where: { projectId_id: { projectId, id } }, include: parts })
 
 /**
- * The same, and keeps others from changing and deleting deployments of the project until the transaction
- * ends.
+ * Returns a deployment, and locks the deployments of the project until the transaction ends.
  *
  * @throws DomainError not-found
  */
@@ -220,8 +219,8 @@ export const findNewestDeployment = (
   prisma.deployment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: parts })
 
 /**
- * The last successful deployment to the same environment that had ended before this one did, or, while it
- * goes on, until now.
+ * Finds the last successful deployment to the same environment that ended before this one ended; for an
+ * unfinished deployment, that ended before now.
  */
 export const findDeploymentBefore = (
   { prisma }: DatabaseOrTransaction,
@@ -245,7 +244,7 @@ export interface NewDeployment extends Pick<Deployment, 'projectId' | 'ref' | 't
   saga: SagaReference | null
   /** The CI job that deploys; null: none. */
   job: JobIdentity | null
-  /** Names of the services that it ships. */
+  /** Names of the services that the deployment ships. */
   services: string[]
 }
 
@@ -258,11 +257,11 @@ const lastSuccess = {
 
 type Queries = Pick<PoolClient, 'query'>
 
-/** The same as `findLastDeployment`, its row alone. */
+/** Like `findLastDeployment`, but returns only the row. */
 export const findLastSuccess = async (client: Queries, projectId: number, environmentId: number) =>
   (await client.query<Deployment>({ ...lastSuccess, values: [projectId, environmentId] })).rows[0] ?? null
 
-/** The successful deployment that ended last: what the environment runs now. */
+/** Finds the successful deployment that ended last, which the environment runs now. */
 export async function findLastDeployment(
   { pool }: Pooled,
   { projectId, id }: Pick<Environment, 'projectId' | 'id'>,
@@ -276,7 +275,7 @@ const nextIid = {
   text: 'UPDATE projects SET last_deployment_iid = last_deployment_iid + 1 WHERE id = $1 RETURNING last_deployment_iid AS iid',
 }
 
-/** Adds a deployment under the next number of its project, whose row is locked. */
+/** Adds a deployment with the next number of its project, whose row must be locked. */
 export async function insertDeployment(
   client: PoolClient,
   environment: Environment,
@@ -304,7 +303,7 @@ export async function insertDeployment(
 }
 
 /**
- * Does work in a transaction, in which nobody else changes or deletes deployments of the project.
+ * Does work in a transaction that locks the deployments of the project.
  *
  * @throws DomainError not-found
  */
@@ -339,7 +338,7 @@ async function getRow(client: PoolClient, projectId: number, id: number): Promis
   return rows[0]
 }
 
-/** A deployment with its environment and its user, as the transaction sees them. */
+/** Returns a deployment with its environment and its user, as the transaction sees them. */
 export async function withParts(client: Queries, deployment: Deployment): Promise<DeploymentView> {
   const { projectId, environmentId, userId } = deployment
   const environments = await client.query<Environment & { tier: EnvironmentTier }>(

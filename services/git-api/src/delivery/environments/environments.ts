@@ -25,7 +25,7 @@ interface EnvironmentPage {
   project: ProjectWithOwner
 }
 
-/** The environments of a project that meet every condition that is set, by id. */
+/** Lists the environments of a project, by id, that meet every given condition. */
 export async function listEnvironments(
   database: Database,
   { project }: ProjectCall,
@@ -37,7 +37,7 @@ export async function listEnvironments(
 }
 
 /**
- * An environment with the deployment that it runs now.
+ * Returns an environment with the deployment that it runs now.
  *
  * @throws DomainError not-found
  */
@@ -54,7 +54,7 @@ export async function getEnvironment(
 interface AddEnvironmentCommand {
   name: string
   externalUrl: string | null
-  /** Undefined: guessed from the name. */
+  /** Undefined: the tier is derived from the name. */
   tier: EnvironmentTier | undefined
   description: string | null
   autoStopSetting: string
@@ -81,7 +81,7 @@ export async function addEnvironment(
   return { environment, project: await withOwner(database, project) }
 }
 
-/** @throws DomainError not-found; forbidden for who may not deploy to a protected environment */
+/** @throws DomainError not-found; forbidden for a caller who may not deploy to a protected environment */
 async function requireChangeable(database: Database, access: ProjectCall<Caller>, id: number): Promise<void> {
   const environment = await findEnvironment(database, access.project.id, id)
   if (!environment) throw notFound()
@@ -91,7 +91,7 @@ async function requireChangeable(database: Database, access: ProjectCall<Caller>
 /**
  * Changes the given fields and keeps the other fields.
  *
- * @throws DomainError not-found; forbidden for who may not deploy to a protected environment;
+ * @throws DomainError not-found; forbidden for a caller who may not deploy to a protected environment;
  *   precondition-failed; invalid, by field
  */
 export async function changeEnvironment(
@@ -112,11 +112,11 @@ export async function changeEnvironment(
   return { environment, project: await withOwner(database, project) }
 }
 
-/** The times that GitLab takes, too: what is younger than a week is not stale. */
+/** The range of ages that GitLab accepts too: an environment that is younger than a week is not stale. */
 const staleDays = { youngest: 7, oldest: 3653 }
 
 /**
- * Stops the environments that nothing has happened to since a time, but no protected ones.
+ * Stops the environments without any activity since a time, except protected ones.
  *
  * @throws DomainError invalid for a time that is too late or too early
  */
@@ -137,8 +137,8 @@ export async function stopStaleEnvironments(
 /**
  * Deletes a stopped environment with its deployments.
  *
- * @throws DomainError not-found; precondition-failed; forbidden unless it is stopped, and for who may not
- *   deploy to a protected environment
+ * @throws DomainError not-found; precondition-failed; forbidden unless it is stopped, and for a caller who
+ *   may not deploy to a protected environment
  */
 export async function removeEnvironment(
   database: Database,

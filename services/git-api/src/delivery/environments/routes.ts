@@ -52,7 +52,7 @@ export function environmentRoutes({ database, guards }: ProjectResourceDependenc
 
 const environmentId = { environment_id: rowId() }
 
-/** Texts of fewer characters would find nearly everything. */
+/** Shorter texts would match nearly everything. */
 const searchedCharsMin = 3
 
 const listEnvironments = (database: Database) =>
@@ -125,7 +125,7 @@ const getEnvironment = (database: Database) =>
     },
   })
 
-/** An environment keeps its name: `name` in the request is ignored, as with GitLab. */
+/** Changes an environment. As in GitLab, `name` in the request is ignored because names do not change. */
 const updateEnvironment = (database: Database) =>
   endpoint({
     summary: 'Change an environment',
@@ -146,7 +146,7 @@ const updateEnvironment = (database: Database) =>
     },
   })
 
-/** There are no jobs to wait for, so `force` changes nothing. */
+/** Stops an environment. `force` has no effect because there are no jobs to wait for. */
 const stopEnvironment = (database: Database) =>
   endpoint({
     summary: 'Stop an environment',
@@ -162,7 +162,7 @@ const stopEnvironment = (database: Database) =>
 
 const requested = 'Successfully requested stop for all stale environments'
 
-/** They are stopped when the answer comes. */
+/** Stops stale environments before it answers. */
 const stopStaleEnvironments = (database: Database) =>
   endpoint({
     summary: 'Stop the environments that nothing was deployed to since a time',

@@ -26,7 +26,7 @@ import {
   environmentsPerProjectMax,
 } from '@switchyard/domain/deployment'
 
-/** The one list of the columns of `environments`. */
+/** The columns of `environments`. */
 const environments = rowColumns<Environment>({
   projectId: integer('project_id'),
   id: integer('id'),
@@ -43,7 +43,7 @@ const environments = rowColumns<Environment>({
 
 export const environmentColumns = selectList('stored', environments)
 
-/** Returns the new row, or nothing when the project has as many environments as it can have. */
+/** Inserts an environment and returns the new row; nothing when the project has too many environments. */
 const insertEnvironmentRow = insertInto(
   'add-environment',
   'environments',
@@ -53,8 +53,8 @@ const insertEnvironmentRow = insertInto(
 )
 
 /**
- * Projects whose environments and deployments a caller may read, as the guard `readDeployments` of one
- * project decides it; without a condition: all.
+ * Returns the condition for projects whose environments and deployments a caller may read, with the same rule
+ * as the guard `readDeployments`. An empty condition: all projects.
  */
 export function projectsWithReadableDeployments({ user, token }: Caller): Prisma.ProjectWhereInput {
   const member = { userId: user.id, accessLevel: { gte: accessLevels.reporter }, ...unendedMembership() }
@@ -79,7 +79,7 @@ const byName = {
   text: `SELECT ${environmentColumns} FROM environments AS stored WHERE project_id = $1 AND name = $2`,
 }
 
-/** @param client that of a transaction that has locked the project */
+/** @param client of a transaction that has locked the project */
 export async function findEnvironmentByName(
   client: PoolClient,
   projectId: number,
@@ -90,8 +90,8 @@ export async function findEnvironmentByName(
 }
 
 /**
- * @param client that of a transaction that has locked the project and found no environment of this name
- * @throws DomainError invalid when the project has as many environments as it can have
+ * @param client of a transaction that has locked the project and found no environment of this name
+ * @throws DomainError invalid when the project has too many environments
  */
 export async function insertEnvironment(client: PoolClient, given: NewEnvironment): Promise<Environment> {
   const row = { ...given, slug: environmentSlug(given.name) }
@@ -101,7 +101,7 @@ export async function insertEnvironment(client: PoolClient, given: NewEnvironmen
   return environment
 }
 
-/** Starts a stopped environment again. @param client that of a transaction that has locked the project */
+/** Starts a stopped environment again. @param client of a transaction that has locked the project */
 export async function startAgain(client: PoolClient, projectId: number, id: number): Promise<void> {
   await client.query(
     `UPDATE environments SET state = 'available', updated_at = now()
@@ -111,12 +111,11 @@ export async function startAgain(client: PoolClient, projectId: number, id: numb
 }
 
 /**
- * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, begins
- * with the lock of the project, so that limits and moves hold with several writers, and no two of them wait
- * for each other in a circle.
+ * Adds an environment. Every transaction that adds or deletes environments, or writes deployments, locks the
+ * project first, so that limits and moves hold with several writers and no deadlock is possible.
  *
  * @returns null when the project has an environment of this name
- * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
+ * @throws DomainError not-found for the project; invalid when it has too many environments
  */
 export const createEnvironment = ({ pool }: Pooled, given: NewEnvironment): Promise<Environment | null> =>
   inPoolTransaction(pool, async (client) => {
@@ -128,12 +127,12 @@ export const createEnvironment = ({ pool }: Pooled, given: NewEnvironment): Prom
 export interface EnvironmentFilter {
   projectId: number
   name?: string | undefined
-  /** Part of the name; upper and lower case are equal. */
+  /** Part of the name; case does not matter. */
   search?: string | undefined
   state?: string | undefined
 }
 
-/** One page of a project's environments by id, and the number of all that match. */
+/** Returns one page of a project's environments by id, and the number of all that match. */
 export async function listEnvironments(
   { prisma }: DatabaseOrTransaction,
   { projectId, name, search, state }: EnvironmentFilter,
@@ -174,8 +173,7 @@ export async function updateEnvironment(
 }
 
 /**
- * Stops the environments that nothing was deployed to, and nothing changed of, since a time, protected ones
- * left out.
+ * Stops the environments without deployments and changes since a time, except protected ones.
  *
  * @returns their number
  */
@@ -199,7 +197,7 @@ export const stopEnvironmentsOlderThan = (
 /**
  * Deletes a stopped environment with its deployments.
  *
- * @returns whether there was such an environment, and it was stopped
+ * @returns whether there was such a stopped environment
  * @throws DomainError precondition-failed
  */
 export const deleteStoppedEnvironment = (

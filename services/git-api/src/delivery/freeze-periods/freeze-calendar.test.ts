@@ -11,14 +11,14 @@ test.each([
   ['2026-11-29T12:00:00.000Z', '2026-11-30T07:00:00.000Z'],
   ['2026-11-30T07:00:00.000Z', '2026-11-30T07:00:00.000Z'],
   ['2026-11-30T07:00:00.001Z', null],
-  // In summer, the same hours come an hour earlier.
+  // In summer time, the same hours come an hour earlier in UTC.
   ['2026-07-03T21:00:00.000Z', '2026-07-06T06:00:00.000Z'],
   ['2026-07-03T20:59:59.000Z', null],
 ])('at %s the weekend in Berlin is frozen until %s', async (at, end) => {
   expect(await endAt(weekend, at)).toBe(end)
 })
 
-test('a freeze period goes over the end of a year and through a change of the clock', async () => {
+test('a freeze period works across the end of a year and a change of the clock', async () => {
   const december = { freezeStart: '0 0 20 12 *', freezeEnd: '0 0 7 1 *', cronTimezone: 'UTC' }
   expect(await endAt(december, '2027-01-01T00:00:00Z')).toBe('2027-01-07T00:00:00.000Z')
   const night = { freezeStart: '0 1 * * *', freezeEnd: '30 2 * * *', cronTimezone: 'Europe/Berlin' }
@@ -26,12 +26,12 @@ test('a freeze period goes over the end of a year and through a change of the cl
   expect(await endAt(night, '2026-03-29T00:30:00Z')).toBe('2026-03-29T01:30:00.000Z')
 })
 
-test('of several freeze periods under way, the latest end counts', async () => {
+test('among several current freeze periods, the latest end counts', async () => {
   const longer = { ...weekend, freezeEnd: '0 12 * * 1' }
   expect(await endAt([weekend, longer, weekend], '2026-11-28T00:00:00Z')).toBe('2026-11-30T11:00:00.000Z')
 })
 
-test('an answer is remembered for as long as it is right, in both directions of time', async () => {
+test('an answer is cached for exactly as long as it is valid, in both directions of time', async () => {
   const calendar = createFreezeCalendar()
   const ends: (string | undefined)[] = []
   for (const at of ['2026-11-26', '2026-11-28', '2026-11-26', '2026-12-01', '2026-12-05', '2026-11-28']) {

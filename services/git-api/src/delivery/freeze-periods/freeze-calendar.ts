@@ -5,43 +5,46 @@ import { LRUCache } from 'lru-cache'
 import type { FreezePeriodFields } from './store.js'
 
 const rememberedMax = 1_000
-/** Times are listed from the day before yesterday to tomorrow. */
+/** Times are listed from two days ago to tomorrow. */
 export const listedMs = { before: 2 * dayMs, after: dayMs }
-/** A period that comes and goes more often than this in the listed days is listed in part. */
+/** Most changes in the listed days; a period with more changes is listed in part. */
 const changesMax = 1_000
 const expressionLengthMax = 255
 const timezoneLengthMax = 64
 
-/** A time in which a freeze period is under way, both ends included. */
+/** A time during which a freeze period is active, both ends included. */
 export interface FrozenTime {
   startsAt: Date
   endsAt: Date
 }
 
-/** What is known of a freeze period for some time. */
+/** The state of a freeze period, and the time for which this state is valid. */
 interface Answer {
-  /** The last time that the period began. */
+  /** The latest start of the period. */
   start: Date
-  /** When it ends; null: it is not under way. */
+  /** The end of the period; null: it is not active. */
   end: Date | null
   /** The first instant after which the answer may differ, in epoch ms. */
   validUntilMs: number
-  /** The instant of the question, in epoch ms. */
+  /** The instant for which the answer was made, in epoch ms. */
   validFromMs: number
 }
 
 export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
 
 /**
- * Tells which freeze periods are under way. The evaluation of a cron expression that matches only 29 February
- * takes about a tenth of a second, so each answer is remembered until it may change.
+ * Finds the active freeze periods. The evaluation of a cron expression that matches only 29 February takes
+ * about a tenth of a second, so each answer is cached until it may change.
  */
 export function createFreezeCalendar() {
   const answers = new LRUCache<string, Answer>({ max: rememberedMax })
   const listed = new LRUCache<string, FrozenTime[]>({ max: rememberedMax })
 
   return {
-    /** When a period is under way in the days around now, the first time first. They are found once a day. */
+    /**
+     * Lists when a period is active in the days around now, earliest first. The times are computed once a
+     * day.
+     */
     async listTimes(period: FreezePeriodFields, now: Date): Promise<FrozenTime[]> {
       const fromMs = Math.floor(now.getTime() / dayMs) * dayMs - listedMs.before
       const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone, fromMs])
@@ -52,7 +55,7 @@ export function createFreezeCalendar() {
       return found
     },
 
-    /** Of the periods that are under way the one that ends last; null when none is. */
+    /** Finds the active period that ends last; null when no period is active. */
     async findLast<Period extends FreezePeriodFields>(
       periods: readonly Period[],
       now: Date,
@@ -75,12 +78,11 @@ export function createFreezeCalendar() {
 }
 
 /**
- * A period is under way from the last time that its start came until the first time after that at which its
- * end comes, both included.
+ * Evaluates a period. It is active from its latest start until the first end after that start, both included.
  */
 function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFields, now: Date): Answer {
   const validFromMs = now.getTime()
-  // The library finds times before the given one, and `now` may be the start itself.
+  // The library finds times before the given time, and `now` may be the start itself.
   const start = parse(freezeStart, { tz, currentDate: new Date(validFromMs + 1) })
     .prev()
     .toDate()
@@ -90,7 +92,7 @@ function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFiel
   return { start, end: null, validFromMs, validUntilMs: next.getTime() - 1 }
 }
 
-/** Times that follow each other without a gap are one. */
+/** Lists the times in which a period is active. Times without a gap between them are merged. */
 async function timesBetween(period: FreezePeriodFields, fromMs: number, toMs: number): Promise<FrozenTime[]> {
   const times: FrozenTime[] = []
   let atMs = fromMs
@@ -108,7 +110,7 @@ async function timesBetween(period: FreezePeriodFields, fromMs: number, toMs: nu
 const parse = (expression: string, at: { tz: string; currentDate: Date }): CronExpression =>
   CronExpressionParser.parse(expression, at)
 
-/** Problems of a freeze period, by field. An expression that matches no time is one. */
+/** Returns problems of a freeze period, by field. An expression that matches no time is a problem. */
 export function freezePeriodProblems(period: FreezePeriodFields): FieldProblems {
   const { freezeStart, freezeEnd, cronTimezone } = period
   const wrong = ['syntax is invalid']
@@ -121,7 +123,7 @@ export function freezePeriodProblems(period: FreezePeriodFields): FieldProblems 
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether a text is a cron expression of five plain fields that matches some day of the calendar. */
+/** Returns whether a text is a cron expression of five plain fields that matches some day of the calendar. */
 function matchesSomeDay(expression: string): boolean {
   if (expression.length > expressionLengthMax) return false
   const fields = expression.trim().split(/\s+/)
@@ -137,8 +139,8 @@ function matchesSomeDay(expression: string): boolean {
 }
 
 /**
- * The library's extensions (`L`, `#`, `H`, `?`) are left out: some expressions with them match once in
- * decades.
+ * Returns whether a field has none of the library's extensions (`L`, `#`, `H`, `?`), because some expressions
+ * with them match once in decades.
  */
 const isPlainField = (field: string) =>
   field

@@ -25,7 +25,7 @@ import {
 
 export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
 
-/** All of them are evaluated for each new deployment. */
+/** The number is limited because all of them are evaluated for each new deployment. */
 const periodsPerProjectMax = 20
 
 export async function listFreezePeriods(

@@ -3,12 +3,12 @@ import { lockProjectRow } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { projectsWithReadableDeployments } from '../environments/store.js'
 
-/** The fields of a freeze period that callers write. */
+/** The fields of a freeze period that callers set. */
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>
 
 /**
- * The number of freeze periods of a project. Locks the project until the transaction ends, so that two
- * transactions cannot add periods at the same time.
+ * Returns the number of freeze periods of a project. Locks the project until the transaction ends, so that
+ * two transactions cannot add periods at the same time.
  */
 export async function lockAndCountFreezePeriods(
   transaction: DatabaseOrTransaction,
@@ -24,7 +24,7 @@ export const createFreezePeriod = (
   fields: FreezePeriodFields,
 ): Promise<FreezePeriod> => prisma.freezePeriod.create({ data: { ...fields, projectId } })
 
-/** Every freeze period of a project, the oldest first. */
+/** Lists all freeze periods of a project, oldest first. */
 export const listFreezePeriods = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -32,7 +32,8 @@ export const listFreezePeriods = (
   prisma.freezePeriod.findMany({ where: { projectId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 
 /**
- * Freeze periods of projects whose deployments the caller may read; those of the last active project first.
+ * Lists freeze periods of projects whose deployments the caller may read, the most recently active project
+ * first.
  */
 export const listReadableFreezePeriods = (
   { prisma }: DatabaseOrTransaction,

@@ -11,13 +11,14 @@ export interface FreezeDependencies {
 }
 
 /**
- * So many periods are evaluated, and so many freezes by rules read, for a list of freezes of every project.
+ * Most periods that are evaluated, and most freezes by rules that are read, for a list of freezes of all
+ * projects.
  */
 const sourcesMax = 500
 
 /**
- * One page of the freezes of projects whose deployments the caller may read that are under way in a time, the
- * last one first.
+ * Returns one page of the freezes in a time of projects whose deployments the caller may read, the latest
+ * first.
  */
 export async function listFreezes(
   { database, freezeCalendar }: FreezeDependencies,
@@ -37,7 +38,10 @@ export async function listFreezes(
   return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
 }
 
-/** The freeze that a deployment meets, by a freeze period before one by a rule; null when there is none. */
+/**
+ * Returns the freeze that affects a deployment, a freeze period before a freeze by a rule; null when there is
+ * none.
+ */
 export async function findFreeze(
   { database, freezeCalendar }: FreezeDependencies,
   project: Project,
@@ -50,7 +54,7 @@ export async function findFreeze(
   return { ...frozen, project, source: { period } }
 }
 
-/** What is answered to a deployment that a freeze does not let through. */
+/** Returns the error for a deployment that a freeze prevents. */
 export function frozenError({ source, endsAt }: Freeze) {
   const end = endsAt?.toISOString() ?? null
   if ('period' in source)

@@ -16,19 +16,22 @@ import { projectsWithReadableDeployments } from '../environments/store.js'
 export interface Freeze {
   project: Project
   startsAt: Date
-  /** Null: until what a rule is about is resolved. */
+  /** Null: the freeze lasts until the findings behind it are resolved. */
   endsAt: Date | null
-  /** A period freezes every environment of the project, a rule the one of the deployment that it is about. */
+  /**
+   * A period freezes every environment of the project; a rule freezes the environment of the deployment that
+   * it ran for.
+   */
   source: { period: FreezePeriod } | { run: FreezingRun }
 }
 
-/** What a rule did about a deployment whose environment it froze. */
+/** The run of a rule that froze the environment of a deployment. */
 export type FreezingRun = ImpactRuleRun & {
   rule: Pick<ImpactRule, 'name'>
   deployment: Deployment & { project: Project; environment: Pick<Environment, 'name'> }
 }
 
-/** Freezes that rules have made, of the runs that meet a condition. */
+/** Lists freezes by rules, of the runs that meet a condition. */
 async function listRuleFreezes(
   database: DatabaseOrTransaction,
   { where, ...question }: Pick<Prisma.ImpactRuleRunFindManyArgs, 'where' | 'orderBy' | 'take'>,
@@ -50,7 +53,7 @@ async function listRuleFreezes(
   }))
 }
 
-/** By the id of the run; null while what it did holds. */
+/** Returns the ends of freezes by the id of the run; null while a freeze holds. */
 async function findEnds({ prisma }: DatabaseOrTransaction, runs: readonly ImpactRuleRun[]) {
   const projectIds = runs.map(({ projectId }) => projectId)
   const ids = runs.map(({ id }) => id)
@@ -61,7 +64,7 @@ async function findEnds({ prisma }: DatabaseOrTransaction, runs: readonly Impact
   return new Map(rows.map(({ id, end }) => [id, end]))
 }
 
-/** Freezes by rules, in a time, of projects whose deployments the caller may read; the last one first. */
+/** Lists freezes by rules, in a time, of projects whose deployments the caller may read, the latest first. */
 export async function listReadableRuleFreezes(
   database: DatabaseOrTransaction,
   caller: Caller,
@@ -81,9 +84,9 @@ export async function listReadableRuleFreezes(
 }
 
 /**
- * The oldest freeze of an environment by a rule; null when there is none. A commit that the environment has
- * had before the deployment that the rule is about is let through: going back to it ends what the rule is
- * about.
+ * Returns the oldest freeze of an environment by a rule; null when there is none. A commit that the
+ * environment had before the deployment of the rule is not frozen, because going back to it resolves the
+ * findings.
  */
 export async function findRuleFreeze(
   database: DatabaseOrTransaction,
@@ -98,7 +101,7 @@ export async function findRuleFreeze(
   return null
 }
 
-/** Whether a commit ran in the environment of a run before the deployment that the run is about. */
+/** Returns whether a commit was deployed to the environment of a run before the run's deployment. */
 async function isStepBack(
   { prisma }: DatabaseOrTransaction,
   { deployment: { projectId, environmentId, finishedAt, sha: blamed } }: FreezingRun,

@@ -8,7 +8,7 @@ import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import * as store from './store.js'
 
-/** All of them are looked at after each comparison. */
+/** The number is limited because all rules are evaluated after each comparison. */
 const rulesPerProjectMax = 50
 
 export const listRules = (database: Database, { project }: ProjectCall, rows: Rows) =>
@@ -44,10 +44,10 @@ export async function addRule(
 }
 
 /**
- * Changes a rule. A request that changes nothing is no change: it leaves the time of the last one, and the
- * audit log.
+ * Changes a rule. A request without a change adds no audit event and does not move the time of the last
+ * change.
  *
- * @param apply gives the fields that follow from the stored ones
+ * @param apply returns the new fields for the stored ones
  * @throws DomainError not-found; precondition-failed; invalid, by field; forbidden
  */
 export const changeRule = (
@@ -74,9 +74,9 @@ export const changeRule = (
   })
 
 /**
- * Deletes a rule with the list of what it did.
+ * Deletes a rule with the list of its runs.
  *
- * @throws DomainError not-found; precondition-failed; conflict while something that it did is in force
+ * @throws DomainError not-found; precondition-failed; conflict while a freeze or a banner of it is in force
  */
 export async function removeRule(
   database: Database,
@@ -97,7 +97,7 @@ export async function removeRule(
 }
 
 /**
- * What a rule did, the newest first.
+ * Lists the runs of a rule, newest first.
  *
  * @throws DomainError not-found for the rule
  */
@@ -116,7 +116,7 @@ export async function listRuns(
   return { runs: runs.map((run) => shownTo(access.caller, run)), total }
 }
 
-/** What the rules of a project did about a deployment. */
+/** Lists the runs of a project's rules for a deployment. */
 export async function listRunsAbout(
   database: Database,
   { project, caller }: ProjectCall<Caller>,
@@ -128,9 +128,9 @@ export async function listRunsAbout(
 }
 
 /**
- * Ends the freeze and the banner that a rule has made.
+ * Ends the freeze and the banner of a run.
  *
- * @throws DomainError not-found; conflict when nothing of it is in force
+ * @throws DomainError not-found; conflict when neither is in force
  */
 export async function revertRun(
   database: Database,
@@ -156,14 +156,15 @@ export async function revertRun(
   return shownTo(caller, (await find()) ?? run)
 }
 
-/** A run without what was found in tenants that the token of the caller may not name. */
+/** Returns a run without the findings in tenants that the caller's token cannot access. */
 function shownTo(caller: Caller, run: store.RunView): store.RunView {
   const bound = boundTenantsOf(caller)
   return { ...run, findings: run.findings.filter(({ tenant }) => bound === null || bound.includes(tenant)) }
 }
 
 /**
- * A banner may be on any page of any site, so who writes one has the rights of who writes broadcast messages.
+ * Requires the rights of authors of broadcast messages for a rule with a banner, because a banner may appear
+ * on any page of any site.
  */
 function requireMayTarget({ user }: Caller, { banner }: Pick<store.RuleFields, 'banner'>): void {
   if (banner?.targetPath != null && !user.admin)

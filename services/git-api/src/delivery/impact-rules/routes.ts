@@ -36,7 +36,7 @@ export function impactRuleRoutes({ database, guards: { maintain } }: ProjectReso
   const one = `${path}/:rule_id`
   return [
     route('GET', path, maintain, listRules(database), { refusesUnknown: true }),
-    // A misspelt condition that was ignored would have the rule act where its author does not want it.
+    // An ignored misspelt condition would make the rule act where its author does not want it.
     route('POST', path, maintain, createRule(database), { refusesUnknown: true }),
     route('GET', one, maintain, getRule(database)),
     route('PUT', one, maintain, updateRule(database), { refusesUnknown: true }),
@@ -49,7 +49,7 @@ export function impactRuleRoutes({ database, guards: { maintain } }: ProjectReso
 const ruleId = { rule_id: rowId() }
 const wordsMax = 20
 
-/** Words, each once: a list, or one text with commas. */
+/** Parses unique words from a list, or from one text with commas. */
 const words = <Word extends z.ZodType>(word: Word) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.split(',').filter((part) => part.trim() !== '') : value),
@@ -82,7 +82,7 @@ const optionalParameters = {
 
 type Given = z.output<z.ZodObject<typeof optionalParameters>>
 
-/** What is left out stays as it is. */
+/** Returns the stored fields with the given ones; missing fields stay. */
 const changed = (stored: RuleFields, given: Given & { name?: string | undefined }): RuleFields => ({
   name: given.name ?? stored.name,
   services: given.services ?? stored.services,

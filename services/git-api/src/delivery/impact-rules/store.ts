@@ -14,7 +14,7 @@ import { lockProjectRow, omit, selectList } from '@switchyard/db/sql'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
 
-/** The fields of a rule that callers write. */
+/** The fields of a rule that callers set. */
 export interface RuleFields
   extends Omit<ImpactRule, 'projectId' | 'id' | 'banner' | 'createdAt' | 'updatedAt'> {
   banner: RuleBanner | null
@@ -22,7 +22,7 @@ export interface RuleFields
 
 export type RuleView = Omit<ImpactRule, 'banner'> &
   RuleFields & {
-    /** Whether a freeze or a banner that the rule has made holds. */
+    /** Whether a freeze or a banner that the rule has created is in force. */
     inForce: boolean
   }
 
@@ -47,8 +47,8 @@ const viewOf = async (
 ): Promise<RuleView | null> => (rule ? ((await viewsOf(database, projectId, [rule]))[0] ?? null) : null)
 
 /**
- * The number of rules of a project. Locks the project until the transaction ends, so that two transactions
- * cannot add rules at the same time.
+ * Returns the number of rules of a project. Locks the project until the transaction ends, so that two
+ * transactions cannot add rules at the same time.
  */
 export async function lockAndCountRules(
   transaction: DatabaseOrTransaction,
@@ -68,7 +68,7 @@ export const createRule = async (
     inForce: false,
   }) as RuleView
 
-/** The oldest first. */
+/** Lists the rules of a project, oldest first. */
 export async function listRules(
   database: DatabaseOrTransaction,
   projectId: number,
@@ -114,23 +114,23 @@ export async function updateRule(
 }
 
 /**
- * Deletes a rule of which nothing is in force, with its runs.
+ * Deletes a rule, with its runs, unless a freeze or a banner of it is in force.
  *
- * @returns how many rules were deleted
+ * @returns the number of deleted rules
  */
 export async function deleteRule(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   id: number,
 ): Promise<number> {
-  // Waits for a worker that applies the rule, so that the next statement sees what it did.
+  // Waits for a worker that applies the rule, so that the next statement sees the run.
   await prisma.$executeRaw`SELECT FROM impact_rules WHERE project_id = ${projectId} AND id = ${id} FOR UPDATE`
   return prisma.$executeRaw`DELETE FROM impact_rules WHERE project_id = ${projectId} AND id = ${id}
     AND NOT EXISTS (SELECT FROM impact_rule_runs r
       WHERE r.project_id = ${projectId} AND r.rule_id = ${id} AND ${Prisma.raw(isRunInForce)})`
 }
 
-/** What a rule did about a deployment. */
+/** The run of a rule for a deployment. */
 export interface RunView {
   id: number
   ruleId: number
@@ -150,7 +150,7 @@ export interface RunView {
   endedBy: DeploymentUser | null
 }
 
-/** Runs match when they meet every condition that is set. */
+/** Conditions on runs; a run must meet every condition that is set. */
 export interface RunFilter {
   projectId: number
   ruleId?: number
@@ -172,7 +172,7 @@ const runColumns = selectList('r', omit(impactRuleRuns, 'projectId', 'environmen
 
 type RunRow = Omit<RunView, 'findings'> & { findings: RunFinding[] }
 
-/** The newest first. */
+/** Lists runs, newest first. */
 export async function listRuns(
   { pool }: Pooled,
   filter: RunFilter,
@@ -204,9 +204,9 @@ export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<nu
 }
 
 /**
- * Notes that somebody has reverted a run.
+ * Stores that somebody has reverted a run.
  *
- * @returns how many runs were in force before
+ * @returns the number of runs that were in force before
  */
 export const endRun = (
   { prisma }: DatabaseOrTransaction,

@@ -11,8 +11,8 @@ import type { RunView } from '../impact-rules/store.js'
 import * as store from './store.js'
 
 /**
- * `pending`: the window after the deployment is not full, and nothing was found so far; `not_compared`: it
- * names no services, did not end, or its environment has a tier that does not count.
+ * `pending`: the window after the deployment is not over, and nothing was found so far; `not_compared`: the
+ * deployment names no services or did not end, or its environment has a tier that is not compared.
  */
 export const impactStates = ['pending', 'none', 'found', 'dismissed', 'not_compared'] as const
 export type ImpactState = (typeof impactStates)[number]
@@ -21,27 +21,30 @@ export interface ImpactView {
   state: ImpactState
   stored: store.StoredImpact
   services: ServiceMetrics[]
-  /** Null: they were not compared. */
+  /** Null: queues were not compared. */
   queues: ServiceQueues[] | null
   findings: DeploymentFinding[]
   /** Deployments of the same services at about the same time. */
   concurrent: DeploymentView[]
   concurrentElsewhere: number
-  /** What rules of the project did about it. */
+  /** Runs of the project's rules for the deployment. */
   ruleRuns: RunView[]
 }
 
 /**
- * A deployment without a first comparison after this time gets none: its tier does not count, or no worker
- * runs.
+ * Time limit for the first comparison. A deployment without one after this time gets none, because its tier
+ * is not compared or no worker runs.
  */
 const firstLookMsMax = 15 * 60_000
-/** Two deployments share what follows when a failure that begins with one may begin with the other, too. */
+/**
+ * Two deployments closer than this are concurrent: a failure that begins after one may also be caused by the
+ * other.
+ */
 const sharedMs = changePointMsMax + 2 * 60_000
 
 /**
- * What became worse with a deployment, of the tenants that the caller may name. Queues belong to no tenant,
- * so a caller who is bound to tenants sees none.
+ * Returns the impact of a deployment in the tenants that the caller's token can access. Queues belong to no
+ * tenant, so a caller whose token is bound to tenants sees none.
  *
  * @throws DomainError not-found
  */
@@ -88,8 +91,8 @@ async function listSharers(database: Database, deployment: DeploymentView) {
 }
 
 /**
- * That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before
- * something is found.
+ * The statement that a deployment is not the cause of its findings. It prevents rules from acting, so it is
+ * possible only after something was found.
  */
 export const dismissals: StatementKind = {
   events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
@@ -99,16 +102,18 @@ export const dismissals: StatementKind = {
   },
   save: store.saveDismissal,
   remove: async (transaction, key, author) => {
-    // Without the dismissal, what it has ended would hold again until the worker notes the end.
+    // Without the dismissal, freezes and banners that it has ended would be in force again until the worker
+    // stores their end.
     for (const ended of await endRuns(transaction, key)) await recordAuditEvent(transaction, author, ended)
     return store.deleteDismissal(transaction, key)
   },
 }
 
 /**
- * Findings of a tenant, and those of queues for a caller who is bound to no tenant.
+ * Lists the findings of a tenant, and the findings about queues for a caller whose token is bound to no
+ * tenant.
  *
- * @throws DomainError forbidden for a tenant that the caller's token may not name
+ * @throws DomainError forbidden for a tenant that the caller's token cannot access
  */
 export async function listFindings(
   database: Database,
@@ -122,5 +127,5 @@ export async function listFindings(
   return store.listFindings(database, caller, { ...filter, tenants }, rows)
 }
 
-/** What stands for the tenant in a finding about queues. */
+/** The tenant in a finding about queues. */
 const ofQueues = ''

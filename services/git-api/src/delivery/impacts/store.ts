@@ -19,7 +19,7 @@ export interface StoredImpact {
   dismissal: DismissalView | null
 }
 
-/** What the worker has found about a deployment, and what people say about it. */
+/** Reads the findings of the worker about a deployment, and the statements of people about it. */
 export async function readImpact(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -35,19 +35,19 @@ export async function readImpact(
   return { impact, findings, dismissal }
 }
 
-/** Deployments of one project that share what follows are named, at most so many. */
+/** Most concurrent deployments of one project that are listed. */
 const sharersMax = 20
 
 interface SharedQuestion {
   deployment: DeploymentView
-  /** Those that began before it, and ended after it, share what follows. */
+  /** Deployments that began before this time and ended after `endedAfter` are concurrent. */
   beganBefore: Date
   endedAfter: Date
 }
 
 /**
- * Deployments of the same services at about the same time: ids of those in the project, and how many there
- * are in other projects.
+ * Lists the concurrent deployments of the same services: the ids of those in the project, and the number of
+ * those in other projects.
  */
 export async function listSharers(
   { pool }: Pooled,
@@ -77,7 +77,7 @@ export const listDeploymentsById = (
     orderBy: { id: 'asc' },
   })
 
-/** Whether anything became worse with a deployment, as far as was found. */
+/** Returns whether a deployment has findings so far. */
 export const hasFindings = async (
   { prisma }: DatabaseOrTransaction,
   key: Pick<DeploymentFinding, 'projectId' | 'deploymentId'>,
@@ -96,7 +96,7 @@ export const saveDismissal = (
     include: { user: true },
   })
 
-/** @returns whether there was one */
+/** @returns whether there was a dismissal */
 export async function deleteDismissal(
   { prisma }: DatabaseOrTransaction,
   key: Pick<DeploymentDismissal, 'projectId' | 'deploymentId'>,
@@ -106,7 +106,7 @@ export async function deleteDismissal(
 }
 
 export interface FindingFilter {
-  /** Unset: every tenant, and queues, which belong to none. */
+  /** Unset: every tenant, and queues, which belong to no tenant. */
   tenants?: string[] | undefined
   serviceName?: string | undefined
   fingerprint?: string | undefined
@@ -118,7 +118,7 @@ export type FindingView = DeploymentFinding & {
   deployment: DeploymentInProject & { dismissal: DeploymentDismissal | null }
 }
 
-/** One page of what became worse with deployments that the caller may read, the newest first. */
+/** Returns one page of the findings of deployments that the caller may read, newest first. */
 export async function listFindings(
   { prisma }: DatabaseOrTransaction,
   caller: Caller,

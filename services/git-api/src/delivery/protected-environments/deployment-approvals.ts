@@ -24,11 +24,11 @@ interface ApprovalCommand {
 }
 
 /**
- * Approves or rejects a deployment that waits to begin. The last decision of each user counts. A rejected
- * deployment has failed. Webhooks are told of the approval after which none is missing, and of a rejection.
+ * Approves or rejects a waiting deployment. The last decision of each user counts. A rejected deployment has
+ * failed. Webhooks receive a rejection, and the approval that completes the required number.
  *
- * @throws DomainError not-found; forbidden for who may not approve; invalid for a deployment that waits for
- *   nothing, and for approving one's own
+ * @throws DomainError not-found; forbidden for a caller who may not approve; invalid for a deployment that
+ *   does not wait, and for approving one's own
  */
 export async function approveDeployment(
   deps: DeploymentDependencies,
@@ -77,9 +77,9 @@ export async function approveDeployment(
 }
 
 /**
- * Whether the deployment is the caller's own. The bot of a project token or of a CI job acts for the user who
- * made the token or the rule: it approves neither what that user deploys, nor what another bot of that user
- * deploys.
+ * Returns whether the deployment is the caller's own. The bot of a project token or a CI job acts for the
+ * user who created the token or the rule, so it cannot approve deployments of that user or of that user's
+ * other bots.
  */
 async function isOwn(
   { database }: DeploymentDependencies,

@@ -41,7 +41,7 @@ const presentRule = ({ requiredApprovals, ...party }: ApprovalRule) => ({
   required_approvals: requiredApprovals,
 })
 
-/** A protection in GitLab's shape. */
+/** Returns a protection in GitLab's shape. */
 export const presentProtectedEnvironment = ({
   name,
   deployers,

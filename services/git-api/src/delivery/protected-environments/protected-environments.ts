@@ -17,7 +17,7 @@ import type { DeploymentView } from '../deployments/store.js'
 import * as store from './store.js'
 
 const protectionsMax = 500
-/** Roles and members that a protection lets deploy, and rules that it has. */
+/** Most roles and members that may deploy, and most approval rules, of a protection. */
 const partiesMax = 20
 
 export const actorOf = ({ caller, level }: ProjectCall<Caller>): EnvironmentActor => ({
@@ -41,7 +41,7 @@ export async function getProtectedEnvironment(database: Database, { project }: P
   return protection
 }
 
-/** Parties as they were asked for: those with an id are changed, or taken away; others are added. */
+/** A requested party: one with an id is changed or removed; one without is added. */
 export type PartyChange<Party extends EnvironmentParty> = Omit<Party, 'id'> & {
   id: number | undefined
   takesAway: boolean
@@ -50,7 +50,7 @@ export type PartyChange<Party extends EnvironmentParty> = Omit<Party, 'id'> & {
 export interface ProtectionChanges {
   deployers: PartyChange<EnvironmentParty>[] | undefined
   requiredApprovalCount: number | undefined
-  /** Without a number of approvals, a rule keeps the one that it has; a new rule asks for one. */
+  /** Without a number of approvals, an existing rule keeps its number; a new rule requires one. */
   approvalRules: (PartyChange<EnvironmentParty> & { requiredApprovals: number | undefined })[] | undefined
 }
 
@@ -136,7 +136,7 @@ function changedProtection(before: EnvironmentProtection, changes: ProtectionCha
   }
 }
 
-/** @throws DomainError invalid for an id that none of them has, and for too many */
+/** @throws DomainError invalid for an unknown id, and for too many parties */
 function changedParties<Party extends EnvironmentParty>(
   field: string,
   before: readonly Party[],
@@ -171,8 +171,8 @@ async function requireMembers(
 }
 
 /**
- * What was said about a deployment, and how many approvals it needs still; null where its environment is not
- * protected.
+ * Returns the approvals of a deployment, and the number that is still missing; null where its environment is
+ * not protected.
  */
 export async function describeApprovals(database: Database, deployment: DeploymentView) {
   const protection = await store.findProtection(database, deployment.projectId, deployment.environment.name)
@@ -182,10 +182,10 @@ export async function describeApprovals(database: Database, deployment: Deployme
 }
 
 /**
- * The protection of an environment; null without one.
+ * Returns the protection of an environment; null without one.
  *
  * @param environment the name
- * @throws DomainError forbidden for who may not deploy there
+ * @throws DomainError forbidden for a caller who may not deploy there
  */
 export async function requireMayChange(
   database: Database,
@@ -200,15 +200,15 @@ export async function requireMayChange(
 interface PlannedDeployment {
   environment: string
   status: string
-  /** Null: it is not there yet. */
+  /** Null: the deployment does not exist yet. */
   deployment: { projectId: number; id: number; status: string } | null
 }
 
 /**
- * The protection of the environment that a deployment is for; null without one.
+ * Returns the protection of the environment that a deployment is for; null without one.
  *
- * @throws DomainError forbidden for who may not deploy there, and for a deployment that begins before it is
- *   approved
+ * @throws DomainError forbidden for a caller who may not deploy there, and for a deployment that begins
+ *   before it is approved
  */
 export async function requireMayDeploy(
   database: Database,
@@ -217,8 +217,8 @@ export async function requireMayDeploy(
 ) {
   const protection = await requireMayChange(database, access, environment)
   if (!protection) return null
-  // One that runs since before the environment was protected, or asked for more approvals, may end: nobody
-  // can approve it any more.
+  // A deployment that began before the environment was protected, or before it required more approvals, may
+  // end, because nobody can approve it any more.
   const hasBegun = deployment !== null && !unapprovedStatuses.includes(deployment.status)
   if (hasBegun || unapprovedStatuses.includes(status)) return protection
   const approvals = deployment ? await store.listApprovals(database, deployment) : []

@@ -31,7 +31,7 @@ import * as deploymentApprovals from './deployment-approvals.js'
 import { presentProtectedEnvironment, protectedEnvironmentShape } from './present.js'
 import * as protectedEnvironments from './protected-environments.js'
 
-/** `:name` is the whole name of the environment. */
+/** Endpoints for protected environments. `:name` is the whole name of the environment. */
 export function protectedEnvironmentRoutes(deps: DeploymentDependencies): Route[] {
   const { database, guards } = deps
   const { maintain, readDeployments } = guards
@@ -74,7 +74,7 @@ const ruleParameters = {
 
 type PartyInput = z.output<z.ZodObject<typeof partyFields>>
 
-/** @throws DomainError invalid-parameters for an entry that names no role or user, or both */
+/** @throws DomainError invalid-parameters for an entry that names neither a role nor a user, or both */
 const partiesOf = <Input extends PartyInput>(name: string, given: Input[] | undefined) =>
   given?.map((entry, index) => {
     const { access_level = null, user_id = null, id, _destroy: takesAway } = entry
@@ -136,7 +136,7 @@ const getProtectedEnvironment = (database: Database) =>
     },
   })
 
-/** What is left out stays as it is. */
+/** Changes a protection. Missing fields stay. */
 const updateProtectedEnvironment = (database: Database) =>
   endpoint({
     summary: 'Change who may deploy to an environment, and who approves',

@@ -32,7 +32,7 @@ const columnsOf = ({ deployers, requiredApprovalCount, approvalRules }: Environm
   approvalRules: approvalRules.map((rule) => ({ ...rule })),
 })
 
-/** Every protection of a project, by name. */
+/** Lists all protections of a project, by name. */
 export async function listProtections(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -52,7 +52,7 @@ export async function findProtection(
   return row && read(row)
 }
 
-/** The same, and keeps others from changing protections of the project until the transaction ends. */
+/** Returns a protection, and locks the protections of the project until the transaction ends. */
 export async function lockProtection(
   transaction: DatabaseOrTransaction,
   projectId: number,
@@ -95,7 +95,7 @@ export type ApprovalWithUser = DeploymentApproval & {
   user: Pick<User, 'id' | 'username' | 'name' | 'state'> | null
 }
 
-/** What was said about a deployment, in the order in which it was said first. */
+/** Lists the decisions on a deployment, in the order of each user's first decision. */
 export const listApprovals = (
   { prisma }: DatabaseOrTransaction,
   { projectId, id: deploymentId }: Pick<Deployment, 'projectId' | 'id'>,
@@ -111,7 +111,9 @@ type Approval = Pick<
   'projectId' | 'deploymentId' | 'userId' | 'accessLevel' | 'status' | 'comment'
 >
 
-/** The approvals and rejections of a deployment within a transaction of plain SQL, without the users. */
+/**
+ * Lists the approvals and rejections of a deployment within a transaction of plain SQL, without the users.
+ */
 export async function listDecisions(
   client: PoolClient,
   { projectId, id }: Pick<Deployment, 'projectId' | 'id'>,
@@ -124,7 +126,7 @@ export async function listDecisions(
   return rows
 }
 
-/** Stores the decision of a user, in place of an earlier one. */
+/** Stores the decision of a user and replaces an earlier one. */
 export async function saveApproval(client: PoolClient, given: Approval) {
   const { projectId, deploymentId, userId, accessLevel, status, comment } = given
   const { rows } = await client.query<{ id: bigint; createdAt: Date }>(
@@ -139,8 +141,8 @@ export async function saveApproval(client: PoolClient, given: Approval) {
 }
 
 /**
- * The users who made the tokens or the rule of a bot; where that user is gone, the owner of the project.
- * Empty for users who are no bots.
+ * Lists the users who created the tokens or the rule of a bot; the owner of the project where such a user is
+ * gone. Empty for users who are not bots.
  */
 export async function listMakers({ pool }: Pooled, userId: number): Promise<number[]> {
   const { rows } = await pool.query<{ maker: number }>(

@@ -30,14 +30,14 @@ export interface PackageDependencies extends ProjectResourceDependencies, Stored
 /** GitLab's names of generic packages. */
 export const packageNamePattern = /^[A-Za-z0-9._+-]{1,255}$/
 export const packageVersionPattern = /^(?!.*\.\.)[\w.+-]{1,255}$/
-/** Names of files may have folders, none of which leads upwards. */
+/** Names of files may contain folders, but not `.` and `..`. */
 export const fileNamePattern = /^(?=.{1,255}$)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w.+~@-]+(?:\/[\w.+~@-]+)*$/
 
-/** Where a file is within its project. */
+/** The path of a file within its project. */
 export type PathInProject = Omit<FilePath, 'projectId'>
 
 /**
- * Stores a file of a package as it arrives.
+ * Stores a file of a package while it arrives.
  *
  * @throws DomainError as {@link receiveFile} and {@link noteFile}
  */
@@ -62,7 +62,7 @@ export async function publishFile(
   return file
 }
 
-/** The newest file of a name. @throws DomainError not-found */
+/** Returns the newest file of a name. @throws DomainError not-found */
 export async function getFile(
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,
@@ -74,7 +74,8 @@ export async function getFile(
 }
 
 /**
- * The objects of the newest files at some paths, by the index of the path. A path without a file is left out.
+ * Returns the objects of the newest files at some paths, by the index of the path. A path without a file is
+ * left out.
  */
 export const findObjects = (
   database: Database,
@@ -123,7 +124,7 @@ export const listPackages = (
 
 const versionsMax = 100
 
-/** A package and other versions of it. @throws DomainError not-found */
+/** Returns a package and its other versions. @throws DomainError not-found */
 export async function getPackage(
   database: Database,
   access: ProjectCall,
@@ -144,7 +145,7 @@ export async function removePackage(
   jobs.requestHousekeeping(project.id)
 }
 
-/** One page of the files of a package, and how many there are in all. @throws DomainError not-found */
+/** Returns one page of the files of a package, and the number of all. @throws DomainError not-found */
 export async function listFiles(
   database: Database,
   access: ProjectCall,

@@ -107,7 +107,7 @@ export const presentPackageFile = ({
   pipelines: [],
 })
 
-/** What GitLab answers to `select=package_file`. */
+/** Returns a file as GitLab answers `select=package_file`. */
 export const presentPublishedFile = (
   file: StoredPackageFile,
   { name, version, fileName }: PathInProject,

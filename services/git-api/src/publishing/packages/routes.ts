@@ -33,7 +33,10 @@ import {
   publishedFileShape,
 } from './present.js'
 
-/** The registry of generic packages. Who may read the code may read packages, who may push may publish. */
+/**
+ * The registry of generic packages. Callers who may read the code may read packages; callers who may push may
+ * publish them.
+ */
 export function packageRoutes(deps: PackageDependencies): Route[] {
   const { readCode, pushCode, maintain } = deps.guards
   const path = '/projects/:id/packages'
@@ -52,7 +55,7 @@ export function packageRoutes(deps: PackageDependencies): Route[] {
   ]
 }
 
-/** GitLab's kinds of packages. There are generic ones only. */
+/** GitLab's types of packages. Only generic ones exist here. */
 const packageTypes = [
   'generic',
   'cargo',
@@ -106,7 +109,7 @@ const listPackages = (database: Database) =>
     },
   })
 
-/** The path of a file in the address. */
+/** The path of a file, as parameters of the address. */
 const pathFields = {
   package_name: text().pipe(z.string().regex(packages.packageNamePattern)),
   package_version: text().pipe(z.string().regex(packages.packageVersionPattern)),
@@ -125,7 +128,7 @@ const toPath = ({
 
 /**
  * `PUT /projects/:id/packages/generic/:package_name/:package_version/*file_name`: the body is the file,
- * whatever type it is said to be.
+ * whatever its content type is.
  */
 const publishFile = (deps: PackageDependencies) =>
   endpoint({

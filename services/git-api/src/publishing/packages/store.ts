@@ -11,14 +11,14 @@ import type { LfsObject } from '@switchyard/domain/commit'
 
 export type PackageStatus = 'default' | 'hidden'
 
-/** A file with the number of its bytes. */
+/** A file with its size in bytes. */
 export type StoredPackageFile = PackageFile & { object: { size: bigint } }
 
 const withSize = { object: { select: { size: true } } } as const
 
 export interface PackageQuery {
   projectId: number
-  /** Part of the name, in upper or lower case. */
+  /** Part of the name; case does not matter. */
   name: string | undefined
   version: string | undefined
   status: PackageStatus
@@ -26,7 +26,7 @@ export interface PackageQuery {
   descending: boolean
 }
 
-/** One page of the packages of a project, and the number of all that the query finds. */
+/** Returns one page of the packages of a project, and the number of all that match. */
 export async function listPackages(
   { prisma }: DatabaseOrTransaction,
   { projectId, name, version, status, order, descending }: PackageQuery,
@@ -48,7 +48,7 @@ export const findPackage = (
   id: number,
 ): Promise<Package | null> => prisma.package.findUnique({ where: { projectId_id: { projectId, id } } })
 
-/** The other versions of a package, the newest first. */
+/** Lists the other versions of a package, newest first. */
 export const listVersions = (
   { prisma }: DatabaseOrTransaction,
   { projectId, id, name }: Package,
@@ -65,7 +65,7 @@ export interface FileQuery {
   descending: boolean
 }
 
-/** One page of the files of a package, and the number of all. */
+/** Returns one page of the files of a package, and the number of all. */
 export async function listPackageFiles(
   { prisma }: DatabaseOrTransaction,
   { projectId, id: packageId }: Package,
@@ -93,7 +93,7 @@ export interface FilePath {
   fileName: string
 }
 
-/** The newest file of a name. */
+/** Finds the newest file of a name. */
 export const findPackageFile = (
   { prisma }: DatabaseOrTransaction,
   { projectId, name, version, fileName }: FilePath,
@@ -105,7 +105,8 @@ export const findPackageFile = (
   })
 
 /**
- * The objects of the newest files at some paths, by the index of the path. A path without a file is left out.
+ * Returns the objects of the newest files at some paths, by the index of the path. A path without a file is
+ * left out.
  */
 export async function findPackageObjects(
   { prisma }: DatabaseOrTransaction,
@@ -129,8 +130,8 @@ export async function findPackageObjects(
 }
 
 /**
- * Adds a file to its package, which is made when it is missing. When the newest file of the name has the same
- * bytes, it stays.
+ * Adds a file to its package, which is created when it is missing. When the newest file of the name has the
+ * same bytes, that file stays.
  */
 export async function addPackageFile(
   transaction: DatabaseOrTransaction,
@@ -140,7 +141,7 @@ export async function addPackageFile(
   const { projectId, name, version, fileName } = path
   const { prisma } = transaction
   await recordLfsObjects(transaction, projectId, [object])
-  // The update locks the row, so that no other transaction deletes the package because it has no file.
+  // The update locks the row, so that no other transaction deletes the package as empty.
   const { id: packageId } = await prisma.package.upsert({
     where: { projectId_name_version: { projectId, name, version } },
     create: { projectId, name, version, creatorId, status: status ?? 'default' },
@@ -154,7 +155,7 @@ export async function addPackageFile(
   })
 }
 
-/** Deletes a package with its files, and frees what they took. @returns whether there was such a package */
+/** Deletes a package with its files, and frees their quota. @returns whether there was such a package */
 export async function deletePackage(
   transaction: DatabaseOrTransaction,
   projectId: number,
@@ -166,8 +167,7 @@ export async function deletePackage(
 }
 
 /**
- * Deletes every file of a name, or one file, and frees what they took. A package without files goes with its
- * last one.
+ * Deletes every file of a name, or one file, and frees their quota. A package is deleted with its last file.
  *
  * @returns whether there was such a file
  */
@@ -181,7 +181,7 @@ export async function deletePackageFiles(
   return count > 0
 }
 
-/** @returns how many files it has deleted */
+/** @returns the number of deleted files */
 async function deleteFiles(
   transaction: DatabaseOrTransaction,
   { projectId, id: packageId }: Pick<Package, 'projectId' | 'id'>,

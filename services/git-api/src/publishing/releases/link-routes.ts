@@ -61,7 +61,7 @@ export function releaseLinkRoutes(deps: ReleaseLinkDependencies): Route[] {
 const ofRelease = { tag_name: text() }
 const oneLink = { ...ofRelease, link_id: rowId() }
 
-/** Links with the sizes and hashes of their files. */
+/** Returns links with the sizes and hashes of their files. */
 async function present(
   database: Database,
   access: ProjectCall,

@@ -6,7 +6,7 @@ import type { ProjectCall } from '../../guards.js'
 import { findObjects as findPackageObjects, getFile } from '../packages/packages.js'
 import { findObjects as findUploadObjects, getUpload } from '../uploads/uploads.js'
 
-/** Where a file of the project is. */
+/** The path of a file of the project. */
 type OwnPath =
   | { kind: 'package'; name: string; version: string; fileName: string }
   | { kind: 'upload'; secret: string; fileName: string }
@@ -20,9 +20,8 @@ export interface OwnFile {
 /**
  * Finds the file of the same project that an address of this installation names.
  *
- * @returns null for an address of another server or project and of anything else, and for a package that the
- *   caller may not read
- * @throws DomainError not-found when there is no such file any more
+ * @returns null for every other address, and for a package that the caller may not read
+ * @throws DomainError not-found when the file no longer exists
  */
 export async function findOwnFile(
   database: Database,
@@ -43,7 +42,7 @@ const mayReadPackages = ({ project, caller, memberLevel }: ProjectCall) =>
   decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
 
 /**
- * Finds out which of some addresses are those of files of the same project that the caller may read.
+ * Finds the addresses that name files of the same project that the caller may read.
  *
  * @returns the object of each file by its address; every other address is left out
  */
@@ -77,7 +76,7 @@ export async function findOwnObjects(
   return new Map([...byUrl(packages, inPackages), ...byUrl(uploads, uploaded)])
 }
 
-/** The parts of the path of an address of this installation; none for every other address. */
+/** Returns the path segments of an address of this installation; none for every other address. */
 function ownParts(url: string, { baseUrl, raw }: Pick<Call, 'baseUrl' | 'raw'>): string[] {
   if (!URL.canParse(url)) return []
   const { origin, pathname } = new URL(url)
@@ -105,7 +104,10 @@ function pathOf(url: string, { id, pathKey }: Project, call: Pick<Call, 'baseUrl
   return names(`${first}/${second}`) ? uploaded(parts.slice(2)) : null
 }
 
-/** The parts of a path, decoded; none when it cannot be decoded, or has what no name of a file can have. */
+/**
+ * Returns the decoded segments of a path; none when it cannot be decoded, or contains something that no file
+ * name may contain.
+ */
 function decodedParts(pathname: string): string[] {
   try {
     const parts = pathname.split('/').slice(1).map(decodeURIComponent)

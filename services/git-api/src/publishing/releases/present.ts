@@ -56,7 +56,10 @@ export const releaseShape = z
 /** Objects of files by the addresses of links. */
 type OwnObjects = ReadonlyMap<string, LfsObject>
 
-/** A release in GitLab's shape. Without the right to read code, everything about the commit is left out. */
+/**
+ * Returns a release in GitLab's shape. Without the right to read code, everything about the commit is left
+ * out.
+ */
 export function presentRelease(
   { release, commit, showsCode }: ReleaseView,
   project: Project,
@@ -90,7 +93,9 @@ export function presentRelease(
   }
 }
 
-/** A link in GitLab's shape. `direct_asset_url` stays the same when the address of the link changes. */
+/**
+ * Returns a link in GitLab's shape. `direct_asset_url` stays the same when the address of the link changes.
+ */
 export const presentReleaseLink = (
   { id, name, url, filePath, linkType }: ReleaseLink,
   tag: string,
@@ -123,7 +128,7 @@ export const releaseLinkParameters = {
 
 type GivenLink = z.output<z.ZodObject<typeof releaseLinkParameters>>
 
-/** Undefined: what is not given. */
+/** Returns the changes of a link. Undefined: the field was not given. */
 export const toLinkChanges = ({ name, url, direct_asset_path, filepath, link_type }: Partial<GivenLink>) => ({
   name,
   url,

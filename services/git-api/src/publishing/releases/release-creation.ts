@@ -21,11 +21,11 @@ import { createRelease as createStoredRelease, findRelease, type ReleaseWithLink
 
 interface CreateReleaseCommand {
   tag: string
-  /** Blank: a tag that is made for the release is a lightweight one. */
+  /** Empty: a tag that is created for the release is a lightweight tag. */
   tagMessage: string
   /** Branch, tag or hash for a tag that does not exist yet. */
   start: string | undefined
-  /** Undefined: the name of the tag. */
+  /** Undefined: the name of the tag is used. */
   name: string | undefined
   description: string | undefined
   /** Undefined: now. */
@@ -34,8 +34,8 @@ interface CreateReleaseCommand {
 }
 
 /**
- * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been
- * checked, and removed again when the release cannot be stored.
+ * Creates a release of a tag. A missing tag is created after everything else has been checked, and removed
+ * again when the release cannot be stored.
  *
  * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release;
  *   invalid for texts and links that do not fit, and as createTag; unprocessable when the tag is missing and
@@ -70,7 +70,8 @@ export async function createRelease(
   let release: ReleaseWithLinks
   try {
     const commit = await findTagged(access.repository, tag)
-    // git may wait for a slot for longer than a transaction lasts, so the tag comes before it.
+    // git may wait for a slot longer than a transaction may last, so the tag is created before the
+    // transaction.
     release = await inTransaction(database, async (transaction) => {
       const stored = await createStoredRelease(transaction, fields)
       const hook = { release: stored, action: 'create', baseUrl, commit } as const
@@ -82,14 +83,14 @@ export async function createRelease(
     if (violatedUniqueIndex(error) === null) throw error
     throw conflict('Release already exists', { cause: error })
   } finally {
-    // Webhooks are notified of a tag that stays, also when the database is unreachable afterwards.
+    // Webhooks are notified of a tag that stays, even when the database is unreachable afterwards.
     if (made.length > 0) await publish(made)
   }
   announce(dependencies.jobs, release, 'create')
   return describeRelease(access, release)
 }
 
-/** Plans the tag of a release when it does not exist. @returns no change when it does */
+/** Plans the tag of a release when it does not exist. @returns no change when it exists */
 async function planMissingTag(
   access: ProjectCall<Caller>,
   { tag, tagMessage, start }: CreateReleaseCommand,
@@ -100,13 +101,13 @@ async function planMissingTag(
   try {
     return [await planTag(access, { name: tag, start, message: tagMessage })]
   } catch (error) {
-    // Another request may have made the tag meanwhile.
+    // Another request may have created the tag meanwhile.
     if (await exists()) return []
     throw error
   }
 }
 
-/** @returns the changes that this request made; none when another request made the tag meanwhile */
+/** @returns the changes of this request; none when another request created the tag meanwhile */
 async function addMissingTag(
   access: ProjectCall<Caller>,
   missing: readonly RefChange[],
@@ -124,8 +125,8 @@ async function addMissingTag(
 }
 
 /**
- * Removes the tag that was made for a release that could not be stored. The tag stays when it has a release,
- * which another request or a commit without an answer has stored, and when the database cannot tell.
+ * Removes the tag that was created for a release that could not be stored. The tag stays when it has a
+ * release, which another request or a commit without an answer has stored, and when the database cannot tell.
  *
  * @returns the changes that stay
  */
@@ -139,7 +140,7 @@ async function removeUnreleased(
     const { ref, after } = change
     try {
       const hasRelease = (await findRelease(database, project.id, tagNameOf(change))) !== null
-      // Without the signal of the request: the tag goes also when the client disconnects.
+      // The signal of the request is not used, because the tag is removed even when the client disconnects.
       const move = { ref, from: after, to: null }
       if (hasRelease || !(await moveReference(git.open(project), move))) stay.push(change)
     } catch (err) {

@@ -19,7 +19,7 @@ import {
   updateReleaseLink,
 } from './store.js'
 
-/** The links of a release, the newest first. @throws DomainError not-found */
+/** Lists the links of a release, newest first. @throws DomainError not-found */
 export async function listLinks(
   database: Database,
   access: ProjectCall,
@@ -73,7 +73,7 @@ async function downloadOf(
   return file ? { file } : { url }
 }
 
-/** The address behind a path of a release. @throws DomainError not-found */
+/** Returns the address behind a path of a release. @throws DomainError not-found */
 async function getUrl(database: Database, access: ProjectCall, tag: string, filePath: string) {
   const { links } = await getStoredRelease(database, access, tag)
   const link = links.find((each) => each.filePath === filePath)
@@ -103,7 +103,7 @@ async function getUrlOfAddress(
 }
 
 /**
- * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try
+ * Adds a link. A repeated request with the same name and address changes nothing, so that clients may try
  * again.
  *
  * @returns the link, and whether it is new
@@ -165,7 +165,10 @@ export async function removeLink(
   })
 }
 
-/** Changes the links of a release, one change after the other. @throws DomainError forbidden; not-found */
+/**
+ * Changes the links of a release; concurrent changes run one after the other. @throws DomainError forbidden;
+ * not-found
+ */
 async function withLinks<Result>(
   database: Database,
   access: ProjectCall,

@@ -32,25 +32,25 @@ import {
   updateRelease,
 } from './store.js'
 
-/** A release, and the parts of it that depend on the repository and on the caller. */
+/** A release with the fields that depend on the repository and on the caller. */
 export interface ReleaseView {
   release: ReleaseWithLinks
-  /** Null when the tag does not point to a commit, or does not exist any more. */
+  /** Null when the tag does not point to a commit, or no longer exists. */
   commit: Commit | null
   /** Whether the caller may read the code of the project. */
   showsCode: boolean
 }
 
-/** What a change of a release takes. */
+/** The dependencies of a change of a release. */
 export interface ReleaseDependencies {
   database: Database
   jobs: Jobs
 }
 
-/** Webhooks are notified of this many releases whose tags are deleted by one push. */
+/** Most releases of which webhooks are notified when one push deletes their tags. */
 const notifiedReleasesMax = 100
 
-/** One page of the releases of a project, and how many there are in all. */
+/** Returns one page of the releases of a project, and the number of all. */
 export async function listReleases(
   database: Database,
   access: ProjectCall,
@@ -69,7 +69,7 @@ export const getRelease = async (
   tag: string,
 ): Promise<ReleaseView> => describeRelease(access, await getStoredRelease(database, access, tag))
 
-/** A release without the facts about its tag in the repository. @throws DomainError not-found */
+/** Returns a release without the data of its tag from the repository. @throws DomainError not-found */
 export async function getStoredRelease(
   database: Database,
   { project }: ProjectCall,
@@ -80,7 +80,7 @@ export async function getStoredRelease(
   return release
 }
 
-/** The tag of the newest release whose date is not in the future. @throws DomainError not-found */
+/** Returns the tag of the newest release whose date is not in the future. @throws DomainError not-found */
 export async function getLatestTag(database: Database, { project }: ProjectCall): Promise<string> {
   const release = await findLatestRelease(database, project.id, new Date())
   if (!release) throw notFound('Release')
@@ -156,8 +156,8 @@ export async function removeRelease(
 /**
  * Deletes the releases of some tags with their links, and notifies webhooks.
  *
- * @param precondition what the request requires of each of them
- * @returns how many there were
+ * @param precondition of the request for each release
+ * @returns the number of deleted releases
  * @throws DomainError precondition-failed
  */
 export async function removeReleasesOfTags(
@@ -202,8 +202,8 @@ interface ReleaseEvent {
   action: 'create' | 'update' | 'delete'
   baseUrl: string
   /**
-   * That of the tag, read before the transaction: git may wait for a slot for longer than a transaction
-   * lasts.
+   * The commit of the tag. It is read before the transaction, because git may wait for a slot longer than a
+   * transaction may last.
    */
   commit: Commit | null
 }
@@ -211,7 +211,7 @@ interface ReleaseEvent {
 export const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
   isRefName(tag) ? findCommit(repository, fullName('tag', tag)) : null
 
-/** Stores the webhook deliveries of a release, in the transaction of its change. */
+/** Stores the webhook deliveries of a release. Call it in the transaction of its change. */
 export const enqueueReleaseHook = (
   transaction: DatabaseOrTransaction,
   { project }: Pick<ProjectCall, 'project'>,

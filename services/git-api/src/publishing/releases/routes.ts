@@ -56,7 +56,7 @@ const htmlDescription = {
   include_html_description: unsupported('is not supported: descriptions are Markdown', 'false', '0'),
 }
 
-/** Releases with the sizes and hashes of their files. */
+/** Returns releases with the sizes and hashes of their files. */
 async function present(
   database: Database,
   access: ProjectCall,
@@ -109,10 +109,10 @@ const getRelease = (database: Database) =>
     },
   })
 
-/** Proxies and clients refuse longer headers. */
+/** Longest address of a redirect, because proxies and clients refuse longer headers. */
 const locationLengthMax = 8 * 1024
 
-/** `GET /projects/:id/releases/permalink/latest`, and any path below it, as for the newest release. */
+/** `GET /projects/:id/releases/permalink/latest`, and any path below it, redirects to the newest release. */
 const redirectToLatest = (database: Database) =>
   endpoint({
     summary: 'Redirect to the newest release',
@@ -133,7 +133,7 @@ const redirectToLatest = (database: Database) =>
 
 const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknown().optional() }
 
-/** There are no milestones here. A request that names one is refused, because its client relies on it. */
+/** Refuses a request that names a milestone. There are none here, and its client would rely on it. */
 function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
   const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
   if (named.length === 0) return

@@ -23,7 +23,7 @@ export interface ReleaseQuery {
   updatedAfter?: Date | undefined
 }
 
-/** One page of a project's releases, and the number of all that the query finds. */
+/** Returns one page of a project's releases, and the number of all that match. */
 export async function listReleases(
   { prisma }: DatabaseOrTransaction,
   { projectId, order, descending, updatedBefore, updatedAfter }: ReleaseQuery,
@@ -50,7 +50,7 @@ export const findRelease = (
 ): Promise<ReleaseWithLinks | null> =>
   prisma.release.findUnique({ where: { projectId_tag: { projectId, tag } }, include: withAuthorAndLinks })
 
-/** The release with the latest date that is not in the future. */
+/** Finds the release with the latest date that is not in the future. */
 export const findLatestRelease = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -67,7 +67,7 @@ export const findNewestRelease = (
 ): Promise<ReleaseWithLinks | null> =>
   prisma.release.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthorAndLinks })
 
-/** Descriptions of releases by tag; tags without a release are left out. */
+/** Finds the descriptions of releases by tag; tags without a release are left out. */
 export async function findDescriptionsOfTags(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -81,7 +81,10 @@ export async function findDescriptionsOfTags(
   return new Map(found.map(({ tag, description }) => [tag, description]))
 }
 
-/** Fails with a unique violation when the tag has a release already; see `violatedUniqueIndex`. */
+/**
+ * Adds a release. Fails with a unique violation when the tag has a release already; see
+ * `violatedUniqueIndex`.
+ */
 export const createRelease = (
   { prisma }: DatabaseOrTransaction,
   { projectId, links, ...release }: NewRelease,
@@ -103,7 +106,7 @@ export async function updateRelease(
   return release ? findRelease({ prisma }, projectId, tag) : null
 }
 
-/** The first `take` releases of some tags. */
+/** Lists the first `take` releases of some tags. */
 export const listReleasesOfTags = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -117,7 +120,7 @@ export const listReleasesOfTags = (
     take,
   })
 
-/** Deletes the releases of any number of tags with their links. @returns the tags that had one */
+/** Deletes the releases of any number of tags with their links. @returns the tags that had a release */
 export async function deleteReleases(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -139,7 +142,7 @@ export async function lockRelease(
   return rows[0]?.id ?? null
 }
 
-/** The links of a release, the newest first. */
+/** Lists the links of a release, newest first. */
 export const listReleaseLinks = (
   { prisma }: DatabaseOrTransaction,
   { projectId, releaseId }: Pick<ReleaseLink, 'projectId' | 'releaseId'>,

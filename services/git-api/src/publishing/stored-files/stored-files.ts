@@ -9,7 +9,8 @@ import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '.
 import { startBytes } from '../../shapes/bodies.js'
 import type { StorageSpace } from '../../system/system.js'
 
-// Files of packages and of comments, whose bytes are objects beside the repository, like those of Git LFS.
+// Stores files of packages and comments. Their bytes are objects beside the repository, like those of Git
+// LFS.
 
 export interface StoredFileDependencies extends LfsTransferDependencies {
   jobs: Pick<Jobs, 'requestHousekeeping'>
@@ -20,16 +21,16 @@ interface Incoming {
   chunks: AsyncIterable<Buffer>
   /** Size of the largest file. */
   bytesMax: number
-  /** What the sender says that the file has at most; undefined: nobody said. */
+  /** Largest size of the file according to its sender; undefined: unknown. */
   announcedBytes: number | undefined
 }
 
-/** How much arrives between two looks at the room on the disk. */
+/** Number of bytes between two checks of the free disk space. */
 const lookEveryBytes = 64 * 1024 * 1024
 
 /**
- * Stores a file in bounded memory once the sender has a slot. A file that is refused or incomplete leaves
- * nothing. The caller notes the object of the file, and who has it, by {@link noteFile}.
+ * Stores a file in bounded memory once the sender has a slot. A refused or incomplete file leaves nothing
+ * behind. The caller stores the rows of the object and of its owner by {@link noteFile}.
  *
  * @throws DomainError too-large, also beyond a quota; insufficient-storage when the disk is full; not-found
  *   when the project was deleted; rate-limited when too many transfers of the sender wait; every error of the
@@ -45,7 +46,7 @@ export async function receiveFile(
   const requireRoomFor = async (bytes: number) => {
     const refusal = await findQuotaRefusal(deps.storageSpace, access, bytes)
     if (refusal === null) return
-    // Housekeeping makes room by removing the bytes of deleted files.
+    // Housekeeping removes the bytes of deleted files, which makes room.
     deps.jobs.requestHousekeeping(access.project.id)
     throw tooLarge(refusal)
   }
@@ -55,18 +56,19 @@ export async function receiveFile(
       bytesMax,
       admit: ({ size }) => requireRoomFor(size),
     })
-    // This throws when the repository was moved meanwhile: its copy may lack the file, which the client then
-    // sends again.
+    // This throws when the repository was moved meanwhile: its copy may lack the file, so the client has to
+    // send it again.
     await access.repository.withoutMove(async () => {})
     return stored
   })
 }
 
 /**
- * Notes a received file in a transaction, unless its sender has gone away: who canceled an upload does not
- * learn of the file. Its bytes then have no row, so that housekeeping removes them.
+ * Stores the rows of a received file in a transaction, unless its sender has disconnected, because a client
+ * that canceled an upload does not learn of the file. The bytes then have no row, so housekeeping removes
+ * them.
  *
- * @throws DomainError unavailable when the sender has gone away
+ * @throws DomainError unavailable when the sender has disconnected
  */
 export const noteFile = <Noted>(
   database: Database,
@@ -75,7 +77,7 @@ export const noteFile = <Noted>(
 ): Promise<Noted> =>
   inTransaction(database, async (transaction) => {
     const noted = await note(transaction)
-    // At the end, because the rows may have waited for those of others.
+    // The check is at the end, because the statements may have waited for locks of other transactions.
     signal.throwIfAborted()
     return noted
   })
@@ -94,26 +96,28 @@ async function* whileThereIsRoom({ storageSpace }: StoredFileDependencies, chunk
 }
 
 interface SentFile {
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of the bytes. */
   oid: string
   fileName: string
-  /** Media type of a picture that browsers may show. Unset: the file is a download, whatever it is. */
+  /**
+   * Media type of a picture that browsers may display. Unset: the file is a download, whatever its type is.
+   */
   pictureType?: string | undefined
 }
 
-/** Media types of the bytes of files. */
+/** Media types of file downloads. */
 export const fileTypes = ['application/octet-stream']
 
-/** Headers of answers with the bytes of a file. */
+/** Headers of file downloads. */
 export const fileHeaders = { 'X-Checksum-Sha256': 'SHA-256 of the whole file, hexadecimal' }
 
-/** Whatever a file holds, a browser that opens it runs nothing of it. */
+/** Prevents a browser from running anything in a file that it opens. */
 const contentSecurityPolicy = "default-src 'none'; sandbox"
 
 /**
- * Answers with the bytes of a file, or the part of them that `Range` asks for.
+ * Sends the bytes of a file, or the part of them that `Range` asks for.
  *
- * @throws DomainError not-found when the storage has lost it
+ * @throws DomainError not-found when the storage no longer has the file
  */
 export async function sendFile(
   deps: LfsTransferDependencies,

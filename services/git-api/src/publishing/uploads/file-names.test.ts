@@ -19,7 +19,7 @@ it.each([
   expect(uploadNameOf(given)).toBe(name)
 })
 
-it('a name is never empty, leads nowhere, and fits', () => {
+it('a name is never empty, contains no path, and is short enough', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (given) => {
       const name = uploadNameOf(given)

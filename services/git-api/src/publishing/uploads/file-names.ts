@@ -1,8 +1,8 @@
 const bytesMax = 255
 
 /**
- * The name of an upload in its address, as GitLab makes it from the name that a client gives: without
- * folders, and with `_` for every character that is no letter, digit, `_`, `.`, `-` or `+`.
+ * Returns the name of an upload in its address, as GitLab derives it from the client's name: without folders,
+ * and with `_` for every character except letters, digits, `_`, `.`, `-` and `+`.
  */
 export function uploadNameOf(given: string): string {
   const last = given.replaceAll('\\', '/').split('/').at(-1) ?? ''
@@ -10,7 +10,7 @@ export function uploadNameOf(given: string): string {
   return shortened(/^\.*$/.test(name) ? `_${name}` : name)
 }
 
-/** At most as many bytes as a file system takes; the ending stays. */
+/** Shortens a name to the limit of file systems and keeps its extension. */
 function shortened(name: string): string {
   const ending = endingOf(name).slice(-extensionMax)
   let stem = name.slice(0, name.length - ending.length)
@@ -20,7 +20,7 @@ function shortened(name: string): string {
 
 const extensionMax = 20
 
-/** `.png` of `a.png`; empty without one. */
+/** Returns `.png` for `a.png`; empty for a name without an extension. */
 const endingOf = (name: string) => /[^.](\.[^.]+)$/.exec(name)?.[1] ?? ''
 
 const embeddable = new Set(
@@ -30,7 +30,8 @@ const embeddable = new Set(
 )
 
 /**
- * The text of an upload in Markdown: pictures, videos and sounds without their ending, as GitLab embeds them.
+ * Returns the Markdown that embeds an upload. As in GitLab, the text of pictures, videos and sounds has no
+ * extension.
  */
 export function markdownOf(fileName: string, url: string): { alt: string; markdown: string } {
   const ending = endingOf(fileName)
@@ -48,8 +49,8 @@ const pictureTypes = new Map([
 ])
 
 /**
- * The media type of a picture that browsers may show: of no other file is the type trusted. Undefined: not
- * one of these.
+ * Returns the media type of a picture that browsers may display; undefined for every other file, because its
+ * type is not trusted.
  */
 export const pictureTypeOf = (fileName: string): string | undefined =>
   pictureTypes.get(endingOf(fileName).toLowerCase())

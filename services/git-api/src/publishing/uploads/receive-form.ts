@@ -7,21 +7,21 @@ import multer from 'multer'
 type Request = Call['raw']['request']
 
 interface ReceivingForm<Stored> {
-  /** A form that brings no byte for this time is refused. */
+  /** Time without any byte after which a form is refused. */
   idleMs: number
-  /** Takes the file of the form as it arrives, at most once. */
+  /** Stores the file of the form while it arrives. It is called at most once. */
   store: (chunks: AsyncIterable<Buffer>) => Promise<Stored>
 }
 
-/** Enough for the fields that clients send beside the file, which count for nothing. */
+/** Large enough for the further fields that clients send, which are ignored. */
 const limits = { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 21, headerPairs: 20 }
 
 /**
  * Receives the field `file` of a multipart form as a stream.
  *
  * @returns the file name that the client gave, and the stored object
- * @throws DomainError invalid-parameters for a malformed form, another file and no file; timed-out; every
- *   error of `store`
+ * @throws DomainError invalid-parameters for a malformed form, for a second file, and without a file;
+ *   timed-out; every error of `store`
  */
 export async function receiveForm<Stored extends object>(
   { raw: { request, response }, signal }: Call,
@@ -30,7 +30,7 @@ export async function receiveForm<Stored extends object>(
   let fileName = ''
   let storing: Promise<Stored> | undefined
   await new Promise<void>((resolve, reject) => {
-    // A file that cannot be stored ends the form as well, which is then not the reason.
+    // A file that cannot be stored also ends the form, so the error of storing comes first.
     const fail = (error: unknown) =>
       (storing ?? Promise.resolve()).then(() => reject(refusalOf(error)), reject)
     const options = {
@@ -42,7 +42,7 @@ export async function receiveForm<Stored extends object>(
           storing = store(file.stream).catch((error: unknown) => {
             throw error === file.stream.errored ? refusalOf(error) : error
           })
-          // multer answers when the client has sent everything. A refusal does not wait for that.
+          // multer calls back only when the client has sent everything. A refusal does not wait for that.
           storing.then(
             () => done(),
             (error: unknown) => {
@@ -51,11 +51,11 @@ export async function receiveForm<Stored extends object>(
             },
           )
         },
-        // A file whose form turns out to be malformed behind it has no row, so that housekeeping removes it.
+        // When the rest of a form is malformed, its stored file gets no row, so housekeeping removes it.
         _removeFile: (_request: unknown, _file: Express.Multer.File, done: (error: Error | null) => void) =>
           done(null),
       },
-      // A stalled form is refused, and so is a form whose sender may no longer upload.
+      // Refuses a stalled form, and a form whose sender may no longer upload.
       streamHandler(given: Request, parser: Writable) {
         const pace = { periodMs: idleMs, periodBytesMin: 1 }
         pipeline(arriving(given, pace, signal), parser).catch(fail)
@@ -67,7 +67,7 @@ export async function receiveForm<Stored extends object>(
   return { fileName, stored: await storing }
 }
 
-/** Every error that is no refusal is one of reading the form. */
+/** Returns the refusal of an error. Every other error comes from reading the form. */
 const refusalOf = (error: unknown): DomainError =>
   error instanceof DomainError
     ? error

@@ -27,7 +27,9 @@ import type { StoredUpload } from './store.js'
 import type { UploadDependencies } from './uploads.js'
 import * as uploads from './uploads.js'
 
-/** Files of comments and releases. Whoever sees the project and knows the address of a file may read it. */
+/**
+ * Files of comments and releases. Everybody who sees the project and knows the address of a file may read it.
+ */
 export function uploadRoutes(deps: UploadDependencies): Route[] {
   const { readProject, comment, maintain } = deps.guards
   const path = '/projects/:id/uploads'
@@ -165,9 +167,9 @@ const deleteUpload = (deps: UploadDependencies, input: typeof byId | typeof byAd
   })
 
 /**
- * The addresses of an upload in texts. A browser that shows no token goes to the address of the API, where
- * its session counts; that is the same for every caller and project, so nobody learns from it whether the
- * file exists.
+ * The addresses of an upload in texts. A browser without a token is redirected to the API, where its session
+ * is valid. The redirect is the same for every caller and project, so nobody learns from it whether the file
+ * exists.
  */
 const visitUpload = (deps: UploadDependencies) =>
   endpoint({

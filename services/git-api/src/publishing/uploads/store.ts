@@ -8,7 +8,7 @@ import {
 } from '@switchyard/db'
 import type { LfsObject } from '@switchyard/domain/commit'
 
-/** An upload with the number of its bytes, and who made it. */
+/** An upload with its size in bytes and its author. */
 export type StoredUpload = Upload & {
   object: { size: bigint }
   uploader: Pick<User, 'id' | 'username' | 'name'> | null
@@ -19,7 +19,7 @@ const withSizeAndUploader = {
   uploader: { select: { id: true, username: true, name: true } },
 } as const
 
-/** Notes a file and its object. */
+/** Stores the rows of a file and its object. */
 export async function createUpload(
   transaction: DatabaseOrTransaction,
   upload: Pick<Upload, 'projectId' | 'secret' | 'fileName' | 'uploaderId'>,
@@ -29,7 +29,7 @@ export async function createUpload(
   return transaction.prisma.upload.create({ data: { ...upload, oid: object.oid } })
 }
 
-/** One page of the uploads of a project, the newest first, and the number of all. */
+/** Returns one page of the uploads of a project, newest first, and the number of all. */
 export async function listUploads(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -43,7 +43,7 @@ export async function listUploads(
   return { uploads, total }
 }
 
-/** An upload by its id, or by its address. */
+/** Identifies an upload by its id or by its address. */
 export type UploadKey = { id: number } | Pick<Upload, 'secret' | 'fileName'>
 
 export const findUpload = (
@@ -52,7 +52,7 @@ export const findUpload = (
   key: UploadKey,
 ): Promise<Upload | null> => prisma.upload.findFirst({ where: { projectId, ...key } })
 
-/** Some uploads by their addresses, with the numbers of their bytes. */
+/** Lists uploads by their addresses, with their sizes. */
 export const listUploadsBySecret = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -60,7 +60,7 @@ export const listUploadsBySecret = (
 ): Promise<StoredUpload[]> =>
   prisma.upload.findMany({ where: { projectId, secret: { in: [...secrets] } }, include: withSizeAndUploader })
 
-/** Deletes an upload, and frees what it took. @returns whether there was such an upload */
+/** Deletes an upload and frees its quota. @returns whether there was such an upload */
 export async function deleteUpload(
   transaction: DatabaseOrTransaction,
   projectId: number,

@@ -24,12 +24,12 @@ export interface UploadDependencies extends ProjectResourceDependencies, StoredF
   uploadBytesMax: number
 }
 
-/** What a form has besides its file. */
+/** Most bytes of a form besides its file. */
 const formBytesMax = 2 * 1024 * 1024
 
 /**
- * Stores the file of a form as it arrives, at an address that nobody can guess. Everybody signed in may
- * comment on a public project, and only its members may take of its space.
+ * Stores the file of a form while it arrives, at an address that nobody can guess. All signed-in users may
+ * comment on a public project, but only its members may use its space.
  *
  * @throws DomainError forbidden; invalid-parameters for a malformed form; as {@link receiveFile} and
  *   {@link noteFile}
@@ -60,7 +60,7 @@ export async function storeUpload(
   return made
 }
 
-/** One page of the uploads of a project, the newest first, and how many there are in all. */
+/** Returns one page of the uploads of a project, newest first, and the number of all. */
 export const listUploads = (
   database: Database,
   { project }: ProjectCall,
@@ -78,7 +78,9 @@ export async function getUpload(
   return upload
 }
 
-/** The objects of some uploads, by the index of the address. An address without an upload is left out. */
+/**
+ * Returns the objects of some uploads, by the index of the address. An address without an upload is left out.
+ */
 export async function findObjects(
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,

@@ -7,26 +7,26 @@ import { hasEntry } from '@switchyard/git-storage/trees'
 import type { ProjectCall } from '../../guards.js'
 
 interface ArchiveQuery {
-  /** Branch, tag or hash; undefined: the default branch. */
+  /** A branch, tag or hash; undefined: the default branch. */
   revision: string | undefined
-  /** Empty: everything. */
+  /** Empty: the whole repository. */
   path: string
   format: ArchiveFormat
-  /** The name that the client asked for; a short one leaves the hash out. */
+  /** The name that the client asked for; a short one omits the hash. */
   stem?: string | undefined
 }
 
 export interface Archive {
-  /** Name of the file. Without the extension, it is also the name of the folder that holds everything. */
+  /** Name of the file. Without the extension, it is also the name of the top folder. */
   fileName: string
-  /** Equal for archives with the same bytes. */
+  /** Equal for archives with equal bytes. */
   fingerprint: string
-  /** Writes the archive in bounded memory; the stream is left for the caller to end. */
+  /** Writes the archive in bounded memory; the caller ends the stream. */
   write(output: Writable): Promise<void>
 }
 
 /**
- * An archive of a commit, or of one of its folders.
+ * Opens an archive of a commit, or of one of its folders.
  *
  * @throws DomainError not-found for a revision that names no commit and for a path that the commit does not
  *   have; writing throws rate-limited when too many archives are made for the sender

@@ -39,7 +39,7 @@ export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
   ]
 }
 
-/** Names of formats as clients send them → the format. */
+/** The formats by the names that clients send. */
 const formats = {
   'tar.gz': 'tar.gz',
   tgz: 'tar.gz',
@@ -77,7 +77,7 @@ const getArchive = endpoint({
   },
 })
 
-/** Answers with an archive, unless the client has it already. */
+/** Sends an archive, unless the client has it already. */
 async function sendArchive(
   { fileName, fingerprint, write }: Archive,
   format: ArchiveFormat,
@@ -94,16 +94,16 @@ async function sendArchive(
   return streamed
 }
 
-/** The format that the name of a file says, and the name without it; null when it says none. */
+/** Returns the format that a file name ends with, and the name without it; null when it ends with none. */
 function archiveFormatOf(name: string): { stem: string; format: ArchiveFormat } | null {
   const ending = formatNames.find((each) => name.endsWith(`.${each}`) && name.length > each.length + 1)
   return ending === undefined ? null : { stem: name.slice(0, -ending.length - 1), format: formats[ending] }
 }
 
 /**
- * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the
- * format; as in GitLab, `main/<project>-main.tar.gz` is also the name of the archive and of its folder,
- * without the hash.
+ * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The extension gives
+ * the format. As in GitLab, `main/<project>-main.tar.gz` also names the archive and its folder, without the
+ * hash.
  */
 const getArchivePage = endpoint({
   input: z.object({ rest: z.array(z.string()), ref_type: refType(), path: text().default('') }),

@@ -33,12 +33,12 @@ import {
 import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies } from '../references/references.js'
 
-/** A branch, its newest commit, and what its protections mean for the caller. */
+/** A branch, its newest commit, and its protections as they affect the caller. */
 export interface BranchView {
   name: string
   commit: Commit
   isDefault: boolean
-  /** Whether the default branch contains the branch and has more commits. */
+  /** Whether the default branch contains the branch and has further commits. */
   isMerged: boolean
   isProtected: boolean
   developersCanPush: boolean
@@ -56,7 +56,7 @@ interface BranchQuery {
 }
 
 /**
- * One window of the branches that a search finds, and how many it finds in all.
+ * Returns one window of the branches that match, and the number of all of them.
  *
  * @throws DomainError invalid-parameters for a window that begins after a branch that was not found; invalid
  *   for a regular expression that is malformed or too large
@@ -73,8 +73,8 @@ export async function listBranches(
 }
 
 /**
- * The references that both a search and a regular expression find; one whose name is the whole search text
- * comes first.
+ * Returns the references that match both a search and a regular expression; a reference whose name equals the
+ * search text comes first.
  */
 export async function filterByName(
   references: readonly Reference[],
@@ -246,12 +246,12 @@ export async function deleteMergedBranches(
       if (change) changes.push(change)
     }
   } finally {
-    // Webhooks are notified of the deleted branches, however the work ends.
+    // Webhooks are notified of the deleted branches, even after a failure.
     await publish(changes)
   }
 }
 
-/** @returns null, with nothing deleted, when the branch has moved */
+/** Deletes a branch. @returns null, with nothing deleted, when the branch has moved */
 async function removeBranch(repository: Repository, { name, target }: Reference, recordIntent: RecordIntent) {
   const ref = fullName('branch', name)
   const isGone = await moveReference(repository, { ref, from: target, to: null, recordIntent })

@@ -45,7 +45,7 @@ const branchShape = z
   })
   .meta({ id: 'Branch', description: 'A branch and its newest commit' })
 
-/** A branch in GitLab's shape. */
+/** Returns a branch in GitLab's shape. */
 const presentBranch = (
   branch: BranchView,
   project: Project,
@@ -175,7 +175,7 @@ const unprotectBranch = (database: Database) =>
     },
   })
 
-/** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
+/** `DELETE /projects/:id/repository/merged_branches` deletes the branches before it answers. */
 const deleteMergedBranches = (deps: ReferenceDependencies) =>
   endpoint({
     summary: 'Delete the branches that are merged into the default branch and not protected',

@@ -19,18 +19,16 @@ import { addSection, findPreviousTag, formatSection, listEntries, revertText } f
 
 export interface NotesQuery {
   version: string
-  /**
-   * Branch, tag or hash, which the notes do not include. Undefined: the tag of the last stable version below.
-   */
+  /** Branch, tag or hash, exclusive. Undefined: the tag of the highest stable version below this one. */
   from: string | undefined
-  /** Branch, tag or hash, which they include. Undefined: the default branch. */
+  /** Branch, tag or hash, inclusive. Undefined: the default branch. */
   to: string | undefined
   /** Undefined: today. */
   date: Date | undefined
   trailer: string
-  /** Undefined: the usual file, which may be missing. */
+  /** Undefined: the usual file, which need not exist. */
   configFile: string | undefined
-  /** Where the configuration is read. Undefined: the default branch. */
+  /** The branch, tag or hash with the configuration. Undefined: the default branch. */
   configRef: string | undefined
 }
 
@@ -38,8 +36,8 @@ export interface NotesQuery {
 const commitsMax = 10_000
 
 /**
- * What changed in a version, by the trailers of commits. Without a tag of an earlier version, the range is
- * the whole history.
+ * Writes the notes of a version from the trailers of commits. Without a tag of an earlier version, the range
+ * is the whole history.
  *
  * @throws DomainError unprocessable for a revision that names no commit, a configuration that is missing or
  *   malformed, and a range that is too large
@@ -111,7 +109,7 @@ interface ChangelogCommand extends NotesQuery {
  * Commits the notes of a version to a file, as its first section.
  *
  * @throws DomainError as {@link writeNotes}; unprocessable when the file has a section of the version or is
- *   no text; as {@link commitFile}
+ *   not a text; as {@link commitFile}
  */
 export async function commitNotes(
   deps: FileDependencies,
@@ -132,7 +130,7 @@ export async function commitNotes(
     file_path: file,
     content,
     encoding: 'text' as const,
-    // Another section that is added meanwhile must not be lost.
+    // The commit fails if the file changes meanwhile, so that no other new section is lost.
     last_commit_id: lastCommitId ?? undefined,
   }
   return commitFile(deps, access, { branch, message, action }, call)

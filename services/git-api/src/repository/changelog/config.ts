@@ -10,21 +10,21 @@ import { compileRegex } from '../../shapes/name-regex.js'
 import { stableNumbersOf } from './notes.js'
 import { parseTemplate, type Template } from './template.js'
 
-/** How a project writes its changelog. */
+/** The settings of a project's changelog. */
 export interface ChangelogConfig {
-  /** Titles by value of the trailer, in the order in which they are shown. */
+  /** Titles by the value of the trailer, in display order. */
   titles: ReadonlyMap<string, string>
   formatDate(date: Date): string
   /** Undefined: the usual layout. */
   template: Template | undefined
-  /** Major, minor and patch of the release that a tag is of; null: of none, or of one that is not stable. */
+  /** Returns major, minor and patch of a stable release by its tag; null for every other tag. */
   versionOf(tag: string): bigint[] | null
 }
 
 export const refusal = (reason: string, cause?: unknown) =>
   unprocessable(`Failed to generate the changelog: ${reason}`, { cause })
 
-/** @throws DomainError unprocessable */
+/** Returns the id of the commit at the end of a range. @throws DomainError unprocessable */
 export async function getEnd(repository: Repository, name: string, revision: string): Promise<string> {
   const id = await findCommitId(repository, revision)
   if (id === null) throw refusal(`${name} names no commit: ${excerpt(revision)}`)
@@ -34,7 +34,7 @@ export async function getEnd(repository: Repository, name: string, revision: str
 const usualConfigFile = '.gitlab/changelog_config.yml'
 const configBytesMax = 64 * 1024
 const dateFormatCharsMax = 100
-/** Characters of a tag that a regular expression of the configuration reads. */
+/** Most characters of a tag that a regular expression of the configuration may read. */
 const tagCharsMax = 255
 
 const configSchema = z.object({
@@ -52,10 +52,10 @@ const kinds: Record<string, string> = {
 }
 
 /**
- * The configuration of a changelog; an empty one where the usual file is missing.
+ * Reads the configuration of a changelog; an empty one where the usual file is missing.
  *
  * @param file undefined: the usual file
- * @param ref where it is read; undefined: the default branch
+ * @param ref branch, tag or hash; undefined: the default branch
  * @throws DomainError unprocessable
  */
 export async function readConfig(
@@ -81,7 +81,7 @@ export async function readConfig(
   }
 }
 
-/** @throws DomainError unprocessable for what the configuration has wrong */
+/** @throws DomainError unprocessable for an error in the configuration */
 function readable<Result>(read: () => Result): Result {
   try {
     return read()
@@ -99,7 +99,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads the groups `major`, `minor` and `patch` of a tag; one with a group `pre` is not stable. */
+/**
+ * Returns a function that reads the groups `major`, `minor` and `patch` of a tag. A tag with a group `pre` is
+ * not stable.
+ */
 function versionReader(regex: string): ChangelogConfig['versionOf'] {
   const expression = compileRegex(regex)
   const groups = expression.namedGroups()

@@ -31,7 +31,7 @@ test.each([
   'vv1.2.3',
 ])('%j is no version', (text) => expect(isVersion(text)).toBe(false))
 
-test('the previous tag is that of the greatest stable version below', () => {
+test('the previous tag is the tag of the highest stable version below', () => {
   const tags = ['v1.9.0', 'v1.10.0', '1.11.0-rc.1', 'v2.0.0', 'nightly', 'v1.10.0.1', 'v3.0.0']
   expect(findPreviousTag(tags, '2.0.0')).toBe('v1.10.0')
   expect(findPreviousTag(tags, 'v2.0.0-rc.1')).toBe('v1.10.0')
@@ -51,7 +51,7 @@ describe('the entries of a range', () => {
     expect(values).toEqual(['fixed', 'added'])
   })
 
-  it('leave out what a later commit reverts, and bring it back when the revert is reverted', () => {
+  it('leave out a commit that a later one reverts, and include it when the revert is reverted', () => {
     const added = commit(1, 'One\n\nChangelog: added\n')
     const revert = commit(2, `Revert "One"\n\nThis reverts commit ${added.id}\n`)
     expect(listEntries([revert, added], 'Changelog')).toEqual([])
@@ -105,7 +105,7 @@ describe('a section', () => {
 describe('a file', () => {
   const added = '## 1.2.0 (2026-02-03)\n\nNo changes.\n'
 
-  it('has the new section above the other ones and below what stands above them', () => {
+  it('has the new section above the other ones and below the text before them', () => {
     expect(addSection('', '1.2.0', added)).toBe(added)
     expect(addSection('## 1.1.0\n\nOld\n', '1.2.0', added)).toBe(`${added}\n## 1.1.0\n\nOld\n`)
     const text = '# Changelog\n\n## Unreleased\n\n\n\n## [v1.1.0] - 2025-01-01\n\nOld\n\n## 1.0.0\n'
@@ -115,7 +115,7 @@ describe('a file', () => {
     expect(addSection('# Changelog', '1.2.0', added)).toBe(`# Changelog\n\n${added}`)
   })
 
-  it('has one section of a version', () => {
+  it('has only one section of a version', () => {
     const refused = expect.objectContaining({ kind: 'unprocessable' })
     expect(() => addSection(`## 2.0.0\n\n${added}`, 'v1.2.0', added)).toThrow(refused)
     expect(addSection('## 1.2.0-rc.1\n', '1.2.0', added)).toContain('## 1.2.0-rc.1')

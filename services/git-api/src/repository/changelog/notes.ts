@@ -2,13 +2,13 @@ import { excerpt, unprocessable } from '@switchyard/domain'
 import { type Commit, titleOf, trailersOf } from '@switchyard/domain/commit'
 import { renderTemplate, type Template } from './template.js'
 
-/** `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`, with or without `v` in front. */
+/** Matches `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`, with or without a leading `v`. */
 const semanticVersion =
   /^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9a-z-]+(?:\.[0-9a-z-]+)*)?(?:\+[0-9a-z-]+(?:\.[0-9a-z-]+)*)?$/i
 
 export const isVersion = (text: string): boolean => semanticVersion.test(text)
 
-/** Major, minor and patch; null for a text that is no version. */
+/** Returns major, minor and patch; null for a text that is not a version. */
 function numbersOf(version: string): bigint[] | null {
   const found = semanticVersion.exec(version)
   return found?.slice(1, 4).map(BigInt) ?? null
@@ -16,10 +16,10 @@ function numbersOf(version: string): bigint[] | null {
 
 const isStable = (version: string) => semanticVersion.exec(version)?.[4] === undefined
 
-/** The numbers of the stable version that a tag is called after; null for another tag. */
+/** Returns the numbers of the stable version in the name of a tag; null for every other tag. */
 export const stableNumbersOf = (tag: string): bigint[] | null => (isStable(tag) ? numbersOf(tag) : null)
 
-/** The tag of the last stable version below a version; null when there is none. */
+/** Returns the tag of the highest stable version below a version; null when there is none. */
 export function findPreviousTag(
   tags: readonly string[],
   version: string,
@@ -40,14 +40,14 @@ function isLess(a: readonly bigint[], b: readonly bigint[]): boolean {
   return at !== -1 && (a[at] ?? 0n) < (b[at] ?? 0n)
 }
 
-/** What a reverting commit says of the other one, in front of its id. */
+/** The text before the id of the reverted commit in the message of a reverting commit. */
 export const revertText = 'This reverts commit '
 
 /**
- * The commits that have a trailer, each with its value. A commit that a later one reverts is left out; so is
- * the reverting one, unless it has the trailer itself.
+ * Lists the commits that have a trailer, each with its value. Reverted commits are left out; reverting
+ * commits are left out, too, unless they have the trailer themselves.
  *
- * @param commits each before its parents
+ * @param commits each commit comes before its parents
  */
 export function listEntries(
   commits: readonly Commit[],
@@ -68,23 +68,23 @@ const trailerValue = ({ message }: Commit, trailer: string) =>
 
 interface Section {
   version: string
-  /** As it is shown. */
+  /** The date in its display format. */
   date: string
   entries: readonly { commit: Commit; value: string }[]
-  /** Titles by value of the trailer, in the order in which they are shown. */
+  /** Titles by the value of the trailer, in display order. */
   titles: ReadonlyMap<string, string>
   /** Undefined: the usual layout. */
   template?: Template | undefined
-  /** Where the page of a commit is. */
+  /** Returns the address of the page of a commit. */
   addressOf: (commit: Commit) => string
-  /** How a commit is named in texts. Unset: by its address. */
+  /** Returns the name of a commit in texts. Unset: its address. */
   referenceOf?: (commit: Commit) => string
 }
 
 /**
- * The section of a version, as Markdown that ends with a line break.
+ * Returns the section of a version, as Markdown that ends with a line break.
  *
- * @throws DomainError unprocessable for one that is too large
+ * @throws DomainError unprocessable for a section that is too large
  */
 export function formatSection(section: Section): string {
   const heading = `## ${section.version} (${section.date})\n\n`
@@ -98,7 +98,7 @@ export function formatSection(section: Section): string {
   return heading + shown.join('\n')
 }
 
-/** What templates read. */
+/** Returns the data that templates read. */
 function categoriesOf({ entries, titles, addressOf, referenceOf = addressOf }: Section) {
   const byTitle = new Map<string, ReturnType<typeof shownEntry>[]>()
   for (const title of titles.values()) byTitle.set(title, [])
@@ -131,15 +131,14 @@ function categoriesOf({ entries, titles, addressOf, referenceOf = addressOf }: S
 const categoryHeading = (title: string, count: number) =>
   `### ${title} (${count} ${count === 1 ? 'change' : 'changes'})\n\n`
 
-/** Text of a commit that stays text on one line in Markdown, also inside a link. */
+/** Escapes text of a commit so that Markdown shows it as plain text on one line, even inside a link. */
 const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\[\]<]/g, '\\$&')
 
 /** The heading of a section begins with its version. */
 const sectionHeading = /^## +\[?(v?\d+\.\d+\.\d+[\w.+-]*)/gm
 
 /**
- * A file with one more section, above the section of any other version, and below what the file has above
- * them.
+ * Inserts a section into a file, above the sections of other versions and below the text before them.
  *
  * @throws DomainError unprocessable when the file has a section of the version
  */

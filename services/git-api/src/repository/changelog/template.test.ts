@@ -50,7 +50,7 @@ describe('refused', () => {
     expect(() => parseTemplate(text)).toThrow(error)
   })
 
-  it('is a template that writes too much', () => {
+  it('a template that writes too much', () => {
     const loop = `{% each categories %}{% each entries %}${'x'.repeat(1000)}{% end %}{% end %}`
     expect(() => render(loop.repeat(1_500))).toThrow(expect.objectContaining({ kind: 'unprocessable' }))
     expect(() => render('{% if names %}{% end %}'.repeat(600_000))).toThrow(

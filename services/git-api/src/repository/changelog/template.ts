@@ -1,12 +1,12 @@
 import { type DomainError, unprocessable } from '@switchyard/domain'
 
-// GitLab's language of changelog templates: `{% if %}`, `{% each %}`, `{% else %}`, `{% end %}` and
-// `{{ variable }}`. A template reads what it is given and nothing else; its loops only go down into it, and
-// both its depth and its output are bounded.
+// GitLab's language of changelog templates: `{% if %}`, `{% each %}`, `{% else %}`, `{% end %}` and `{{
+// variable }}`. A template reads only its data; loops descend into the data, and depth and output are
+// bounded.
 
 type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value }
 
-/** Where a value is, from the current one on; no step: the current one itself. */
+/** The path of a value from the current value; an empty path is the current value itself. */
 type Selector = readonly string[]
 
 type Block =
@@ -19,18 +19,18 @@ export type Template = readonly Node[]
 
 const depthMax = 20
 const outputCharsMax = 4 * 1024 * 1024
-/** Parts of the template that are written, each as often as it is. */
+/** Most parts of the template that are written, counting repetitions. */
 const writtenMax = 500_000
 
 const token =
   /\{%\s*(?:(?<block>if|each)[ \t]+(?<value>[\w.]+)|(?<keyword>else|end))\s*%\}\n?|\{\{\s*(?<variable>[\w.]+)\s*\}\}|\\\n|\{[{%]|[^\\{]+|[\\{]/g
 
-/** Steps are names, or positions in a list. */
+/** Matches a step of a selector: a name, or a position in a list. */
 const step = /^(?:[A-Za-z_]+|\d{1,10})$/
 
 const malformed = (reason: string): DomainError => unprocessable(`Failed to parse the template: ${reason}`)
 
-/** @throws DomainError unprocessable for a template that is malformed */
+/** @throws DomainError unprocessable for a malformed template */
 export function parseTemplate(text: string): Template {
   const root: Node[] = []
   const open: { block: Block | null; nodes: Node[] }[] = [{ block: null, nodes: root }]
@@ -63,7 +63,7 @@ function otherwiseOf({ block, nodes }: { block: Block | null; nodes: Node[] }): 
 function leafOf(found: string, variable: string | undefined): Node {
   if (variable !== undefined) return { kind: 'variable', selector: selectorOf(variable) }
   if (found === '{{' || found === '{%') throw malformed(`${found} begins nothing that is known`)
-  // A line break behind a backslash is left out.
+  // A line break after a backslash is left out.
   return { kind: 'text', text: found === '\\\n' ? '' : found }
 }
 
@@ -96,7 +96,7 @@ export function renderTemplate(template: Template, data: Value): string {
   return parts.join('')
 }
 
-/** What a block writes, each with its current value. */
+/** Returns the bodies that a block writes, each with its current value. */
 function bodiesOf(block: Block, scope: Value): [Node[], Value][] {
   const value = find(scope, block.selector)
   if (block.kind === 'if') return [[isTrue(value) ? block.body : block.otherwise, scope]]
@@ -118,7 +118,7 @@ function find(scope: Value, selector: Selector): Value | undefined {
   return value
 }
 
-/** Empty texts, lists and objects are false. */
+/** Returns the truth value; empty texts, lists and objects are false. */
 function isTrue(value: Value | undefined): boolean {
   if (typeof value !== 'object') return value !== undefined && value !== false && value !== ''
   if (isList(value)) return value.length > 0

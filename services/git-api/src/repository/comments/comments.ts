@@ -29,7 +29,7 @@ export async function listComments(
 }
 
 interface AddCommentCommand {
-  /** Hash, branch or tag; the comment stays with the commit that this names now. */
+  /** Hash, branch or tag; the comment stays with the commit to which it resolves now. */
   revision: string
   note: string
   /** The line of the comment. Where the commit has no such line, the comment is about the whole commit. */
@@ -39,14 +39,14 @@ interface AddCommentCommand {
 export interface Position {
   path: string
   line: number
-  /** `new`: a line of the file as the commit has it; `old`: as its first parent has it. */
+  /** `new`: a line of the file in the commit; `old`: a line of the file in its first parent. */
   lineType: 'new' | 'old'
 }
 
 /**
- * Adds a comment to a commit. From then on, git keeps the commit, also when no branch contains it any more.
+ * Adds a comment to a commit. From then on, git keeps the commit even when no branch contains it any more.
  *
- * @throws DomainError not-found for an unknown commit; invalid for a blank note
+ * @throws DomainError not-found for an unknown commit; invalid for an empty note
  */
 export async function addComment(
   { database, jobs }: CommentDependencies,
@@ -61,7 +61,7 @@ export async function addComment(
   return storeComment({ database, jobs }, { project, repository, caller }, given, baseUrl)
 }
 
-/** @throws DomainError invalid for a blank text */
+/** @throws DomainError invalid for an empty text */
 export function requireNote(note: string): void {
   if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
 }
@@ -74,7 +74,7 @@ interface CheckedComment {
   discussion: Parameters<typeof createCommitComment>[2]
 }
 
-/** Keeps the commit, stores a comment on it, and announces it. */
+/** Keeps the commit in the repository, stores a comment on it, and announces the comment. */
 export async function storeComment(
   { database, jobs }: Pick<CommentDependencies, 'database' | 'jobs'>,
   { project, repository, caller }: Pick<ProjectCall<Caller>, 'project' | 'repository' | 'caller'>,
@@ -107,7 +107,7 @@ export async function hasLine(repository: Repository, commit: Commit, { path, li
   return content !== null && line <= (lineCountOf(content) ?? 0)
 }
 
-/** The file before the commit; a renamed file is found by its old and by its new path. */
+/** Reads the file before the commit; a renamed file is found by both its old and its new path. */
 async function readOldFile(repository: Repository, { id, parentIds }: Commit, path: string) {
   const [parent] = parentIds
   if (parent === undefined) return null

@@ -60,7 +60,7 @@ const noteNameOf = ({ note_id, ...name }: Parameters<typeof nameOf>[0] & { note_
 /** Ids of comments have 16 digits at most. */
 const discussionId = /^0{24}[0-9a-f]{16}$/
 
-/** The id of the comment that began the discussion; null when no discussion can have this id. */
+/** Returns the id of the first comment of a discussion; null when the id is not a discussion id. */
 function discussionOf(id: string): bigint | null {
   const value = discussionId.test(id) ? BigInt(`0x${id}`) : null
   return value !== null && value <= 2n ** 63n - 1n ? value : null
@@ -86,7 +86,7 @@ const sha = () => optionalText(text())
 const path = () => optionalText(text(pathCharsMax))
 
 /**
- * GitLab's name of a line: both numbers are those of an unchanged line, which has the place of the new one.
+ * GitLab's position of a line: an unchanged line has both numbers, and its position is that of the new line.
  */
 const position = z.object({
   position_type: optional(z.enum(['text'])),

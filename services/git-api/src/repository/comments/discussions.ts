@@ -16,13 +16,13 @@ import {
   updateCommitComment,
 } from './store.js'
 
-/** Notes of one discussion, which answers show whole. */
+/** Most notes of one discussion, because answers show all of them. */
 const notesMax = 500
 
-/** Which discussion a request names. */
+/** The discussion that a request names. */
 interface DiscussionName {
   revision: string
-  /** Null: no discussion can have the id that was given. */
+  /** Null: the given id is not a discussion id. */
   discussion: bigint | null
 }
 
@@ -30,7 +30,9 @@ interface NoteName extends DiscussionName {
   id: number
 }
 
-/** The discussions of a commit, and the commit. @throws DomainError not-found for an unknown commit */
+/**
+ * Returns the discussions of a commit, and the commit. @throws DomainError not-found for an unknown commit
+ */
 export async function listDiscussions(
   database: Database,
   { project, repository }: ProjectCall,
@@ -64,7 +66,7 @@ export async function getNote(database: Database, access: ProjectCall, { id, ...
   return { commit, note }
 }
 
-/** The commits of a position. Unset: those of the commit itself. */
+/** The commits of a position. Unset: the commit itself and its first parent. */
 export interface PositionCommits {
   base_sha?: string | undefined
   start_sha?: string | undefined
@@ -78,7 +80,7 @@ interface BeginDiscussionCommand {
 }
 
 /**
- * Begins a discussion. Unlike that of a comment, its position has to exist.
+ * Begins a discussion. Its position must exist, unlike the position of a comment.
  *
  * @throws DomainError not-found for an unknown commit; invalid
  */
@@ -108,9 +110,9 @@ function requireCommits({ base_sha, start_sha, head_sha }: PositionCommits, { id
 }
 
 /**
- * Answers in a discussion, at the position of its first note.
+ * Adds a note to a discussion, at the position of its first note.
  *
- * @throws DomainError not-found for an unknown commit or discussion; invalid for a blank note and a full
+ * @throws DomainError not-found for an unknown commit or discussion; invalid for an empty note and a full
  *   discussion
  */
 export async function addReply(
@@ -132,11 +134,11 @@ const positionOf = ({ path, line, lineType }: CommentWithAuthor): Position | nul
   path === null || line === null ? null : { path, line, lineType: lineType === 'old' ? 'old' : 'new' }
 
 /**
- * Gives a note another text.
+ * Changes the text of a note.
  *
- * @param author who changes it, for the audit log
- * @throws DomainError not-found; invalid for a blank note; precondition-failed; forbidden for a note of
- *   somebody else, unless a maintainer asks
+ * @param author the caller, for the audit log
+ * @throws DomainError not-found; invalid for an empty note; precondition-failed; forbidden for a note of
+ *   another user, unless the caller is a maintainer
  */
 export async function editNote(
   { database }: CommentDependencies,
@@ -157,8 +159,8 @@ export async function editNote(
 }
 
 /**
- * @throws DomainError not-found; precondition-failed; forbidden for a note of somebody else, unless a
- *   maintainer asks
+ * @throws DomainError not-found; precondition-failed; forbidden for a note of another user, unless the caller
+ *   is a maintainer
  */
 export async function removeNote(
   { database }: CommentDependencies,
@@ -174,7 +176,7 @@ export async function removeNote(
   if (!removed) throw notFound('Note')
 }
 
-/** Who changes the note of somebody else; null: its author does. */
+/** Returns the caller who changes another user's note; null: the caller is the author. */
 function othersOf(
   { authorId }: CommentWithAuthor,
   { caller, level }: ProjectCall<Caller>,

@@ -15,7 +15,7 @@ export const commentShape = z
   })
   .meta({ id: 'CommitComment', description: 'A comment on a commit, or on a line of its diff' })
 
-/** The same fields in a list and in the answer to a post; GitLab has no `id` here. */
+/** Returns a comment in GitLab's shape, which has no `id`, for lists and for answers to a post. */
 export const presentComment = (
   comment: CommentWithAuthor,
   baseUrl: string,
@@ -74,11 +74,11 @@ export const discussionShape = z
 
 const idDigits = 40
 
-/** The id of the first comment as 40 hexadecimal digits, the form of discussion ids. */
+/** Returns the discussion id: the id of the first comment as 40 hexadecimal digits. */
 const discussionIdOf = ({ id, discussionId }: CommentWithAuthor) =>
   (discussionId ?? id).toString(16).padStart(idDigits, '0')
 
-/** Comments as GitLab shows a discussion. @param notes all of it, the oldest first; at least one */
+/** Returns a discussion in GitLab's shape. @param notes all its comments, oldest first; at least one */
 export const presentDiscussion = (
   notes: CommentWithAuthor[],
   commit: Commit,
@@ -89,7 +89,7 @@ export const presentDiscussion = (
   notes: notes.map((note) => presentNote(note, commit, baseUrl)),
 })
 
-/** A comment as GitLab shows a note of a discussion. */
+/** Returns a comment as a note of a discussion in GitLab's shape. */
 export function presentNote(
   comment: CommentWithAuthor,
   commit: Commit,

@@ -47,7 +47,7 @@ const createComment = (deps: CommentDependencies) =>
     input: z.object({
       sha: text(),
       note: text(proseCharsMax),
-      // A path that no file has makes a comment without a position, however long it is.
+      // A path that no file has makes a comment without a position, so long paths are accepted.
       path: optionalText(text(proseCharsMax)),
       line: optional(integer()),
       line_type: optional(z.enum(['new', 'old'])),
@@ -69,7 +69,7 @@ interface PositionFields {
   line_type?: Position['lineType'] | undefined
 }
 
-/** A path needs a line; a line without a path is ignored. */
+/** Returns the position. A path needs a line; a line without a path is ignored. */
 function positionOf({ path, line, line_type: lineType = 'new' }: PositionFields): Position | undefined {
   if (path === undefined) return undefined
   if (line === undefined) throw parameterProblem('line', 'is missing')

@@ -21,7 +21,7 @@ export type CommentWithAuthor = CommitComment & { author: CommentAuthor | null }
 
 const withAuthor = { author: true } as const
 
-/** One page of a commit's comments, oldest first, and the number of all of them. */
+/** Returns one page of a commit's comments, oldest first, and the number of all of them. */
 export async function listCommitComments(
   { prisma }: DatabaseOrTransaction,
   where: { projectId: number; sha: string },
@@ -40,7 +40,7 @@ export const findNewestComment = (
 ): Promise<CommentWithAuthor | null> =>
   prisma.commitComment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthor })
 
-/** What all notes of a discussion have in common: the id of the first one. */
+/** Returns the id of the discussion of a note, which is the id of its first note. */
 export const discussionOf = ({ id, discussionId }: Pick<CommitComment, 'id' | 'discussionId'>): bigint =>
   discussionId ?? id
 
@@ -50,8 +50,8 @@ interface OfCommit {
 }
 
 /**
- * One page of a commit's discussions, in the order in which they began: the comments of each, and the number
- * of all discussions.
+ * Returns one page of a commit's discussions, in the order in which they began, each with its comments, and
+ * the number of all discussions.
  */
 export async function listCommitDiscussions(
   { prisma }: DatabaseOrTransaction,
@@ -77,7 +77,7 @@ export async function listCommitDiscussions(
   return { discussions: [...discussions.values()], total: Number(counted?.total ?? 0) }
 }
 
-/** The comments of one discussion of a commit, the oldest first; empty when there is none. */
+/** Lists the comments of one discussion of a commit, oldest first; empty when there is none. */
 export const listCommentsOfDiscussion = (
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,
@@ -102,10 +102,10 @@ type NewCommitComment = Pick<
 type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>
 
 /**
- * Adds a comment and the webhook deliveries about it in one transaction.
+ * Adds a comment and its webhook deliveries in one transaction.
  *
- * @param discussion the one that the comment answers; `new`: it begins one; null: it stands alone until
- *   somebody answers it
+ * @param discussion the discussion that the comment answers; `new`: the comment begins one; null: the comment
+ *   stands alone until somebody answers it
  * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(
@@ -166,7 +166,7 @@ interface NewRow {
   authorSince: Date
 }
 
-/** Who changes the comment of somebody else, for the audit log; null: the author of the comment does. */
+/** The user who changes another user's comment, for the audit log; null: its author changes it. */
 export type OtherAuthor = AuditAuthor | null
 
 interface CommentEdit {
@@ -193,9 +193,9 @@ async function requireUnedited(
 }
 
 /**
- * Gives a comment another text, with the webhook deliveries about it.
+ * Changes the text of a comment and stores the webhook deliveries about it.
  *
- * @returns null when it is no longer there
+ * @returns null when the comment no longer exists
  * @throws DomainError precondition-failed
  */
 export const updateCommitComment = (
@@ -220,7 +220,7 @@ export const updateCommitComment = (
     return changed
   })
 
-/** @returns whether it was there @throws DomainError precondition-failed */
+/** @returns whether the comment existed @throws DomainError precondition-failed */
 export const deleteCommitComment = (
   { pool }: Pooled,
   comment: CommitComment,

@@ -21,12 +21,13 @@ interface CherryPickCommand extends ApplyCommitCommand {
   message?: string | undefined
 }
 
-/** Parts of the error texts: the operation, and the reason why it would change nothing. */
+/** Parts of error texts: the operation, and the reason why it would change nothing. */
 const pickWords = { verb: 'cherry-picked', empty: 'the branch has its changes already' }
 const revertWords = { verb: 'reverted', empty: 'the branch does not have its changes any more' }
 
 /**
- * Repeats the change of a commit on a branch. Author and author's date stay; the committer is the caller.
+ * Applies the change of a commit to a branch. The author and the author's date stay; the committer is the
+ * caller.
  *
  * @returns the new commit; after a dry run, what it would change
  * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the

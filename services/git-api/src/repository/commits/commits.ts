@@ -36,13 +36,16 @@ import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import type { CommitBodies } from './commit-bodies.js'
 
-/** The state and the newest pipeline of a commit, which follow from its statuses, and who brought it. */
+/**
+ * The state and the newest pipeline of a commit, which are derived from its statuses, and the CI job that
+ * pushed it.
+ */
 export interface CommitState {
-  /** The state that follows from all statuses; null without any. */
+  /** The state derived from all statuses; null without any status. */
   status: string | null
   /** The newest pipeline of any ref; null without a status. */
   lastPipeline: PipelineWithAuthor | null
-  /** The CI job that brought the commit; null: no job by its identity token. */
+  /** The CI job that pushed the commit; null: no job pushed it with its identity token. */
   job: JobIdentity | null
 }
 
@@ -63,7 +66,7 @@ export async function getCommit(repository: Repository, revision: string): Promi
   return commit
 }
 
-/** The id of the commit that a revision names. @throws DomainError not-found like getCommit */
+/** Returns the id of the commit that a revision names. @throws DomainError not-found like getCommit */
 export async function getCommitId(repository: Repository, revision: string): Promise<string> {
   const id = await findCommitId(repository, revision)
   if (id === null) throw notFound('Commit')
@@ -71,7 +74,7 @@ export async function getCommitId(repository: Repository, revision: string): Pro
 }
 
 /**
- * The number of commits in the history of a commit, itself included.
+ * Returns the number of commits in the history of a commit, including itself.
  *
  * @throws DomainError not-found like getCommit
  */
@@ -82,14 +85,17 @@ export async function countCommits(
   return countAncestors(repository, { tip: await getCommitId(repository, revision), firstParent })
 }
 
-/** How signatures begin. */
+/** The first line of each kind of signature. */
 const signatureStarts: Record<SignatureKind, string> = {
   PGP: '-----BEGIN PGP ',
   SSH: '-----BEGIN SSH SIGNATURE-----',
   X509: '-----BEGIN SIGNED MESSAGE-----',
 }
 
-/** How a commit is signed. @throws DomainError not-found, also for a signature of an unknown kind */
+/**
+ * Returns the kind of a commit's signature. @throws DomainError not-found, also for a signature of an unknown
+ * kind
+ */
 export async function readCommitSignature(
   { repository }: ProjectCall,
   revision: string,
@@ -98,9 +104,9 @@ export async function readCommitSignature(
 }
 
 /**
- * @param id of a commit or a tag
+ * @param id the id of a commit or a tag
  *
- * @throws DomainError not-found without a signature, or for one of an unknown kind
+ * @throws DomainError not-found without a signature, and for a signature of an unknown kind
  */
 export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
   const signature = await readSignatureText(repository, id)
@@ -116,7 +122,7 @@ export interface CommitDescription extends CommitState {
   stats: CommitStats | null | undefined
 }
 
-/** Adds the numbers of changed lines, if requested, and the state that follows from the statuses. */
+/** Adds the numbers of changed lines, if requested, and the state derived from the statuses. */
 export async function describeCommit(
   statusLookup: CommitStateLookup,
   { project, repository }: ProjectCall,
@@ -132,14 +138,14 @@ export async function describeCommit(
 }
 
 /**
- * How a route makes its answer from a result. A commit never changes, so an answer about it is made once and
- * then taken from the cache. The cache does not depend on names of branches, which may move to other commits.
+ * Makes the answer of a route from a result. A commit never changes, so an answer about it is made once and
+ * cached. The cache key has no branch names, because branches may move to other commits.
  */
 export interface CachedAnswer<Result, Answer extends object> {
   /** Everything that the answer depends on besides the commit. */
   key: string
   make(result: Result): Promise<Answer>
-  /** Memory of an answer, roughly. */
+  /** Returns the approximate memory of an answer. */
   bytesOf(answer: Answer): number
 }
 
@@ -153,13 +159,13 @@ export const showCommit = async (
   describeCommit(statusLookup, access, await getCommit(access.repository, revision), withStats)
 
 export interface DiffQuery {
-  /** Old or new path of the only file to show; undefined: every file. */
+  /** Old or new path of the only file in the diff; undefined: every file. */
   path: string | undefined
-  /** The numbers of lines instead of texts. */
+  /** Whether to count the changed lines instead of returning texts. */
   withCounts: boolean
 }
 
-/** The files that a commit changed. @throws DomainError not-found; too-large */
+/** Reads the files that a commit changed. @throws DomainError not-found; too-large */
 export async function readCommitDiff<Answer extends object>(
   { repository }: ProjectCall,
   { revision, path, withCounts }: DiffQuery & { revision: string },
@@ -175,23 +181,23 @@ export async function readCommitDiff<Answer extends object>(
 }
 
 interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> {
-  /** Branch, tag or hash. Undefined: the default branch. */
+  /** A branch, tag or hash. Undefined: the default branch. */
   refName: string | undefined
-  /** The commits of every reference. */
+  /** Whether to list the commits of every reference. */
   all: boolean
   withStats: boolean
 }
 
 export interface CommitPage {
   commits: Commit[]
-  /** Null: more than are counted. */
+  /** Null: there are more than the limit of counting. */
   total: number | null
   /** Null: not requested. */
   stats: StatsOfCommits | null
 }
 
 /**
- * Commits, the newest first; none for a reference that does not exist.
+ * Lists commits, newest first; none for a reference that does not exist.
  *
  * @throws DomainError invalid for a text that cannot be a reference; too-large
  */
@@ -217,7 +223,7 @@ export async function answerCommits<Answer extends object>(
     return answer.make({ commits, total, stats })
   }
   if (!tip) return make()
-  // A comparison that failed now may succeed for the next request, so an answer without its numbers is not
+  // A comparison that has failed may succeed for the next request, so an answer without its numbers is not
   // cached.
   const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
   return getOrCompute(repository, `reply ${tip.id} ${answer.key}`, make, bytesOf)
@@ -229,7 +235,7 @@ interface CommitReference {
 }
 
 /**
- * The branches and tags that have a commit in their history, branches first, each by name.
+ * Lists the branches and tags that contain a commit, branches first, each by name.
  *
  * @throws DomainError not-found when the revision names no commit
  */
@@ -249,17 +255,17 @@ export async function listCommitReferences(
 }
 
 interface ContributorQuery {
-  /** Branch, tag or hash; undefined: the default branch. */
+  /** A branch, tag or hash; undefined: the default branch. */
   revision: string | undefined
   order: 'commits' | 'name' | 'email'
   descending: boolean
 }
 
-/** Memory of a contributor, roughly. */
+/** Approximate memory of a contributor. */
 const contributorBytes = 200
 
 /**
- * The authors of the commits in the history of a revision. An empty repository has none.
+ * Lists the authors of the commits in the history of a revision. An empty repository has none.
  *
  * @throws DomainError not-found for a revision that names no commit
  */
@@ -299,7 +305,7 @@ export interface CreateCommitCommand {
 }
 
 /**
- * Commits the actions to a branch, all of them or none.
+ * Commits the actions to a branch atomically.
  *
  * @throws DomainError forbidden for a protected branch; invalid for an action that does not fit the
  *   repository; conflict when another request changed the same files meanwhile
@@ -325,7 +331,7 @@ export async function createCommit(
     ...signatures,
     recordIntent,
   })
-  // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was
+  // When another commit was created meanwhile, the parent of this commit is newer than the tip that was
   // found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.publish([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
@@ -333,7 +339,7 @@ export async function createCommit(
 }
 
 /**
- * What the actions would change on a branch. Nothing is stored.
+ * Returns the changes that the actions would make on a branch, and stores nothing.
  *
  * @throws DomainError as {@link createCommit}, and too-large when git cannot compare the trees
  */
@@ -345,7 +351,7 @@ export async function previewActions(
   return previewCommit(access.repository, await planCommit(database, access, command))
 }
 
-/** Checks that the caller may push to the branch, and that the branch can begin at the requested start. */
+/** Checks that the caller may push to the branch, and that the branch can start at the requested commit. */
 async function planCommit(
   database: Database,
   { project, repository, level }: ProjectCall<Caller>,
@@ -370,7 +376,9 @@ async function planCommit(
   return { edits, tip, parent, forced }
 }
 
-/** The explicit author fields; each defaults to the caller. The committer is the caller. */
+/**
+ * Returns author and committer. Each given author field overrides the caller's; the committer is the caller.
+ */
 function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: CreateCommitCommand) {
   const committer = signatureOf(user)
   const name = signatureText(authorName) || committer.name
@@ -378,7 +386,7 @@ function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: C
   return { author: { ...committer, name, email }, committer }
 }
 
-/** The commit to start from; undefined when the caller named none. */
+/** Returns the commit to start from; undefined when the caller gave none. */
 async function findStart(repository: Repository, { startBranch, startSha }: CreateCommitCommand) {
   if (startBranch) {
     const tip = await findBranchTip(repository, startBranch)

@@ -11,15 +11,17 @@ interface Content {
   bytes: number
 }
 
-/** All texts of a commit besides the contents of its files: a message, and 10,000 paths. */
+/**
+ * Most characters of all texts of a commit besides the contents of its files: a message, and 10,000 paths.
+ */
 const textCharsMax = 8 * 1024 * 1024
 
-/** Replaces content that is not base64; the check of the actions refuses both. */
+/** Replaces invalid base64; the check of the actions refuses both. */
 const invalidBase64 = '?'
 
 /**
- * Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller
- * at once.
+ * Parses the body of a commit. It returns the contents of files as bytes, whose memory is transferred to the
+ * caller.
  */
 export async function parseCommit({ chunks, contentType }: SentBody): Promise<unknown> {
   try {
@@ -33,10 +35,10 @@ export async function parseCommit({ chunks, contentType }: SentBody): Promise<un
   }
 }
 
-/** Replaces each content by its bytes, which are all in the returned memory. */
+/** Replaces each content by its bytes, all of which are in the returned memory. */
 function decodeContents(fields: Record<string, unknown>): ArrayBuffer {
   const { actions } = fields
-  // The body of a commit has its contents in actions, that of a single file beside its other fields.
+  // A commit has its contents in actions, a single file beside its other fields.
   const contents = [...(Array.isArray(actions) ? actions : []), fields].flatMap(contentOf)
   const memory = Buffer.from(new ArrayBuffer(contents.reduce((sum, { bytes }) => sum + bytes, 0)))
   let at = 0
@@ -62,7 +64,7 @@ function contentOf(action: unknown): Content[] {
   return []
 }
 
-/** Total length of all texts of a value, without the names of its fields. */
+/** Returns the total length of all texts of a value, without field names. */
 function textChars(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return 0

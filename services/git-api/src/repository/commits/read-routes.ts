@@ -97,7 +97,7 @@ export const getDiff = endpoint({
   handle(query, access: ProjectCall, call) {
     const present = (entry: DiffEntry) => presentDiffEntry(entry, query.unidiff)
     const reply = (entries: readonly DiffEntry[]) => {
-      // Without parameters of a page, the answer has the whole diff.
+      // Without paging parameters, the answer has the whole diff.
       const given = call.raw.request.query
       if (given.page === undefined && given.per_page === undefined) return ok(entries.map(present))
       const { skip, take } = rowsOf(query)
@@ -112,13 +112,13 @@ export const getDiff = endpoint({
   },
 })
 
-/** Memory of the headers of a reply, and of the objects around them. */
+/** Approximate memory of the headers of a reply and of the objects around them. */
 const headersBytes = 2_000
 
 /**
- * A reply whose body is written as JSON once and then cached.
+ * Returns an answer whose JSON body is written once and then cached.
  *
- * @param query the parameters as they were read: some of them may come from a body
+ * @param query the parsed parameters, because some of them may come from the body
  */
 const cachedReply = <Result>(
   query: object,

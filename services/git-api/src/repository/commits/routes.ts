@@ -92,7 +92,10 @@ const createCommitInput = z.preprocess((given) => {
   return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given
 }, fields)
 
-/** A branch starts in its own project only. Another start is refused, because a client relies on it. */
+/**
+ * Refuses a start in another project, because branches start in their own project only and a client would
+ * rely on it.
+ */
 function refuseOtherProject(reference: string | undefined, { id, pathWithNamespace }: Project): void {
   const own = [String(id), pathWithNamespace.toLowerCase()]
   if (reference === undefined || own.includes(reference.toLowerCase())) return

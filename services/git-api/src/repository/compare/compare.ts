@@ -14,16 +14,16 @@ import { getOrCompute, type Repository } from '@switchyard/git-storage/repositor
 import type { ProjectCall } from '../../guards.js'
 import type { DiffQuery } from '../commits/commits.js'
 
-/** The commits and changes of a revision that another one does not have. */
+/** The commits and changes that one revision has and another does not. */
 export interface Comparison {
-  /** The oldest first. */
+  /** Oldest first. */
   commits: Commit[]
-  /** How many commits there are, also those left out. */
+  /** Number of commits, including those left out. */
   commitsTotal: number
   diffs: DiffEntry[]
   /**
-   * Whether git could not compare the revisions in time or within its memory, or a patch is left out because
-   * of a limit.
+   * Whether git could not compare the revisions within its time or memory, or left out a patch because of a
+   * limit.
    */
   isIncomplete: boolean
   isSame: boolean
@@ -33,15 +33,15 @@ export interface Comparison {
 const commitsMax = 1000
 
 interface ComparisonQuery extends DiffQuery {
-  /** Branch, tag or hash. */
+  /** A branch, tag or hash. */
   from: string
   to: string
-  /** True: `to` is compared with `from` itself; false: with the merge base of both. */
+  /** true: `to` is compared with `from` itself; false: with the merge base of both. */
   isStraight: boolean
 }
 
 /**
- * The commits of `to` that `from` does not have, and the differences of their files.
+ * Returns the commits of `to` that `from` does not have, and the differences of their files.
  *
  * @throws DomainError not-found for a revision that names no commit
  */
@@ -93,7 +93,7 @@ async function readDiffs(
 ): Promise<DiffEntry[]> {
   const isWhole = path === undefined && !withCounts
   if (isWhole && !isStraight) {
-    // git itself finds the merge base here, which saves a separate command.
+    // git finds the merge base itself here, which saves a separate command.
     const read = () => diffFromMergeBase(repository, from, to)
     const since = await cached(repository, `diff ${from}...${to}`, read)
     if (since) return since
@@ -120,10 +120,10 @@ async function cached(
 }
 
 /**
- * The newest common ancestor of several revisions.
+ * Finds the newest common ancestor of several revisions.
  *
- * @throws DomainError invalid for fewer than two revisions, and for one that names no commit; not-found when
- *   the revisions have no common ancestor
+ * @throws DomainError invalid for fewer than two revisions, and for a revision that names no commit;
+ *   not-found when the revisions have no common ancestor
  */
 export async function resolveMergeBase(
   { repository }: ProjectCall,

@@ -52,7 +52,7 @@ interface ComparisonView {
   isUnified: boolean
 }
 
-/** A comparison in GitLab's shape. */
+/** Returns a comparison in GitLab's shape. */
 function presentComparison(
   { commits, commitsTotal, diffs, isIncomplete, isSame }: Comparison,
   { project, baseUrl, from, to, isStraight, isUnified }: ComparisonView,

@@ -40,7 +40,7 @@ import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 /** A file at a revision. */
 export interface FileView {
   path: string
-  /** As in the request. */
+  /** The revision as the request names it. */
   revision: string
   blob: StoredBlob
   sha256: string
@@ -50,7 +50,7 @@ export interface FileView {
   isExecutable: boolean
 }
 
-/** Adjacent lines of a file, without line breaks, and the commit that wrote them. */
+/** Adjacent lines of a file, without line breaks, and the commit that changed them last. */
 export interface BlamedLinesView {
   commit: Commit
   lines: string[]
@@ -60,19 +60,19 @@ export type FileDependencies = CommitDependencies & LfsTransferDependencies
 
 interface FileQuery {
   path: string
-  /** Branch, tag or hash. */
+  /** A branch, tag or hash. */
   revision: string
 }
 
-/** Memory of a cached id or hash, roughly. */
+/** Approximate memory of a cached id or hash. */
 const idBytes = 64
-/** Only the endpoints for raw content send larger files. */
+/** Largest content in JSON. Only the endpoints for raw content send larger files. */
 const contentBytesMax = 32 * 1024 * 1024
 /** Number of first bytes that decide whether a file is text. */
 const sniffedBytes = 8000
 
 /**
- * Facts about a file.
+ * Returns the properties of a file.
  *
  * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that
  *   names no commit, and for a path that is not a file; rate-limited when too many large files are read for
@@ -83,7 +83,7 @@ export async function describeFile(access: ProjectCall, query: FileQuery): Promi
 }
 
 /**
- * Facts about a file, and its bytes.
+ * Returns the properties and the bytes of a file.
  *
  * @throws DomainError like {@link describeFile}; too-large for more than 32 MB
  */
@@ -99,19 +99,19 @@ export async function readFile(
   return { file, content: await readBlob(access.repository, located.blob) }
 }
 
-/** Bytes that are sent as they are. */
+/** Bytes that are sent unchanged. */
 export interface RawContent {
-  /** A blob, or an object of Git LFS. */
+  /** The blob, or the object of Git LFS. */
   blob: StoredBlob
   isText: boolean
-  /** Writes a part of the bytes in bounded memory; the stream is left for the caller to end. */
+  /** Writes a part of the bytes in bounded memory; the caller ends the stream. */
   write(output: Writable, range: ByteRange): Promise<void>
 }
 
 /**
- * A file whose bytes are sent as they are.
+ * Opens a file whose bytes are sent unchanged.
  *
- * @param query with `lfs`, a pointer of Git LFS stands for its object
+ * @param query with `lfs`, a pointer of Git LFS is replaced by its object
  * @throws DomainError like {@link describeFile}; not-found for a pointer whose object is not stored
  */
 export async function openRawFile(
@@ -129,7 +129,10 @@ export async function openRawFile(
   return { file, content: { blob: { id: oid, size }, isText: false, write } }
 }
 
-/** The bytes of a blob. @throws DomainError rate-limited when too many large files are read for the sender */
+/**
+ * Opens the bytes of a blob. @throws DomainError rate-limited when too many large files are read for the
+ * sender
+ */
 async function openContent({ repository }: ProjectCall, blob: StoredBlob): Promise<RawContent> {
   return {
     blob,
@@ -141,7 +144,7 @@ async function openContent({ repository }: ProjectCall, blob: StoredBlob): Promi
 const readPointer = async ({ repository }: ProjectCall, blob: StoredBlob) =>
   parseLfsPointer((await readBlob(repository, blob)).toString())
 
-/** @param start first bytes of a file, which may end within a character */
+/** @param start the first bytes of a file, which may end within a character */
 const isText = (start: Buffer): boolean =>
   !start.includes(0) && [0, 1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))
 
@@ -161,7 +164,7 @@ async function locate(
   return { path, revision, blob, commitId: commit.id, isExecutable: entry.isExecutable }
 }
 
-/** The blob of a file that a tree has. */
+/** Finds the blob of a file in a tree. */
 async function findKnownBlob(repository: Repository, id: string): Promise<StoredBlob | null> {
   const find = async () => ({ blob: await findBlob(repository, id) })
   const bytesOf = ({ blob }: { blob: StoredBlob | null }) => (blob ? idBytes : Number.POSITIVE_INFINITY)
@@ -231,13 +234,13 @@ export async function commitFile(
     return await createCommit(deps, access, { ...command, ...changes }, call)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // The request has one file and no list of actions, so the index of an action means nothing to its caller.
+    // The request has one file and no list of actions, so the index of an action is left out.
     const { action_index, ...extra } = error.extra
     throw new DomainError(error.kind, error.detail, { extra, cause: error })
   }
 }
 
-/** A blob and its bytes. @throws DomainError not-found; too-large for more than 32 MB */
+/** Returns a blob and its bytes. @throws DomainError not-found; too-large for more than 32 MB */
 export async function readBlobById(
   { repository }: ProjectCall,
   id: string,
@@ -261,9 +264,9 @@ async function getBlob({ repository }: Pick<ProjectCall, 'repository'>, id: stri
 }
 
 interface TreeQuery {
-  /** Branch, tag or hash; undefined: the default branch. */
+  /** A branch, tag or hash; undefined: the default branch. */
   revision: string | undefined
-  /** Of the folder; empty: the root. */
+  /** Path of the folder; empty: the root. */
   path: string
   isRecursive: boolean
   /** Undefined: every entry. */
@@ -273,8 +276,8 @@ interface TreeQuery {
 const typeOrder = { tree: 0, blob: 1, commit: 2 }
 
 /**
- * One window of the entries of a folder. Within it, folders come first, then files, then submodules, each in
- * git's order.
+ * Lists one window of the entries of a folder. Within it, folders come first, then files, then submodules,
+ * each in git's order.
  *
  * @throws DomainError not-found for a revision that names no commit, and for a path that is not a folder;
  *   invalid-parameters for a window that begins after an entry that does not exist
@@ -296,7 +299,7 @@ export async function listTree(
   return { entries, total: found.total, next }
 }
 
-/** Larger files are refused, because git compares a file with all its versions. */
+/** Largest file for blame, because git compares the file with all its versions. */
 const blamedBytesMax = 4 * 1024 * 1024
 
 interface LineRange {
@@ -306,8 +309,8 @@ interface LineRange {
 }
 
 /**
- * The lines of a file with the commits that wrote them, adjacent lines of one commit together. A binary file
- * has no lines.
+ * Returns the lines of a file with the commits that changed them last; adjacent lines of one commit form a
+ * group. A binary file has no lines.
  *
  * @param range undefined: every line
  * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB;

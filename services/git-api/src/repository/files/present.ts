@@ -4,7 +4,7 @@ import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { BlamedLinesView, FileView } from './files.js'
 
-/** The part of a path behind its last slash; the name of a quoted path is quoted, too. */
+/** Returns the part of a path after its last slash; the name in a quoted path is quoted, too. */
 export function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return path.startsWith('"') && path.endsWith('"') && path.includes('/') && path.includes('\\')
@@ -41,14 +41,15 @@ const presentFacts = ({ path, revision, blob, sha256, commitId, lastCommitId, is
   execute_filemode: isExecutable,
 })
 
-/** A file in GitLab's shape. */
+/** Returns a file in GitLab's shape. */
 export const presentFile = (file: FileView, content: Buffer): z.output<typeof fileShape> => ({
   ...presentFacts(file),
   content: content.toString('base64'),
 })
 
 /**
- * Facts about a file as headers, such as `X-Gitlab-File-Name`. Characters outside ASCII are percent-encoded.
+ * Returns the properties of a file as headers, such as `X-Gitlab-File-Name`. Characters outside ASCII are
+ * percent-encoded.
  */
 export const presentFileHeaders = (file: FileView): Record<string, string> =>
   Object.fromEntries(
@@ -73,7 +74,7 @@ export const changedFileShape = z
   })
   .meta({ id: 'ChangedFile', description: 'A file after it was created or updated' })
 
-/** A file that a request has created or updated on a branch. */
+/** Returns a file that a request has created or updated on a branch. */
 export const presentChangedFile = (
   { path, commitId, lastCommitId, sha256 }: FileView,
   branch: string,
@@ -131,7 +132,7 @@ export const treeEntryShape = z
       'A folder, a file, or a submodule, whose id is that of its commit. Names that are not UTF-8 are quoted',
   })
 
-/** An entry of a folder in GitLab's shape. */
+/** Returns an entry of a folder in GitLab's shape. */
 export const presentTreeEntry = ({ id, type, path, mode }: FolderEntry): z.output<typeof treeEntryShape> => ({
   id,
   name: baseName(path),

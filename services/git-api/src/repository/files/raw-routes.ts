@@ -20,11 +20,11 @@ export function rawPageRoutes(deps: FileDependencies): Route[] {
   return [route('GET', `${projectPage}/-/raw/*rest`, guard, getRawPage(deps), pageOptions)]
 }
 
-/** Media types of raw content. A text is `text/plain` whatever it means, so that no browser runs it. */
+/** Media types of raw content. Every text is `text/plain`, so that no browser runs it. */
 export const rawTypes = ['text/plain', 'application/octet-stream']
 
 /**
- * Answers with the bytes of a blob, or the part of them that `Range` asks for.
+ * Sends the bytes of a blob, or the part of them that `Range` asks for.
  *
  * @param fileName name of the download
  */
@@ -43,7 +43,9 @@ export async function sendRaw(
   return streamed
 }
 
-/** `GET /:namespace/:project/-/raw/*rest`: revision and path; a pointer of Git LFS stands for its object. */
+/**
+ * `GET /:namespace/:project/-/raw/*rest`: revision and path; a pointer of Git LFS is replaced by its object.
+ */
 const getRawPage = (deps: FileDependencies) =>
   endpoint({
     input: z.object({ rest: z.array(z.string()), ref_type: refType() }),

@@ -106,7 +106,8 @@ const deleteFile = (deps: FileDependencies) =>
   })
 
 /**
- * `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD answers only with the facts in headers.
+ * `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD answers only with the properties as
+ * headers.
  */
 const getFile = endpoint({
   summary: 'A file and its content',
@@ -154,8 +155,8 @@ const getBlameInput = z.object({
 })
 
 /**
- * `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with facts about the
- * file.
+ * `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with the properties of
+ * the file.
  */
 const getBlame = endpoint({
   summary: 'The lines of a file, each with the commit that wrote it',

@@ -16,7 +16,7 @@ import { beginChange, type ReferenceDependencies } from '../references/reference
 
 export interface GitHttpDependencies extends ProjectResourceDependencies, ReferenceDependencies {
   storageSpace: StorageSpace
-  /** A client that neither sends nor reads for this time is disconnected. */
+  /** Time after which a client that neither sends nor reads is disconnected. */
   transferIdleMs: number
 }
 
@@ -39,8 +39,8 @@ export type ServeExchange = (
 ) => Promise<void>
 
 /**
- * Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one address without a
- * user, share a limit.
+ * Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one anonymous address,
+ * share a limit.
  */
 export function inStream(
   idleMs: number,
@@ -52,22 +52,22 @@ export function inStream(
   return runInStream(repository, () => work(client))
 }
 
-/** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
+/** Lists the references for a client that is about to fetch or push. @throws the errors of `advertiseRefs` */
 export const advertiseReferences = (
   { repository }: ProjectCall,
   { client, output }: Omit<Exchange, 'input'>,
   service: GitService,
 ): Promise<void> => advertiseRefs({ ...client, path: repository.path }, service, output)
 
-/** @throws what `serveFetch` of git-storage throws */
+/** @throws the errors of `serveFetch` of git-storage */
 export const serveFetch: ServeExchange = (_deps, { repository }, { client, input, output }) =>
   serveFetchWithGit({ ...client, path: repository.path }, input, output)
 
 /**
- * Serves a push: each reference that the caller may change is changed, each other reference is refused with
- * the reason. Then does the work that follows the changes.
+ * Serves a push: changes each reference that the caller may change, and refuses every other one with the
+ * reason. Then runs the work that follows the changes.
  *
- * @throws what `servePush` throws
+ * @throws the errors of `servePush`
  */
 export const takePush: ServeExchange = async (
   deps,
@@ -109,7 +109,7 @@ export const takePush: ServeExchange = async (
   if (changes.length > 0) await publish(changes)
 }
 
-/** The client of a push sees the message. */
+/** Replaces a database error by a message that the client of a push sees. */
 function refuseWithoutDatabase(error: unknown): never {
   if (!isDatabaseUnavailable(error)) throw error
   throw unavailable('The database does not answer. Try again in a moment.', { cause: error })

@@ -49,7 +49,7 @@ const infoRefs = (transferIdleMs: number) =>
     },
   })
 
-/** One exchange of a fetch, or a push. */
+/** One request of a fetch, or a push. */
 const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchange) =>
   endpoint({
     input: z.object({}),
@@ -62,8 +62,8 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
           return serve(deps, access, { client, input, output: response }, call)
         })
       } finally {
-        // Bytes that git did not read would precede the next request of this connection. And a client that
-        // sends all of them before it reads an answer would wait for ever.
+        // Bytes that git did not read would come before the next request of this connection. A client that
+        // sends all of them before it reads the answer would wait for ever.
         request.unpipe().resume()
         input.destroy()
       }

@@ -15,13 +15,16 @@ import type { Slots } from '@switchyard/service-kit/slots'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { StorageSpace } from '../../system/system.js'
 
-/** Of an object of Git LFS. `missing`: not stored; `refused`: it can never be stored, with the reason. */
+/**
+ * State of an object of Git LFS. `missing`: it is not stored; `refused`: it can never be stored, with the
+ * reason.
+ */
 export type LfsObjectState = { state: 'stored' | 'missing' } | { state: 'refused'; reason: string }
 
 export interface LfsTransferDependencies {
-  /** Uploads and downloads of objects of Git LFS. */
+  /** Slots for uploads and downloads of Git LFS objects. */
   lfsTransfers: Slots
-  /** A client that neither sends nor reads for this time is disconnected. */
+  /** Time after which a client that neither sends nor reads is disconnected. */
   transferIdleMs: number
 }
 
@@ -32,7 +35,7 @@ export interface LfsDependencies extends ProjectResourceDependencies, LfsTransfe
 }
 
 /**
- * Finds out which objects are stored.
+ * Returns which objects are stored.
  *
  * @param objects any texts and whole numbers
  */
@@ -58,9 +61,9 @@ function problemOf({ oid, size }: LfsObject, bytesMax: number): string | null {
 const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes at most`
 
 /**
- * Finds out which objects a client has to upload. Objects that are stored already are kept for the push that
- * follows, and counted in the statistics of the project, if a process died before it counted them. All
- * missing objects are refused when there is no room for them together.
+ * Returns which objects a client has to upload. Stored objects are kept for the push that follows, and are
+ * counted in the statistics of the project in case a process died before it counted them. All missing objects
+ * are refused when there is no room for them together.
  *
  * @throws DomainError insufficient-storage when the disk is full
  */
@@ -83,7 +86,7 @@ export async function planLfsUpload(
   )
 }
 
-/** The reason why so many bytes are beyond a quota, or null. @throws DomainError insufficient-storage */
+/** Returns the reason why so many bytes exceed a quota, or null. @throws DomainError insufficient-storage */
 export const findQuotaRefusal = (
   storageSpace: StorageSpace,
   { project: { diskPath }, repository }: ProjectCall,
@@ -91,7 +94,7 @@ export const findQuotaRefusal = (
 ) => storageSpace.findQuotaRefusal({ diskPath, countBytes: () => countBytes(repository) }, bytes)
 
 /**
- * Stores an object once the sender has a slot; the bytes of an object that is stored already are not read.
+ * Stores an object once the sender has a slot. The bytes of an object that is stored already are not read.
  *
  * @param chunks the bytes as they arrive
  * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256;
@@ -116,8 +119,8 @@ export async function uploadLfsObject(
       if (refusal !== null) throw tooLarge(refusal)
       await storeLfsObject(access.repository, object, chunks)
     }
-    // This throws when the repository was moved meanwhile: its copy may lack the object, which the client
-    // then sends again.
+    // This throws when the repository was moved meanwhile: its copy may lack the object, so the client has to
+    // send it again.
     await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })

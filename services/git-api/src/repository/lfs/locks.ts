@@ -13,13 +13,13 @@ import {
 } from './store.js'
 
 const locksPerProjectMax = 10_000
-/** The unique index over paths holds no longer values. */
+/** Longest path, because the unique index over paths holds no longer values. */
 const pathBytesMax = 2048
 
 /**
  * Locks a file for the caller.
  *
- * @returns the new lock, or with `isNew` false the lock that the file has already
+ * @returns the new lock, or with `isNew` false the existing lock of the file
  * @throws DomainError invalid-parameters for a malformed path; invalid when the project has too many locks
  */
 export async function lockFile(
@@ -50,11 +50,11 @@ export async function lockFile(
 
 interface LockPage {
   locks: LfsLockWithOwner[]
-  /** The last lock of this page, when there are more; null at the end. */
+  /** Id of the last lock of this page when there are more; null on the last page. */
   next: number | null
 }
 
-/** Locks of the project, oldest first. */
+/** Lists locks of the project, oldest first. */
 export async function listLocks(
   database: Database,
   { project }: ProjectCall,

@@ -6,8 +6,8 @@ import type { LfsLockWithOwner } from './store.js'
 const expiresIn = 3600
 
 /**
- * Answers of the Git LFS API (docs/api of git-lfs): errors have one text, 422 is for requests that cannot be
- * read, and a 401 names the scheme in a header that no browser reacts to.
+ * Answers of the Git LFS API (docs/api of git-lfs): errors have one text, 422 is for unreadable requests, and
+ * a 401 names the scheme in a header to which no browser reacts.
  */
 export const lfsAnswers: AnswerForm = {
   mediaType: 'application/vnd.git-lfs+json',
@@ -31,11 +31,11 @@ interface LfsBatch {
   objects: readonly ({ oid: string; size: number } & LfsObjectState)[]
   /** Address of the repository, which ends in `.git`. */
   repositoryUrl: string
-  /** Headers of the request that name its sender. The client sends them to the addresses of the answer. */
+  /** Headers that authenticate the sender. The client sends them to the addresses in the answer. */
   credentials: Record<string, string>
 }
 
-/** The addresses to transfer objects to or from. */
+/** Returns the addresses for transferring objects. */
 export const presentLfsBatch = ({ objects, ...batch }: LfsBatch) => ({
   transfer: 'basic',
   objects: objects.map(({ oid, size, ...described }) => ({
@@ -76,5 +76,5 @@ export const presentLfsLock = ({ id, path, lockedAt, owner }: LfsLockWithOwner) 
   owner: { name: owner.username },
 })
 
-/** The member that leads to the next page; none at the end. */
+/** Returns the field that leads to the next page; none on the last page. */
 export const presentCursor = (next: number | null) => (next === null ? {} : { next_cursor: String(next) })

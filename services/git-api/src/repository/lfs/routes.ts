@@ -28,7 +28,7 @@ import * as lfs from './lfs.js'
 import * as locks from './locks.js'
 import { lfsAnswers, presentCursor, presentLfsBatch, presentLfsLock } from './present.js'
 
-/** The API of Git LFS. Who may fetch may download, who may push may upload and lock. */
+/** The API of Git LFS. Callers who may fetch may download; callers who may push may upload and lock. */
 export function lfsRoutes(deps: LfsDependencies): Route[] {
   const guards = createGitGuards(deps.guards)
   const fetch = whereEnabled(guards.fetch)
@@ -50,8 +50,8 @@ export function lfsRoutes(deps: LfsDependencies): Route[] {
 }
 
 /**
- * Refuses, as GitLab does, where the project has Git LFS switched off, after the guard has shown the project
- * to the caller.
+ * Wraps a guard to refuse, as GitLab does, a project in which Git LFS is switched off. The wrapped guard has
+ * then shown the project to the caller.
  */
 const whereEnabled =
   <Access extends ProjectCall>(guard: Guard<Access>): Guard<Access> =>
@@ -61,12 +61,12 @@ const whereEnabled =
     return access
   }
 
-/** Clients of git-lfs send 100. */
+/** Most objects in one batch; clients of git-lfs send 100. */
 const batchMax = 1000
 
 const object = z.object({ oid: text(), size: integer() })
 
-/** The addresses for transfers of objects. Uploads need the right to push. */
+/** Answers with addresses for transfers of objects. Uploads need the right to push. */
 const batch = (deps: LfsDependencies, push: Guard<ProjectCall>) =>
   endpoint({
     input: z.object({
@@ -101,7 +101,7 @@ function sentWith({ raw: { request } }: Call): Record<string, string> {
   )
 }
 
-/** Tells a client that an object which it has uploaded is stored. */
+/** Confirms to a client that an uploaded object is stored. */
 const verify = (deps: LfsDependencies) =>
   endpoint({
     input: object,
@@ -111,7 +111,7 @@ const verify = (deps: LfsDependencies) =>
     },
   })
 
-/** The bytes of an object, or the part of them that `Range` asks for. */
+/** Sends the bytes of an object, or the part of them that `Range` asks for. */
 const download = (deps: LfsDependencies) =>
   endpoint({
     input: z.object({ oid: text() }),
@@ -126,7 +126,7 @@ const download = (deps: LfsDependencies) =>
     },
   })
 
-/** Takes the bytes of an object, whatever type the client says they are. */
+/** Receives the bytes of an object, whatever content type the client sends. */
 const upload = (deps: LfsDependencies) =>
   endpoint({
     input: z.object({ oid: text(), size: integer() }),
@@ -146,13 +146,13 @@ const upload = (deps: LfsDependencies) =>
 const pageMax = 100
 
 const pageFields = {
-  /** The `next_cursor` of the page before; the empty text, which git-lfs sends, is the beginning. */
+  /** The `next_cursor` of the previous page. git-lfs sends an empty text for the first page. */
   cursor: z.preprocess((value) => (value === '' ? undefined : value), optional(rowId())),
-  /** git-lfs sends 0 when its user asked for no number. */
+  /** git-lfs sends 0 when its user gave no limit. */
   limit: optional(integer()).transform((limit) => Math.min(limit && limit > 0 ? limit : pageMax, pageMax)),
 }
 
-/** Locks a file; 409 shows the lock that it has already. */
+/** Locks a file; 409 shows the existing lock. */
 const createLock = (database: Database) =>
   endpoint({
     input: z.object({ path: filledText(pathCharsMax) }),
@@ -164,7 +164,7 @@ const createLock = (database: Database) =>
     },
   })
 
-/** A lock holds for every reference, so `refspec` does not choose between locks. */
+/** Lists locks. A lock applies to every reference, so `refspec` is not a filter. */
 const listLocks = (database: Database) =>
   endpoint({
     input: z.object({
@@ -173,7 +173,7 @@ const listLocks = (database: Database) =>
       id: z.preprocess((value) => (value === '' ? undefined : value), optional(text())),
     }),
     async handle({ path, id, cursor, limit }, access: ProjectCall) {
-      // No lock has an id that is not the id of a row.
+      // An id outside the range of row ids matches no lock.
       const known = rowId().safeParse(id)
       if (id !== undefined && !known.success) return ok({ locks: [] })
       const filter = { path, id: known.data, after: cursor }
@@ -182,7 +182,7 @@ const listLocks = (database: Database) =>
     },
   })
 
-/** Locks in two lists, of the caller and of other users, for a client that is about to push. */
+/** Lists the locks of the caller and of other users separately, for a client that is about to push. */
 const verifyLocks = (database: Database) =>
   endpoint({
     input: z.object(pageFields),

@@ -6,7 +6,7 @@ export type LfsLockWithOwner = LfsLock & { owner: { username: string } }
 const include = { owner: { select: { username: true } } } as const
 
 /**
- * The number of locks of a project. Locks the project's row until the transaction ends, so that two
+ * Returns the number of locks of a project. Locks the project's row until the transaction ends, so that two
  * transactions cannot add locks at the same time.
  */
 export async function lockAndCountLfsLocks(
@@ -17,7 +17,7 @@ export async function lockAndCountLfsLocks(
   return transaction.prisma.lfsLock.count({ where: { projectId } })
 }
 
-/** Fails with a unique violation when the path is locked; see `violatedUniqueIndex`. */
+/** Adds a lock. Fails with a unique violation when the path is locked; see `violatedUniqueIndex`. */
 export const createLfsLock = (
   { prisma }: DatabaseOrTransaction,
   lock: Pick<LfsLock, 'projectId' | 'path' | 'ownerId'>,
@@ -30,7 +30,7 @@ export interface LfsLockFilter {
   after?: number | undefined
 }
 
-/** The first `take` locks that match, by id. */
+/** Lists the first `take` locks that match, by id. */
 export const listLfsLocks = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -44,7 +44,7 @@ export const listLfsLocks = (
     take,
   })
 
-/** Path and owner's user name of each lock that other users hold. */
+/** Lists path and owner's username of each lock that other users hold. */
 export async function listLocksOfOthers(
   { prisma }: DatabaseOrTransaction,
   projectId: number,

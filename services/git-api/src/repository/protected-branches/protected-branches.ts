@@ -63,7 +63,7 @@ export async function getProtectedBranch(database: Database, { project }: Projec
  * Protects a branch, or every branch that a pattern matches.
  *
  * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project
- *   has as many protections as are allowed; conflict when the name is protected already
+ *   has too many protections; conflict when the name is protected already
  */
 export async function protectBranch(
   database: Database,
@@ -107,7 +107,7 @@ const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
 
 interface BranchChange {
   name: string
-  /** Gives the rules from the current protection. */
+  /** Returns the new rules for the current protection. */
   change: (branch: ProtectedBranch) => BranchRules
   precondition: Precondition | undefined
 }
@@ -115,8 +115,8 @@ interface BranchChange {
 /**
  * Changes a protection.
  *
- * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change`
- *   throws
+ * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; the errors of
+ *   `change`
  */
 export const changeProtectedBranch = (
   database: Database,
@@ -143,7 +143,7 @@ async function changeIn(
 
 /** What a protection lets developers do. */
 export interface ForDevelopers {
-  /** Undefined: as it is; maintainers only, where the branch is not protected yet. */
+  /** Undefined: unchanged; for a branch that is not protected yet: maintainers only. */
   push: boolean | undefined
   merge: boolean | undefined
 }
@@ -151,7 +151,7 @@ export interface ForDevelopers {
 const levelFor = (developers: boolean) => [developers ? accessLevels.developer : accessLevels.maintainer]
 
 /**
- * Protects the branch of exactly this name, or changes its protection.
+ * Protects exactly the branch of this name, or changes its protection.
  *
  * @throws DomainError invalid as {@link protectBranch}; forbidden when only administrators may
  */
@@ -186,7 +186,7 @@ export async function protectOneBranch(
 }
 
 /**
- * Lifts the protection of exactly this name, where there is one.
+ * Removes the protection with exactly this name, if there is one.
  *
  * @throws DomainError forbidden when only administrators may
  */
@@ -201,7 +201,7 @@ export const unprotectOneBranch = (
     if (isProtected) await liftIn(transaction, access, { name }, author)
   })
 
-/** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
+/** Finds a protection that the caller may change and remove, and locks the protections of the project. */
 async function getForChange(
   transaction: DatabaseOrTransaction,
   { id }: Project,
@@ -217,7 +217,7 @@ async function getForChange(
 }
 
 /**
- * Lifts the protection; the branch itself stays.
+ * Removes the protection; the branch itself stays.
  *
  * @throws DomainError not-found; precondition-failed; forbidden when only administrators may
  */

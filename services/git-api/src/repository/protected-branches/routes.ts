@@ -41,7 +41,7 @@ const protectedBranchShape = z
   })
   .meta({ id: 'ProtectedBranch', description: 'A branch, or a pattern of branches, and who may push there' })
 
-/** A protection in GitLab's shape. */
+/** Returns a protection in GitLab's shape. */
 function presentProtectedBranch(branch: ProtectedBranch): z.output<typeof protectedBranchShape> {
   const { id, name, allowForcePush, codeOwnerApprovalRequired } = branch
   const { push, merge, unprotect } = levelsOfBranch(branch)
@@ -56,7 +56,7 @@ function presentProtectedBranch(branch: ProtectedBranch): z.output<typeof protec
   }
 }
 
-/** `:name` is the name or the pattern as it was protected. */
+/** Endpoints for protected branches. `:name` is the name or the pattern as it was protected. */
 export function protectedBranchRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const { maintain } = guards
   const path = '/projects/:id/protected_branches'
@@ -73,7 +73,7 @@ const hasNoEffect = { description: 'Kept and shown. It has no effect, as there a
 
 const unprotectLevels = [30, 40, administratorLevel]
 
-/** What GitLab's clients set, as single levels or as lists. */
+/** Parameters of GitLab's clients, as single levels or as lists. */
 const ruleParameters = {
   push_access_level: optional(accessLevel(0, 30, 40)),
   merge_access_level: optional(accessLevel(0, 30, 40)).meta(hasNoEffect),
@@ -118,7 +118,7 @@ const createProtectedBranch = (database: Database) =>
     },
   })
 
-/** A parameter that is left out changes nothing; a single level takes the place of all levels. */
+/** Changes a protection. Missing parameters change nothing; a single level replaces all levels. */
 const updateProtectedBranch = (database: Database) =>
   endpoint({
     summary: 'Change the protection of a branch',

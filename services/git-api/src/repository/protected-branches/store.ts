@@ -2,7 +2,7 @@ import type { DatabaseOrTransaction, ProtectedBranch } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { type BranchLevels, lowestLevel } from '@switchyard/domain/access'
 
-/** What can be set and changed of a protected branch. */
+/** The changeable fields of a protected branch. */
 export type BranchRules = Pick<ProtectedBranch, 'allowForcePush' | 'codeOwnerApprovalRequired'> & {
   levels: BranchLevels
 }
@@ -12,7 +12,10 @@ export interface NewProtectedBranch extends BranchRules {
   name: string
 }
 
-/** No level at all means the same as level 0, and an empty list is a row of an older version. */
+/**
+ * Returns the columns. An empty list of levels is stored as level 0, because an empty list is a row of an
+ * older version.
+ */
 const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules) => ({
   ...flags,
   pushAccessLevel: lowestLevel(push),
@@ -22,7 +25,7 @@ const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules
 })
 
 /**
- * The number of protections of a project. Locks the project until the transaction ends, so that two
+ * Returns the number of protections of a project. Locks the project until the transaction ends, so that two
  * transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedBranches(
@@ -33,14 +36,16 @@ export async function lockAndCountProtectedBranches(
   return transaction.prisma.protectedBranch.count({ where: { projectId } })
 }
 
-/** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
+/**
+ * Adds a protection. Fails with a unique violation when the name is protected already; see
+ * `violatedUniqueIndex`.
+ */
 export const createProtectedBranch = (
   { prisma }: DatabaseOrTransaction,
   { projectId, name, ...rules }: NewProtectedBranch,
 ): Promise<ProtectedBranch> =>
   prisma.protectedBranch.create({ data: { projectId, name, ...columnsOf(rules) } })
 
-/** Changes a protection that exists. */
 export const updateProtectedBranch = (
   { prisma }: DatabaseOrTransaction,
   { projectId, id }: ProtectedBranch,
@@ -59,7 +64,7 @@ export const findProtectedBranch = (
 ): Promise<ProtectedBranch | null> =>
   prisma.protectedBranch.findUnique({ where: { projectId_name: { projectId, name } } })
 
-/** The same, and keeps others from changing protections of the project until the transaction ends. */
+/** Returns a protection, and locks the protections of the project until the transaction ends. */
 export async function lockProtectedBranch(
   transaction: DatabaseOrTransaction,
   projectId: number,
@@ -79,7 +84,7 @@ export async function deleteProtectedBranch(
   return count > 0
 }
 
-/** Every protection of a project, ordered by name. */
+/** Lists all protections of a project by name. */
 export const listProtectedBranches = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,

@@ -50,7 +50,7 @@ export async function getProtectedTag(
  * Protects a tag, or every tag that a pattern matches.
  *
  * @throws DomainError invalid for a name that no tag can have or that is too long, and when the project has
- *   as many protections as are allowed; unprocessable when the name is protected already
+ *   too many protections; unprocessable when the name is protected already
  */
 export async function protectTag(
   database: Database,
@@ -76,7 +76,7 @@ export async function protectTag(
   }).catch(onTaken((cause) => unprocessable('Name has already been taken', { cause })))
 }
 
-/** Lifts the protection; the tags themselves stay. @throws DomainError not-found */
+/** Removes the protection; the tags themselves stay. @throws DomainError not-found */
 export async function unprotectTag(
   database: Database,
   { project }: ProjectCall,
@@ -91,7 +91,7 @@ export async function unprotectTag(
 
 export const protectedTagRefusal = 'You are not allowed to create this tag as it is protected.'
 
-/** Whether the protections of tags let the caller create a tag of this name. */
+/** Returns whether the protections of tags let the caller create a tag of this name. */
 export async function mayCreateTag(
   database: Database,
   { project, level }: ProjectCall,

@@ -29,13 +29,13 @@ const protectedTagShape = z
   .object({ name: z.string(), create_access_levels: z.array(protectionLevelShape) })
   .meta({ id: 'ProtectedTag', description: 'A tag, or a pattern of tags, and who may create it' })
 
-/** A protection in GitLab's shape. */
+/** Returns a protection in GitLab's shape. */
 const presentProtectedTag = (tag: ProtectedTag): z.output<typeof protectedTagShape> => ({
   name: tag.name,
   create_access_levels: presentProtectionLevels(tag.id, levelsOfTag(tag)),
 })
 
-/** `:name` is the name or the pattern as it was protected. */
+/** Endpoints for protected tags. `:name` is the name or the pattern as it was protected. */
 export function protectedTagRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const { maintain } = guards
   const path = '/projects/:id/protected_tags'

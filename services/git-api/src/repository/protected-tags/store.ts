@@ -5,13 +5,13 @@ import { lowestLevel } from '@switchyard/domain/access'
 export interface NewProtectedTag {
   projectId: number
   name: string
-  /** Access levels that may create the tag. 0 among them: nobody. */
+  /** Access levels that may create the tag. When 0 is among them, nobody may. */
   createLevels: number[]
 }
 
 /**
- * The number of protections of tags in a project. Locks the project until the transaction ends, so that two
- * transactions cannot add protections at the same time.
+ * Returns the number of tag protections of a project. Locks the project until the transaction ends, so that
+ * two transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedTags(
   transaction: DatabaseOrTransaction,
@@ -21,7 +21,10 @@ export async function lockAndCountProtectedTags(
   return transaction.prisma.protectedTag.count({ where: { projectId } })
 }
 
-/** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
+/**
+ * Adds a protection. Fails with a unique violation when the name is protected already; see
+ * `violatedUniqueIndex`.
+ */
 export const createProtectedTag = (
   { prisma }: DatabaseOrTransaction,
   { projectId, name, createLevels }: NewProtectedTag,
@@ -53,7 +56,7 @@ export async function deleteProtectedTag(
   return count > 0
 }
 
-/** Every protection of tags in a project, ordered by name. */
+/** Lists all tag protections of a project by name. */
 export const listProtectedTags = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,

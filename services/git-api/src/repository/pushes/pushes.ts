@@ -11,7 +11,7 @@ import { readTagMessage } from '@switchyard/git-storage/tags'
 import type { HookUser } from '../../shapes/hook-parts.js'
 import type { CheckedOut, PushedCommits } from '../../shapes/push-hook.js'
 
-/** Who changed references of which project, and how. */
+/** The author, the project and the options of a change of references. */
 export interface Change {
   project: Project
   user: HookUser
@@ -19,18 +19,18 @@ export interface Change {
   baseUrl: string
   /** Options of a push, as the client sent them. Unset: none. */
   pushOptions?: readonly string[]
-  /** The CI job that brings the new commits. Unset: none. */
+  /** The CI job that pushes the new commits. Unset: none. */
   job?: JobIdentity | undefined
 }
 
 export const tagsFolder = 'refs/tags/'
 
-/** Commits of one reference in the body of a webhook, as in GitLab. */
+/** Most commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
 /** Most commits before and after a push that are compared with each other to find the new ones. */
 const knownCommitsMax = 500
 
-/** Time after which the remaining commits of a push are given without their files. */
+/** Time after which the remaining commits of a push are sent without their files. */
 export const comparingMs = 10_000
 
 export function eventOf(ref: string): 'push' | 'tag_push' | null {
@@ -39,10 +39,9 @@ export function eventOf(ref: string): 'push' | 'tag_push' | null {
 }
 
 /**
- * The commits that came with a change, and their number; a new branch is compared with the default branch.
+ * Returns the commits of a change, and their number; a new branch is compared with the default branch.
  *
- * @param compareUntilMs on the clock of `performance.now()`: commits after that time are given without their
- *   files
+ * @param compareUntilMs on the clock of `performance.now()`: later commits come without their files
  */
 export async function pushedCommits(
   repository: Repository,
@@ -60,7 +59,7 @@ export async function pushedCommits(
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])
   const knownIds = new Set(known.commits.map(({ id }) => id))
   const fresh = since.commits.filter(({ id }) => !knownIds.has(id))
-  // When the two lists have no commit in common, the histories may still have a common ancestor further back.
+  // When the two lists have no commit in common, the histories may still have an older common ancestor.
   const mayHaveCommonAncestor = fresh.length === since.commits.length && knownIds.size > 0
   const between = mayHaveCommonAncestor
     ? await commitsBetween(repository, { from: base, to: after, take: 1 })
@@ -72,7 +71,7 @@ export async function pushedCommits(
   return { commits: await withChanges(repository, shown, compareUntilMs), total, checkedOut }
 }
 
-/** One commit at a time, so that a push takes the memory of one comparison. */
+/** Adds the changed files, one commit at a time, so that a push takes the memory of one comparison. */
 async function withChanges(repository: Repository, shown: readonly Commit[], compareUntilMs: number) {
   const commits: PushedCommits['commits'] = []
   for (const commit of shown) {
@@ -82,7 +81,7 @@ async function withChanges(repository: Repository, shown: readonly Commit[], com
   return commits
 }
 
-/** The files of a commit; none when the commit cannot be compared with its parent. */
+/** Returns the changed files of a commit; none when the commit cannot be compared with its parent. */
 async function changesOf(repository: Repository, { id }: Commit): Promise<readonly DiffEntry[]> {
   try {
     return await readDiff(repository, id)
@@ -92,7 +91,7 @@ async function changesOf(repository: Repository, { id }: Commit): Promise<readon
   }
 }
 
-/** What a reference leads to after its change: an annotated tag is an object of its own. */
+/** Reads the commit of a reference after its change. An annotated tag is an object of its own. */
 export async function readCheckedOut(repository: Repository, { ref, after }: RefChange): Promise<CheckedOut> {
   if (isZeroId(after)) return { commitId: null, message: null }
   if (!ref.startsWith(tagsFolder)) return { commitId: after, message: null }

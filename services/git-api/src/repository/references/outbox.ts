@@ -17,14 +17,14 @@ interface Needs extends StoringDependencies {
 
 const pauseMs = 5_000
 const atOnceMax = 50
-/** Time until a change that cannot be decided yet is checked again. */
+/** Time until an undecided change is checked again. */
 const againInMs = 60_000
-/** When git has not changed a reference within this time, it never does. */
+/** Time within which git has changed a reference if it ever does. */
 const undecidedMsMax = 10 * 60_000
-/** A change is forgotten when its repository cannot be read for this time. */
+/** Time after which a change is deleted because its repository cannot be read. */
 const unreadableMsMax = dayMs
 
-/** What `beginChange` stores beside a change. */
+/** The data that `beginChange` stores beside a change. */
 const aboutSchema = z.object({
   user: z.object({ id: z.int(), name: z.string(), username: z.string(), email: z.string() }),
   baseUrl: z.string(),
@@ -32,9 +32,8 @@ const aboutSchema = z.object({
 })
 
 /**
- * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes
- * that did not happen. When that process is only slow, its deliveries have the same key, so that no change is
- * delivered twice.
+ * Stores the webhook deliveries of changes whose process ended too early, and deletes changes that did not
+ * happen. When that process is only slow, its deliveries have the same key, so no change is delivered twice.
  */
 export const startNotifying = (needs: Needs): Repeated =>
   repeat(
@@ -73,8 +72,8 @@ async function notify(
 }
 
 /**
- * Whether a reference has been changed, as far as the repository shows: the branch may have moved on since. A
- * commit that a later force push removed counts as one that never arrived.
+ * Returns whether a reference has changed, judging by the repository: the branch may have moved on since. A
+ * commit that a later force push removed counts as not pushed.
  */
 async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
   const tags = fullName('tag', '')

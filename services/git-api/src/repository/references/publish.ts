@@ -18,14 +18,14 @@ import {
   tagsFolder,
 } from '../pushes/pushes.js'
 
-/** The parts that webhook deliveries of changes are stored with. */
+/** The dependencies of storing webhook deliveries of changes. */
 export interface StoringDependencies {
   database: Database
   git: Git
   logger: Logger
 }
 
-/** The parts that a change of references takes. */
+/** The dependencies of a change of references. */
 export interface ReferenceDependencies extends StoringDependencies {
   jobs: Jobs
   backgroundWork: BackgroundWork
@@ -34,25 +34,26 @@ export interface ReferenceDependencies extends StoringDependencies {
 const branchesFolder = 'refs/heads/'
 
 /**
- * Webhooks are notified of this many references of one push: a push of more references mirrors a repository.
+ * Most references of one push of which webhooks are notified, because a push of more references mirrors a
+ * repository.
  */
 export const notifiedChangesMax = 100
-/** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
+/** Longest time for which an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
-/** Time after which storing a delivery is no longer tried again. */
+/** Time after which storing a delivery is given up. */
 const storedWithinMs = 10 * 60_000
 /** The changes that were stored before they happened. */
 interface Intents {
-  /** Identifies the event of a change; undefined for one that was not stored. */
+  /** Returns the id of the event of a change; undefined for a change that was not stored. */
   idOf: (change: RefChange) => string | undefined
-  /** Called when the deliveries of every change are stored. */
+  /** Deletes the intents. Call it when the deliveries of every change are stored. */
   forget: () => Promise<void>
 }
 
 /**
- * Does the work that follows a change of references: requests housekeeping, deletes the releases of deleted
- * tags, publishes events and stores webhook deliveries. The references have changed already, so a failure
- * here does not make a push appear refused, and slow work does not delay its answer.
+ * Runs the work after a change of references: requests housekeeping, deletes the releases of deleted tags,
+ * publishes events and stores webhook deliveries. The references have changed already, so a failure here does
+ * not make a push look refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
   dependencies: ReferenceDependencies,
@@ -85,7 +86,7 @@ export async function referencesChanged(
   await pTimeout(stored, { milliseconds: awaitedMs, message: false })
 }
 
-/** Longest text of a tag in a notice. */
+/** Most characters of a tag's text in a notice. */
 const noticeTextMax = 10_000
 
 async function announce(
@@ -110,8 +111,8 @@ async function announce(
 }
 
 /**
- * A release is deleted with its tag, and webhooks are notified. While the database is unreachable, the
- * release stays, and is shown without a commit.
+ * Deletes the releases of deleted tags and notifies webhooks. While the database is unreachable, a release
+ * stays and is shown without a commit.
  */
 async function deleteReleasesOfTags(
   { database, git, jobs, logger }: ReferenceDependencies,
@@ -140,8 +141,7 @@ async function deleteReleasesOfTags(
  * Stores the webhook deliveries of changes.
  *
  * @param backgroundWork null: storing is tried only once
- * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered
- *   once
+ * @param changes `id` identifies the event, so that deliveries that are stored twice are sent once
  * @returns whether all deliveries are stored
  */
 export async function storePushDeliveries(
@@ -158,8 +158,8 @@ export async function storePushDeliveries(
       const event = eventOf(change.ref)
       if (event === null) continue
       let made: Promise<ReturnType<typeof pushHook>> | undefined
-      // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second
-      // delivery.
+      // All attempts store the same delivery, so that an attempt whose confirmation was lost does not lead to
+      // a second delivery.
       const make = () => {
         made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) => {
           const delivery = pushHook(change, commits, about)
@@ -181,8 +181,8 @@ export async function storePushDeliveries(
 }
 
 /**
- * Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does
- * not repeat it.
+ * Retries while the database is unreachable or has no space. The push is acknowledged already, so its client
+ * does not repeat it.
  */
 async function storeWhenPossible(
   backgroundWork: BackgroundWork | null,

@@ -20,14 +20,14 @@ export type { ReferenceDependencies } from './publish.js'
 /** A change of references by one request. */
 interface ReferenceChange {
   /**
-   * Called before the references change: stores the changes that webhooks have to be notified of, and finds
-   * the commits that a CI job brings.
+   * Call it before the references change: it stores the changes of which webhooks are to be notified, and
+   * finds the commits that a CI job pushes.
    */
   recordIntent: RecordIntent
   /**
-   * Does the work that follows from the changes that happened.
+   * Runs the work that follows the changes that happened.
    *
-   * @returns the project, which may have another default branch now
+   * @returns the project, whose default branch may have changed
    */
   publish: (changes: readonly RefChange[]) => Promise<Project>
 }
@@ -40,7 +40,7 @@ const lookInMs = 10_000
 
 /**
  * Begins a change of references. When this process ends between `recordIntent` and the end of `publish`,
- * another one finds out whether the references have changed, and notifies webhooks: see outbox.ts.
+ * another process finds out whether the references have changed, and notifies webhooks: see outbox.ts.
  */
 export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
   const { database } = dependencies
@@ -81,10 +81,12 @@ export function beginChange(dependencies: ReferenceDependencies, about: Change):
   }
 }
 
-/** New commits of one change that are noted as those of a job. */
+/** Most new commits of one change that are recorded for a CI job. */
 const jobCommitsMax = 1000
 
-/** Notes which commits a job brings: those that no reference led to before the change. */
+/**
+ * Returns a function that records the commits of a job: those that no reference contained before the change.
+ */
 function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { project, job }: Change) {
   let shas: string[] = []
   return {
@@ -98,23 +100,22 @@ function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { pr
       try {
         await storeJobCommits(database, project.id, { shas, job })
       } catch (err) {
-        // The references have changed: a database that is unreachable now must not make the change appear
-        // refused.
+        // The references have changed, so an unreachable database must not make the change look refused.
         logger.warn({ err, project_id: project.id }, 'could not note the CI job of new commits')
       }
     },
   }
 }
 
-/** The project, after a change of its branches made another one its default branch. */
+/** Returns the project, whose default branch may change with its branches. */
 async function settleDefaultBranch(
   dependencies: ReferenceDependencies,
   project: Project,
   changes: readonly RefChange[],
 ): Promise<Project> {
   const { defaultBranch, wantedDefaultBranch, id } = project
-  // Another branch may have begun to stand in for the default branch since the request read the project, so
-  // its creation counts too.
+  // Another branch may have become the substitute of the default branch since the request read the project,
+  // so its creation counts, too.
   const maySettle = changes.some(
     ({ ref, before }) =>
       eventOf(ref) === 'push' && (ref !== `refs/heads/${defaultBranch}` || isZeroId(before)),
@@ -123,23 +124,22 @@ async function settleDefaultBranch(
   try {
     return await adoptDefaultBranch(dependencies, project)
   } catch (err) {
-    // The references have changed: a database that is unreachable now must not make the change appear
-    // refused.
+    // The references have changed, so an unreachable database must not make the change look refused.
     dependencies.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
     return project
   }
 }
 
-/** Another request may change the branches while one is chosen; then it is chosen again. */
+/** Most attempts to choose a branch, because another request may change the branches meanwhile. */
 const triesMax = 3
 
 /**
- * Lets another branch stand in for the default branch while that does not exist: a client that pushes
+ * Makes another branch the default branch while the wanted one does not exist. So a client that pushes
  * `master` to a new project finds its commits without naming the branch, and clones check it out. When the
- * default branch comes, it takes its place. The references have changed already, so this ignores the signal
- * of the request and continues when the client disconnects.
+ * wanted branch is pushed, it becomes the default branch. The references have changed already, so this
+ * ignores the signal of the request and continues when the client disconnects.
  *
- * @returns the project as it is now
+ * @returns the current project
  */
 async function adoptDefaultBranch(
   { database, git }: ReferenceDependencies,
@@ -147,7 +147,7 @@ async function adoptDefaultBranch(
 ): Promise<Project> {
   let project: Project = { id, ...known }
   for (let tries = 0; tries < triesMax; tries += 1) {
-    // The project of the request may have been read before another request changed its default branch.
+    // Another request may have changed the default branch after the request read the project.
     const found = await findProjectForUser(database, String(id), null)
     if (!found) return project
     project = found.project
@@ -156,7 +156,7 @@ async function adoptDefaultBranch(
     if (to.defaultBranch === branch) return project
     const changing = project
     await inTransaction(database, async (transaction) => {
-      // HEAD moves last and while the row is locked, so that the two do not differ.
+      // HEAD moves last and while the row is locked, so that both stay equal.
       if (await changeDefaultBranch(transaction, id, { from: changing, to })) {
         await pointHeadTo(git.open(changing), to.defaultBranch)
       }
@@ -182,7 +182,7 @@ async function chooseDefaultBranch(
   return { defaultBranch: substitute, wantedDefaultBranch: wanted }
 }
 
-/** The signature of a user who writes a commit now. */
+/** Returns the signature of a user who writes a commit now. */
 export const signatureOf = ({ name, email }: Pick<Signature, 'name' | 'email'>): Signature => ({
   name,
   email,

@@ -2,7 +2,7 @@ import type { Pooled } from '@switchyard/db'
 import { leaseEnd, leaseRows } from '@switchyard/db/sql'
 import type { JobIdentity, RefChange } from '@switchyard/domain/access'
 
-/** A change of a reference that may happen. */
+/** A planned change of a reference, which may or may not happen. */
 interface Intent extends RefChange {
   /** A UUID, which also identifies the event among deliveries. */
   id: string
@@ -10,7 +10,7 @@ interface Intent extends RefChange {
 
 export interface ClaimedIntent extends Intent {
   projectId: number
-  /** What the deliveries show beside the change. */
+  /** Data that the deliveries show beside the change. */
   about: unknown
   recordedMsAgo: number
 }
@@ -26,11 +26,11 @@ const insert = {
 }
 
 /**
- * Stores those changes, before they happen, of which webhooks of the project have to be notified.
+ * Stores, before they happen, those changes of which the project's webhooks are to be notified.
  *
  * @param changes `event`: `push` or `tag_push`
- * @param about what the deliveries show beside the change
- * @param lookInMs time after which {@link claimIntents} finds the changes that are not forgotten before
+ * @param about data that the deliveries show beside the change
+ * @param lookInMs time after which {@link claimIntents} finds the changes that are not deleted before
  * @returns ids of the stored changes
  */
 export async function storeIntents(
@@ -73,8 +73,7 @@ const claim = {
 }
 
 /**
- * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found
- * again after `againInMs`.
+ * Claims remaining changes of the repositories of a storage, oldest first. A claim ends after `againInMs`.
  */
 export async function claimIntents(
   { pool }: Pooled,
@@ -84,7 +83,7 @@ export async function claimIntents(
   return rows
 }
 
-/** Notes the job that brought these commits. A commit that came before keeps its job. */
+/** Stores the job that pushed these commits. A commit that was pushed before keeps its job. */
 export async function storeJobCommits(
   { pool }: Pooled,
   projectId: number,
@@ -98,7 +97,7 @@ export async function storeJobCommits(
   })
 }
 
-/** The job that brought a commit; null: no job did. */
+/** Returns the job that pushed a commit; null: no job did. */
 export async function findJobOfCommit(
   { pool }: Pooled,
   projectId: number,

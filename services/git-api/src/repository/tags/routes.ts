@@ -37,7 +37,7 @@ const tagShape = z
   })
   .meta({ id: 'Tag', description: 'A tag and its commit' })
 
-/** A tag in GitLab's shape. */
+/** Returns a tag in GitLab's shape. */
 const presentTag = (tag: TagView, project: Project, baseUrl: string): z.output<typeof tagShape> => ({
   name: tag.name,
   message: tag.message,

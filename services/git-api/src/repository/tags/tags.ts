@@ -32,7 +32,7 @@ import { beginChange, type ReferenceDependencies, signatureOf } from '../referen
 /** A tag and its commit. */
 export interface TagView {
   name: string
-  /** Id of the object of an annotated tag, else of the commit. */
+  /** Id of the tag object for an annotated tag, otherwise of the commit. */
   target: string
   /** Null when the tag does not point to a commit. */
   commit: Commit | null
@@ -55,7 +55,7 @@ interface TagQuery {
 }
 
 /**
- * One window of the tags that a search finds, and how many it finds in all.
+ * Returns one window of the tags that match, and the number of all of them.
  *
  * @throws DomainError invalid-parameters for a window that begins after a tag that was not found; invalid for
  *   a regular expression that is malformed or too large
@@ -83,11 +83,14 @@ export async function getTag(
   return tag
 }
 
-/** How a tag is signed. @throws DomainError not-found, also for a signature of an unknown kind */
+/**
+ * Returns the kind of a tag's signature. @throws DomainError not-found, also for a signature of an unknown
+ * kind
+ */
 export async function readTagSignature({ repository }: ProjectCall, name: string): Promise<SignatureKind> {
   const target = isRefName(name) ? await findTagTarget(repository, name) : null
   if (target === null) throw notFound('Tag')
-  // A lightweight tag has no signature; that of its commit does not count.
+  // A lightweight tag has no signature, even when its commit has one.
   if ((await findCommit(repository, target))?.id === target) throw notFound('Signature')
   return readSignature(repository, target)
 }
@@ -124,12 +127,12 @@ interface CreateTagCommand {
   name: string
   /** Branch, tag or hash of the commit. */
   start: string
-  /** Blank: a lightweight tag is made. */
+  /** Empty: the tag is a lightweight tag. */
   message: string
 }
 
 /**
- * Creates a tag of a commit; the caller is the tagger of an annotated one.
+ * Creates a tag of a commit; the caller is the tagger of an annotated tag.
  *
  * @throws DomainError invalid for a name that no tag may have, a protected name that the caller may not
  *   create, a start that names no commit, and a tag that exists
@@ -151,7 +154,7 @@ export async function createTag(
 }
 
 /**
- * Checks a new tag, without its protections, and stores the object of an annotated tag.
+ * Checks a new tag, except for its protections, and stores the object of an annotated tag.
  *
  * @returns the change of the reference, for {@link addTag}
  * @throws DomainError as createTag, except for protections
@@ -182,7 +185,8 @@ export async function addTag({ repository }: ProjectCall, { ref, after }: RefCha
 /**
  * Deletes a tag and its release.
  *
- * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: no check
+ * @param unmodifiedSinceMs the date of the tag, or of its commit for a lightweight tag, must not be later;
+ *   NaN: no check
  * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag
  *   moves meanwhile
  */
