@@ -38,7 +38,10 @@ it('refuses a version without a changeset', () => {
 
 it('gives every package the version that the changesets ask for, and moves their texts to the changelog', () => {
   write('.changeset/b.md', '---\n"@switchyard/worker": patch\n---\n\nThe worker is faster.\n')
-  write('.changeset/a.md', '---\n"@switchyard/cli": minor\n---\n\nThe command asks\nbefore it deletes:\n\n- a saga\n')
+  write(
+    '.changeset/a.md',
+    '---\n"@switchyard/cli": minor\n---\n\nThe command asks\nbefore it deletes:\n\n- a saga\n',
+  )
   expect(takeChangesets()).toBe('0.2.0')
   expect(['.', 'packages/cli', 'services/worker'].map(versionIn)).toEqual(['0.2.0', '0.2.0', '0.2.0'])
   expect(read('CHANGELOG.md')).toBe(

@@ -135,7 +135,7 @@ describe.each(Object.entries(traces))('%s', (_, [raw, final]) => {
   const events = raw.map((event) => validateSagaEvent(event))
   const inOrder = replay(events)
 
-  it("`ends as ${final}`", () => {
+  it(`ends as ${final}`, () => {
     const { saga, activities } = inOrder
     expect([saga.status, `${saga.outcome}`, ...activities.map((a) => a.status)].join(' ')).toBe(final)
   })
