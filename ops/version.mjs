@@ -1,15 +1,15 @@
-// Makes the commit before a release: the version that the changesets ask for, and what the changelog says of
-// it.
+// Prepares the commit of a release: sets the version that the changesets ask for, and writes its section of the
+// changelog.
 import { takeChangesets } from './release/take-changesets.mjs'
 import { readArguments } from './setup/arguments.mjs'
 import { root } from './setup/bootstrap.mjs'
 import { SetupProblem } from './setup/setup-step.mjs'
 
 readArguments(`pnpm release:version
-  Gives everything the version that the changesets ask for, and CHANGELOG.md a section about it. Commit what it has changed, and run
-  "pnpm release" in that commit.`)
+  Gives every package the version that the changesets ask for, and moves their texts to a section of CHANGELOG.md. Commit the changes,
+  then run "pnpm release" in that commit.`)
 try {
-  console.log(`everything has the version ${takeChangesets(root)}: look at CHANGELOG.md, and commit`)
+  console.log(`every package has the version ${takeChangesets(root)}: check CHANGELOG.md, and commit`)
 } catch (error) {
   if (!(error instanceof SetupProblem)) throw error
   console.error(`✗ ${error.message}`)

@@ -7,9 +7,8 @@ import { SetupProblem } from '../setup/setup-step.mjs'
 const changeset = fileURLToPath(import.meta.resolve('@changesets/cli/bin.js'))
 
 /**
- * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for, and
- * CHANGELOG.md a section about it: what the changesets say, and behind it what stood under "Unreleased". The
- * changesets are gone then.
+ * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for. Moves the
+ * texts of the changesets to a section of CHANGELOG.md, and deletes the changesets.
  *
  * @returns the version
  * @throws SetupProblem without a changeset
@@ -25,20 +24,20 @@ export function takeChangesets(root) {
   })
   const version = versionOf(root)
   replaceIn(join(root, 'package.json'), /"version": "[^"]*"/, `"version": "${version}"`)
-  replaceIn(join(root, 'CHANGELOG.md'), /^(# .*\n)\n(## Unreleased\n\n)?/, (_, title, unreleased) =>
-    [title, `## ${version}\n`, ...items, unreleased ? '' : '\n'].join('\n'),
+  replaceIn(join(root, 'CHANGELOG.md'), /^(# .*\n)\n/, (_, title) =>
+    [title, `## ${version}\n`, ...items, '\n'].join('\n'),
   )
   return version
 }
 
-/** The text of a changeset, behind its list of packages, as an item of a list. */
+/** Returns the text of a changeset, without its list of packages, as an item of a list. */
 const itemOf = (text) =>
   `- ${text
     .replace(/^---\n.*?^---\n/ms, '')
     .trim()
-    .replaceAll('\n', '\n  ')}`
+    .replaceAll(/\n(?=.)/g, '\n  ')}`
 
-/** All packages have the same version: `fixed` of the configuration says so. */
+/** Returns the version of any package, because `fixed` in the configuration keeps their versions equal. */
 function versionOf(root) {
   const [first] = readdirSync(join(root, 'packages'))
   return JSON.parse(readFileSync(join(root, 'packages', first, 'package.json'), 'utf8')).version

@@ -8,7 +8,7 @@ import { repository } from '../docker/test/support/build-stages.js'
 let checkout: string
 const write = (path: string, text: string) => writeFileSync(join(checkout, path), text)
 const read = (path: string) => readFileSync(join(checkout, path), 'utf8')
-/** What `pnpm release:version` does with a checkout. */
+/** Runs the work of `pnpm release:version` in the checkout, and returns its output. */
 const takeChangesets = () => {
   const program = `import { takeChangesets } from './ops/release/take-changesets.mjs'
     console.log(takeChangesets(process.argv[1]))`
@@ -27,7 +27,7 @@ beforeAll(() => {
   write('pnpm-lock.yaml', '')
   write('packages/cli/package.json', manifest('@switchyard/cli'))
   write('services/worker/package.json', manifest('@switchyard/worker'))
-  write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- Written by hand.\n\n## 0.1.0\n\nThe first.\n')
+  write('CHANGELOG.md', '# Changelog\n\n## 0.1.0\n\nThe first.\n')
 })
 afterAll(() => rmSync(checkout, { recursive: true, force: true }))
 
@@ -36,13 +36,16 @@ it('refuses a version without a changeset', () => {
   expect(versionIn('.')).toBe('0.1.0')
 })
 
-it('gives everything the version that the changesets ask for, and the changelog what they say', () => {
+it('gives every package the version that the changesets ask for, and moves their texts to the changelog', () => {
   write('.changeset/b.md', '---\n"@switchyard/worker": patch\n---\n\nThe worker is faster.\n')
-  write('.changeset/a.md', '---\n"@switchyard/cli": minor\n---\n\nThe command asks\nbefore it deletes.\n')
+  write(
+    '.changeset/a.md',
+    '---\n"@switchyard/cli": minor\n---\n\nThe command asks\nbefore it deletes:\n\n- a saga\n',
+  )
   expect(takeChangesets()).toBe('0.2.0')
   expect(['.', 'packages/cli', 'services/worker'].map(versionIn)).toEqual(['0.2.0', '0.2.0', '0.2.0'])
   expect(read('CHANGELOG.md')).toBe(
-    '# Changelog\n\n## 0.2.0\n\n- The command asks\n  before it deletes.\n- The worker is faster.\n- Written by hand.\n\n## 0.1.0\n\nThe first.\n',
+    '# Changelog\n\n## 0.2.0\n\n- The command asks\n  before it deletes:\n\n  - a saga\n- The worker is faster.\n\n## 0.1.0\n\nThe first.\n',
   )
   expect(readdirSync(join(checkout, '.changeset'))).toEqual(['config.json'])
   expect(readdirSync(join(checkout, 'packages/cli'))).toEqual(['package.json'])

@@ -1,6 +1,6 @@
 /**
- * What an entry of the audit log is about, and whether each has the tenant in its details. Another kind
- * belongs here, so that the console offers it.
+ * The kinds of things that the audit log is about. `hasTenant`: each entry has the tenant in its details. The
+ * console offers the kinds of this list.
  */
 const audited = {
   User: { hasTenant: false },
@@ -18,5 +18,5 @@ export type AuditedEntity = keyof typeof audited
 
 export const auditedEntities = Object.keys(audited) as AuditedEntity[]
 
-/** Those of which a token that is bound to tenants sees only the entries of its tenants. */
+/** The kinds for which a token that is bound to tenants sees only the entries of these tenants. */
 export const tenantEntities = auditedEntities.filter((entity) => audited[entity].hasTenant)

@@ -29,7 +29,7 @@ test.each([
   ['{"a": {{object_kind}', /must be JSON/],
   ['kind={{object_kind}}', /must be JSON/],
   [`"${'x'.repeat(4096)}"`, /too long/],
-])('%.20s is no template', (template, problem) => {
+])('%.20s is refused as a template', (template, problem) => {
   expect(bodyTemplateProblem(template)).toMatch(problem)
 })
 
@@ -89,7 +89,7 @@ test.each([
   expect(bodyTemplateProblem(template)).toMatch(problem)
 })
 
-test('lists within lists end, whatever the template multiplies them to', () => {
+test('nested lists end, however often the template multiplies them', () => {
   const many = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x'.repeat(10)) })
   const depth = 8
   const empty = `{"t": "${'{{#a}}'.repeat(depth)}${'{{/a}}'.repeat(depth)}"}`
@@ -102,11 +102,11 @@ test('lists within lists end, whatever the template multiplies them to', () => {
   }
 })
 
-test('a template with half a section, which nobody could store, is a text', () => {
+test('an unclosed section, which cannot be stored any more, is sent as text', () => {
   expect(renderBody('{"t": "{{#a"}', '{}')).toBe('{"t": "{{#a"}')
 })
 
-test('any template that is taken makes JSON of bounded length, of any event', () => {
+test('every accepted template makes JSON of bounded length from every event', () => {
   const name = fc.constantFrom('a', 'b', 'a.b', '.', 'a.0', 'constructor', '__proto__', 'a.length')
   const text = fc.stringMatching(/^[a-z ,]{0,5}$/)
   const template = fc.letrec<{ part: string }>((tie) => ({

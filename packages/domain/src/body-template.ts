@@ -4,51 +4,50 @@ import { tooLongText } from './texts.js'
 /** Longest template, in characters. */
 const bodyTemplateLengthMax = 4096
 /**
- * A body is at most this much longer than its template, in characters; values beyond become null, and lists
- * end.
+ * A body is at most this much longer than its template, in characters. Values beyond the limit become null,
+ * and lists end.
  */
 const addedLengthMax = 1024 * 1024
-/** Sections within sections. */
+/** Deepest nesting of sections. */
 const depthMax = 8
-/** Parts of a template that are written, and entries of lists that are gone through. Lists end there. */
+/** Most parts of a template and entries of lists that are written. Lists end there. */
 const partsMax = 50_000
 
 /**
- * Parts of a template, as the parser of mustache gives them: kind, text or name, begin, end, and parts
- * within.
+ * A part of a template as the parser of mustache returns it: kind, text or name, begin, end, and inner parts.
  */
 type Part = [kind: string, text: string, begin: number, end: number, within?: Part[]]
 
 /** A path into the event: `project.name`, `commits.0.id`, or `.` for the entry of a list. */
 const path = /^[\w.-]+$/
 
-/** How a body is written. */
+/** The form in which a body is written. */
 export interface BodyForm {
-  /** JSON, or text as it stands. */
+  /** True: a body of JSON. False: a text. */
   json: boolean
   /**
-   * Changes a text of the event, or an address, so that the receiver does not read it as markup. Unset: it
-   * stays.
+   * Escapes a text or an address of the event, so that the receiver does not read it as markup. Unset: values
+   * are not escaped.
    */
   escape?: (text: string, kind: 'text' | 'url') => string
-  /** Unset: a MiB. */
+  /** Unset: 1 MiB. */
   addedLengthMax?: number
 }
 
-/** What is wrong with a template; null when it makes JSON of every event. */
+/** Returns the problem of a template; null when it makes JSON from every event. */
 export function bodyTemplateProblem(template: string): string | null {
   const parts = checkedParts(template, bodyTemplateLengthMax)
   if (parts === 'unparsable') return 'must be JSON, with an end of each {{path}} and each {{#section}}'
   if (typeof parts === 'string') return parts
-  // With each section left out, written once, and written twice.
+  // The three samples leave each section out, write it once, and write it twice.
   if ([0, 1, 2].every((times) => isJson(sample(parts, template, times)))) return null
   return 'must be JSON once every {{path}} is replaced by a value, whether its sections are written or not'
 }
 
 /**
- * What is wrong with a template of a text; null when it makes a text of every value.
+ * Returns the problem of a template of a text; null when it makes a text from all values.
  *
- * @param names of the values that there are
+ * @param names the names that the template may use
  */
 export function textTemplateProblem(
   template: string,
@@ -63,7 +62,7 @@ export function textTemplateProblem(
   return hasUnknown ? `has an unknown name: there are {{${names.join('}}, {{')}}}` : null
 }
 
-/** The parts of a template, or what is wrong with it. */
+/** Returns the parts of a template, or its problem. */
 function checkedParts(template: string, lengthMax: number): Part[] | string {
   if (template.length > lengthMax) return tooLongText(lengthMax)
   let parts: Part[]
@@ -113,19 +112,21 @@ function isJson(text: string): boolean {
 }
 
 /**
- * The parser keeps every template that it has seen, so it is a new one each time.
+ * Parses with a new parser each time, because a parser keeps every template that it has seen.
  *
  * @throws Error for an open section
  */
 const parse = (template: string): Part[] => new Mustache.Writer().parse(template) as Part[]
 
 /**
- * The body of a webhook by a template of mustache: each `{{path}}` becomes the value that the event has
- * there. Within a text it is written as text, elsewhere as JSON; what the event lacks is null, and within a
- * text nothing. `{{#path}}…{{/path}}` is written for each entry of a list, and once for another value but
- * false, null, 0 and an empty text; `{{^path}}…{{/path}}` otherwise.
+ * Returns the body of a webhook, made by a template of mustache.
+ * - `{{path}}` becomes the value of the event at that path. Within a text it is written as text, elsewhere as
+ *   JSON. A missing value is null, and within a text nothing.
+ * - `{{#path}}…{{/path}}` is written for each entry of a list. For another value it is written once, unless
+ *   the value is false, null, 0 or an empty text.
+ * - `{{^path}}…{{/path}}` is written when `{{#path}}` is not.
  *
- * Only the own fields of the event can be reached, and size and work are bounded, whatever the template is.
+ * A template reaches only own fields of the event. Size and work are bounded for every template.
  *
  * @param template one without a {@link bodyTemplateProblem}
  * @param event JSON
@@ -136,7 +137,10 @@ export function renderBody(template: string, event: string, form: BodyForm = { j
   return body.text()
 }
 
-/** A stored template that the parser refuses, because a section in it has no end, is sent as a text. */
+/**
+ * Returns the parts of a stored template. A template with an unclosed section, which the parser refuses,
+ * counts as plain text.
+ */
 function partsOrText(template: string): Part[] {
   try {
     return parse(template)
@@ -165,7 +169,11 @@ class Body {
     return this.#pieces.join('')
   }
 
-  /** @param stack the event, and the values of the sections around, the innermost last */
+  /**
+   * Writes parts.
+   *
+   * @param stack the event, then the values of the enclosing sections, the innermost last
+   */
   write(parts: readonly Part[], stack: readonly unknown[]): void {
     for (const [kind, text, begin, end, within = []] of parts) {
       this.#parts -= 1
@@ -201,7 +209,9 @@ class Body {
     this.#inText = endsInText(piece, this.#inText)
   }
 
-  /** Each value is written once, however often the template names it. */
+  /**
+   * Returns the written form of a value, which is made only once however often the template names the value.
+   */
   #known(mode: Mode, value: unknown): string {
     const written = this.#written[mode].get(value) ?? this.#write(mode, value)
     this.#written[mode].set(value, written)
@@ -218,13 +228,16 @@ class Body {
 
 const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0)
 
-/** Whether JSON is within a text at the end of this piece of it. */
+/** Returns whether the JSON is inside a text at the end of this piece. */
 function endsInText(piece: string, begins: boolean): boolean {
   const quotes = piece.replace(/\\./g, '').split('"').length - 1
   return quotes % 2 === 1 ? !begins : begins
 }
 
-/** The first name of a path is looked for from the innermost section outwards, the others below it. */
+/**
+ * Looks for the first name of a path in the innermost section first, then in the sections around it. The
+ * other names of the path are fields below that value.
+ */
 function find(names: string, stack: readonly unknown[]): unknown {
   if (names === '.') return stack.at(-1)
   const [first = '', ...further] = names.split('.')

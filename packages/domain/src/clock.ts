@@ -1,4 +1,4 @@
-/** Returns the current time. It is passed to rules, so that they depend on their arguments only. */
+/** Returns the current time. Rules receive it as an argument, so that they depend on their arguments only. */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()

@@ -18,7 +18,10 @@ const post = fc.record({
 
 type Post = Parameters<typeof applyPost>[1]
 
-/** Runs posts through one label's records; `check` sees each with the record it found and the one it made. */
+/**
+ * Applies posts to the records of one label. `check` receives each post with the record before it and after
+ * it.
+ */
 function replay(
   posts: Post[],
   check: (active: StatusFields | null, made: StatusFields, post: Post, now: Date) => void,
@@ -34,7 +37,7 @@ function replay(
 
 const posts = fc.array(post, { minLength: 1, maxLength: 20 })
 
-test('a record ends when it finishes and starts when it runs, whatever is posted in whatever order', () => {
+test('a record has an end once it finishes and a start once it runs, in whatever order posts arrive', () => {
   const check = (active: StatusFields | null, made: StatusFields, { state }: Post, now: Date) => {
     const started = { pending: null, running: active?.startedAt ?? now }
     const startedAt =
@@ -44,7 +47,7 @@ test('a record ends when it finishes and starts when it runs, whatever is posted
   fc.assert(fc.property(posts, (given) => replay(given, check)))
 })
 
-test('nothing an active record knows gets lost by a post that does not speak of it', () => {
+test('a post that does not mention a field of an active record keeps that field', () => {
   const kept = (sent: string | undefined, before: string | null | undefined) =>
     sent?.trim() ? sent : (before ?? null)
   const check = (active: StatusFields | null, made: StatusFields, sent: Post) => {
@@ -63,7 +66,7 @@ test('posting the same again changes nothing', () => {
   fc.assert(fc.property(posts, (given) => replay(given, check)))
 })
 
-test('a status that never ran has no start, one that ran keeps it', () => {
+test('a status that never ran has no start, and a status that ran keeps its start', () => {
   const [first, second, third] = [new Date(1), new Date(2), new Date(3)]
   expect(applyPost(null, { state: 'success' }, first)).toMatchObject({ startedAt: null, finishedAt: first })
   const running = applyPost(applyPost(null, { state: 'pending' }, first), { state: 'running' }, second)
@@ -89,11 +92,11 @@ test.each([
   [['success', 'created'], 'running'],
   [['success', 'failed'], 'failed'],
   [['failed', 'canceled'], 'failed'],
-])('%j comes to %s', (states, expected) => {
+])('%j result in %s', (states, expected) => {
   expect(aggregateStatus(states.map((status) => ({ status, allowFailure: false })))).toBe(expected)
 })
 
-test('what may fail does not spoil the whole', () => {
+test('an allowed failure does not affect the state of the commit', () => {
   const success = { status: 'success', allowFailure: false }
   for (const status of ['failed', 'canceled']) {
     expect(aggregateStatus([success, { status, allowFailure: true }])).toBe('success')

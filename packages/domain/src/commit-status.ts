@@ -4,13 +4,13 @@ import { isHttpUrl, tooLong } from './texts.js'
 export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type PostedState = (typeof postedStates)[number]
 
-/** Where to read more about a status: the page of a report, a file that the build made. */
+/** A link to more information about a status: the page of a report, or a file of the build. */
 export interface StatusLink {
   name: string
   url: string
 }
 
-/** Links of each kind that a status has at most. */
+/** Most links of each kind that a status has. */
 export const statusLinksMax = 20
 
 /** The stage of a status whose posts name none, as in GitLab. */
@@ -21,7 +21,7 @@ export interface StatusPost {
   state: PostedState
   stage?: string | undefined
   targetUrl?: string | undefined
-  /** An empty list takes the links away. */
+  /** An empty list removes the links. */
   report?: StatusLink[] | undefined
   artifacts?: StatusLink[] | undefined
   description?: string | undefined
@@ -41,15 +41,15 @@ export interface StatusFields {
   finishedAt: Date | null
 }
 
-/** States of a record that posts can change. */
+/** States of a record that posts can still change. */
 export const activeStates: readonly string[] = ['pending', 'running'] satisfies PostedState[]
 
-/** Whether posts can change a record in this state. A finished record is final. */
+/** Returns whether posts can change a record in this state. A finished record is final. */
 export const isActive = (state: string): boolean => activeStates.includes(state)
 
 /**
- * The fields of a record after a post. A post may repeat the state or set a running record back to `pending`.
- * Fields that are absent or blank keep their values.
+ * Returns the fields of a record after a post. A post may repeat the state or set a running record back to
+ * `pending`. Fields that are absent or blank keep their values.
  *
  * @param current the active record; null: the post creates a record
  */
@@ -84,9 +84,9 @@ export interface CountedStatus {
 }
 
 /**
- * The state of a commit from the latest statuses of each ref and name; null without a status. The first
- * matching rule decides, as in GitLab. Failures that are allowed are ignored, and an unfinished status makes
- * the commit `running`.
+ * Returns the state of a commit from the latest statuses of each ref and name; null without a status. The
+ * first matching rule decides, as in GitLab. Failures that are allowed are ignored, and an unfinished status
+ * makes the commit `running`.
  */
 export function aggregateStatus(latest: readonly CountedStatus[]): string | null {
   if (latest.length === 0) return null
@@ -119,7 +119,11 @@ export interface CheckedTexts {
   ref?: string | undefined
 }
 
-/** @throws DomainError invalid, with the problems by field */
+/**
+ * Checks the texts of a status.
+ *
+ * @throws DomainError invalid, with the problems by field
+ */
 export function validateStatusTexts(texts: CheckedTexts): void {
   const { targetUrl, description, name, ref, stage, report = [], artifacts = [] } = texts
   const problems: FieldProblems = {

@@ -21,7 +21,7 @@ describe('a duration', () => {
     expect(duration(milliseconds)).toBe(text)
   })
 
-  it('never names a part that is a whole one of the next unit', () => {
+  it('never shows a part that rounds up to the next unit', () => {
     const mosts: Record<string, number> = { ms: 999, s: 59, min: 59, h: 47 }
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (milliseconds) => {
@@ -32,14 +32,14 @@ describe('a duration', () => {
   })
 })
 
-describe('controls and hidden characters', () => {
+describe('control characters and hidden characters', () => {
   it.each([
     ['a\u202eb\u2066', 'aU+202EbU+2066'],
     ['\u001b[31mred\u0000\u007f\u0085', 'U+001B[31mredU+0000U+007FU+0085'],
     ['pay\u200bpal\ufeff\u00ad\u2028', 'payU+200BpalU+FEFFU+00ADU+2028'],
     ['ok\u{e0041}\u{e007f}', 'okU+E0041U+E007F'],
     ['\u3164', 'U+3164'],
-  ])('of %j are seen', (text, shown) => {
+  ])('of %j are made visible', (text, shown) => {
     expect(visibleControls(text)).toBe(shown)
   })
 
@@ -53,7 +53,7 @@ describe('controls and hidden characters', () => {
     expect(visibleControls(text)).toBe(text)
   })
 
-  it('do not stay in any text, and no other text changes', () => {
+  it('do not remain in any text, and no other text changes', () => {
     const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
     fc.assert(
       fc.property(fc.string({ unit }), (text) => {

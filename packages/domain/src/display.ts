@@ -1,8 +1,8 @@
-// How texts and times read for people, in the console and on a terminal.
+// Texts and times in the form in which people read them, in the console and on a terminal.
 
-/** '1.4 s', '3 min 5 s', '2 h 4 min'. */
+/** Formats a duration: `1.4 s`, `3 min 5 s`, `2 h 4 min`. */
 export function duration(milliseconds: number): string {
-  // Each unit is left where its rounded figure would be a whole one of the next.
+  // A unit ends where its rounded figure would reach the next unit.
   if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1000)
@@ -13,14 +13,14 @@ export function duration(milliseconds: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-// What reorders text or is not seen in it: code and names with it read otherwise than they are. Blanks, and
-// what joins letters and emoji, stay.
+// Characters that reorder text or are invisible, so that code and names with them read differently than they
+// are. Blanks, and the characters that join letters and emoji, are not among them.
 const unseen =
   /[^\P{Cc}\t\n\r]|[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\u{1f3f4}?[\u{e0000}-\u{e007f}]+/gu
-/** Flags of regions are written with characters that are hidden anywhere else. */
+/** Flags of regions are written with characters that count as hidden elsewhere. */
 const flag = '\u{1f3f4}'
 
-/** Text in which controls and hidden characters are seen: `U+202E`. */
+/** Replaces control characters and hidden characters by a visible form: `U+202E`. */
 export const visibleControls = (text: string) =>
   text.replace(unseen, (found) =>
     found.startsWith(flag) ? found : [...found].map((character) => `U+${hexOf(character)}`).join(''),

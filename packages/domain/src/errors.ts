@@ -1,5 +1,5 @@
 /**
- * Kinds of expected errors, independent of HTTP and gRPC: each transport has one table that maps a kind to a
+ * Kinds of expected errors, independent of HTTP and gRPC. Each transport has one table that maps a kind to a
  * status.
  */
 export type ErrorKind =
@@ -51,62 +51,81 @@ export class DomainError extends Error {
   }
 }
 
-/** Characters of a caller's text that an error repeats. */
+/** Most characters of a caller's text that an error repeats. */
 const repeatedCharsMax = 200
 
-/** A caller's text as errors repeat it: whole, or its beginning. */
+/** Returns the form of a caller's text in an error: the whole text, or its beginning. */
 export const excerpt = (text: string): string =>
   text.length <= repeatedCharsMax
     ? text
     : `${text.slice(0, repeatedCharsMax - 1).replace(/\p{Surrogate}/u, '')}…`
 
-/** Whether it is an expected error of one of these kinds. */
+/** Returns whether an error is an expected one of these kinds. */
 export const isRefusal = (error: unknown, ...kinds: ErrorKind[]): error is DomainError =>
   error instanceof DomainError && kinds.includes(error.kind)
 
-/** Parameters cannot be parsed. @param problems such as `branch is missing` */
+/**
+ * Returns the error for parameters that cannot be parsed.
+ *
+ * @param problems such as `branch is missing`
+ */
 export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))
 
-/** A request is well-formed and breaks a rule. */
+/** Returns the error for a well-formed request that breaks a rule. */
 export const invalid = (detail: ErrorDetail, options?: DomainErrorOptions) =>
   new DomainError('invalid', detail, options)
 
-/** @throws DomainError invalid, when a field has a problem */
+/**
+ * Refuses fields with problems.
+ *
+ * @throws DomainError invalid, when a field has a problem
+ */
 export function refuseProblems(problems: FieldProblems): void {
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
 export const unauthenticated = () => new DomainError('unauthenticated', '')
 
-/** The token is valid and has none of these scopes. */
+/** Returns the error for a valid token that has none of these scopes. */
 export const insufficientScope = (scopes: readonly string[]) =>
   new DomainError('insufficient-scope', scopes.join(' '))
 
-/** @param reason such as `You are not allowed to push into this branch`; may be empty */
+/**
+ * Returns the error for a caller without the right.
+ *
+ * @param reason such as `You are not allowed to push into this branch`; may be empty
+ */
 export const forbidden = (reason = '', options?: DomainErrorOptions) =>
   new DomainError('forbidden', reason, options)
 
 /**
+ * Returns the error for a missing resource.
+ *
  * @param resource type of the missing resource (`Project`, `Commit`, …); empty for a row addressed by its id
  */
 export const notFound = (resource = '', options?: DomainErrorOptions) =>
   new DomainError('not-found', resource, options)
 
-/** GitLab has this operation, and there is nothing here that it could act on. */
+/** Returns the error for an operation of GitLab that has nothing to act on here. */
 export const notSupported = (detail: string) => new DomainError('not-supported', detail)
 
 export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
 
-/** A request is well-formed, and GitLab's clients expect the status 422 for its problem. */
+/**
+ * Returns the error for a well-formed request with a problem for which GitLab's clients expect the status
+ * 422.
+ */
 export const unprocessable = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('unprocessable', detail, options)
 
-/** What a request requires of the time at which the resource was last changed. Throws precondition-failed. */
+/**
+ * The condition of a request on the time at which the resource was last changed. Throws precondition-failed.
+ */
 export type Precondition = (updatedAt: Date) => void
 
-/** The resource is not the version that the precondition of the request names. */
+/** Returns the error for a resource whose version is not the one that the request names. */
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 /**
@@ -121,21 +140,30 @@ export function requireUnmodifiedSince(changedAt: Date, sinceMs: number): void {
 
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
 
-/** @param reason which part of the request did not arrive in time; may be empty. */
+/**
+ * Returns the error for a request that did not arrive in time.
+ *
+ * @param reason the part that did not arrive in time; may be empty
+ */
 export const timedOut = (reason = '') => new DomainError('timed-out', reason)
 
-/** @param retryAfterMs time until the next request may be accepted */
+/**
+ * Returns the error for a sender that sends too many requests.
+ *
+ * @param retryAfterMs time until the next request may be accepted
+ */
 export const rateLimited = (detail: string, retryAfterMs: number) =>
   new DomainError('rate-limited', detail, { retryAfterMs })
 
 /**
- * A dependency (database, Redis, storage) does not answer; a later attempt may succeed.
+ * Returns the error for a dependency (database, Redis, storage) that does not answer. A later attempt may
+ * succeed.
  *
  * @param reason what does not answer, as a clause that users read; may be empty
  */
 export const unavailable = (reason: string, options?: DomainErrorOptions) =>
   new DomainError('unavailable', reason, options)
 
-/** A disk of this installation has no room for what the caller sends. */
+/** Returns the error for a full disk of this installation. */
 export const insufficientStorage = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('insufficient-storage', detail, options)

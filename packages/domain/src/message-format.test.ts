@@ -80,7 +80,7 @@ const textOf = (format: MessageFormat, event: string): string => {
 
 describe.each(messageFormats)('%s', (format) => {
   it.each(Object.keys(events))(
-    'says something of %s in one body of its form, with every value filled in',
+    'describes %s in one body of its form, with every value filled in',
     (event) => {
       const text = textOf(format, event)
       expect(text.length).toBeGreaterThan(5)
@@ -88,7 +88,7 @@ describe.each(messageFormats)('%s', (format) => {
     },
   )
 
-  it('stays short, whatever the event has', () => {
+  it('stays short, whatever the event contains', () => {
     const many = {
       ...push,
       commits: Array.from({ length: 20 }, () => ({ ...push.commits[0], title: '<'.repeat(5000) })),
@@ -97,7 +97,7 @@ describe.each(messageFormats)('%s', (format) => {
   })
 })
 
-it('what became worse with a deployment is named, also by an installation that does not know its address', () => {
+it('names what became worse with a deployment, even when the installation does not know its own address', () => {
   const findings =
     '\n- booking of tenant default: failures\n- booking of tenant acme: new_failure 9390298f3fb0c5b1'
   expect(textOf('slack', 'deployment_impact')).toBe(
@@ -109,22 +109,22 @@ it('what became worse with a deployment is named, also by an installation that d
   )
 })
 
-describe('what people write', () => {
-  it('is no markup of Slack, and calls nobody', () => {
+describe('a text that a person wrote', () => {
+  it('is not read as markup by Slack, and notifies nobody', () => {
     expect(textOf('slack', 'push')).toBe(
       '&lt;!channel&gt; &amp; @all pushed to refs/heads/main of <https://switchyard.example/ada/engine|ada/engine>, commits: 1\n' +
         '- <https://switchyard.example/c/1|*bold* [x](y) "q"> (Ada)',
     )
   })
 
-  it('is no markup of Mattermost and Teams, and calls nobody', () => {
+  it('is not read as markup by Mattermost and Teams, and notifies nobody', () => {
     const text = textOf('mattermost', 'push')
     expect(text).toContain('[\\*bold\\* \\[x\\](y) "q"](https://switchyard.example/c/1)')
     expect(text).not.toMatch(/@all/)
     expect(textOf('teams', 'push')).toBe(text)
   })
 
-  it('stays as it is in plain text', () => {
+  it('is unchanged in plain text', () => {
     expect(textOf('plain', 'push')).toContain('<!channel> & @all pushed')
   })
 })
@@ -132,7 +132,7 @@ describe('what people write', () => {
 describe('the body of a request', () => {
   const event = { event: 'test', payload: '{"event":"test"}' }
 
-  it('is the event itself without a choice, and with one that nobody knows', () => {
+  it('is the event itself without a choice, and for an unknown choice', () => {
     expect(writtenBody({ bodyTemplate: null, messageFormat: null }, event)).toEqual({
       payload: event.payload,
     })
@@ -141,7 +141,7 @@ describe('the body of a request', () => {
     })
   })
 
-  it('is that of the template or of the format, plain text with its type', () => {
+  it('follows the template or the format, and has the type of plain text for it', () => {
     expect(writtenBody({ bodyTemplate: '["{{event}}"]', messageFormat: null }, event)).toEqual({
       payload: '["test"]',
     })

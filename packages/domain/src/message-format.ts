@@ -1,22 +1,22 @@
 import { type BodyForm, renderBody } from './body-template.js'
 
-/** Messages for people, which webhooks send instead of the event. */
+/** Forms of messages for people, which webhooks send instead of the event. */
 export const messageFormats = ['slack', 'teams', 'mattermost', 'plain'] as const
 
 export type MessageFormat = (typeof messageFormats)[number]
 
-/** Receivers cut or refuse longer messages: Teams takes 28 KB. */
+/** Longest message, in characters. Receivers cut or refuse longer ones: Teams takes 28 KB. */
 const addedLengthMax = 8_000
 
 type Link = (text: string, url: string) => string
 
 const markdownLink: Link = (text, url) => `[${text}](${url})`
 
-/** Slack reads three characters as markup, and no others in links. */
+/** Escapes the three characters that Slack reads as markup. Links need no other escapes. */
 const escapeSlack = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** A space without width keeps `@all` from calling everybody. */
+/** Escapes Markdown. A zero-width space keeps `@all` from notifying everybody. */
 const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
   kind === 'url'
     ? text.replace(/[()<>\s]/g, encodeURIComponent)
@@ -25,7 +25,7 @@ const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
 interface Format {
   link: Link
   form: BodyForm
-  /** The body around a line, in which the line stands as a text of JSON. */
+  /** Returns the body around a line, which is a text of JSON in it. */
   body: (line: string) => string
 }
 
@@ -71,7 +71,7 @@ const deployment = (link: Link) =>
 const findings =
   '{{#findings}}\n- {{service_name}} of tenant {{tenant}}: {{measure}}{{#fingerprint}} {{fingerprint}}{{/fingerprint}}{{/findings}}'
 
-/** What is said of each event of projects. */
+/** The line for each event of a project. */
 const lines: Record<string, (link: Link) => string> = {
   push: (link) =>
     `{{user_name}} pushed to {{ref}} of ${project(link)}, commits: {{total_commits_count}}` +
@@ -93,27 +93,31 @@ const lines: Record<string, (link: Link) => string> = {
   test: () => 'A test of Switchyard',
 }
 
-/** What is said of each event of sagas. */
+/** Returns the line for an event of a saga. */
 const sagaLine = (link: Link) =>
   `{{event}}: {{#saga}}saga {{#url}}${link('{{saga_id}}', '{{url}}')}{{/url}}{{^url}}{{saga_id}}{{/url}}` +
   `{{#service_name}} of {{.}}{{/service_name}}, {{status}}{{/saga}}{{#flag}}{{^saga}}activity {{activity_id}}{{/saga}}{{/flag}}` +
   `{{#activities}}\n- {{activity_id}}: {{status}} {{#execute_errors}}{{execute_errors}}{{/execute_errors}}` +
   '{{#compensate_errors}} {{compensate_errors}}{{/compensate_errors}}{{/activities}}'
 
-/** @param payload the event as JSON */
+/**
+ * Returns the message about an event.
+ *
+ * @param payload the event as JSON
+ */
 export function renderMessage(name: MessageFormat, event: string, payload: string): string {
   const { link, form, body } = formats[name]
   const line = (lines[event] ?? sagaLine)(link)
   return renderBody(body(line), payload, { ...form, addedLengthMax })
 }
 
-/** How a webhook writes the body of its requests. */
+/** The choice of a webhook how the body of its requests is written. */
 export interface BodyChoice {
   bodyTemplate: string | null
   messageFormat: string | null
 }
 
-/** The body of a request, and its type when that is not JSON. */
+/** Returns the body of a request, and its type when it is not JSON. */
 export function writtenBody(
   { bodyTemplate, messageFormat }: BodyChoice,
   { event, payload }: { event: string; payload: string },

@@ -31,7 +31,7 @@ it('texts have a longest length, counted in characters', () => {
 })
 
 it.each(['javascript:alert(1)', 'https://', 'http://exa\nmple.com', '/relative', 'file:///etc/passwd'])(
-  'a link does not lead to %j',
+  'a link may not lead to %j',
   (url) => {
     expect(problemsOfLink({ url })).toEqual({
       url: ['is blocked: Only allowed schemes are http, https, ftp'],
@@ -50,13 +50,13 @@ it.each(['/a', '/bin/app-1.2_linux.zip', `/${'a'.repeat(127)}`])('a path may be 
 })
 
 it.each(['a', '/', '/a/', '/a//b', '/../b', '/./b', '/a b', '/ä', '/a%2f', `/${'a'.repeat(128)}`])(
-  'a path cannot be %j',
+  'a path may not be %j',
   (filePath) => {
     expect(problemsOfLink({ filePath })).toEqual({ filepath: ['is in an invalid format'] })
   },
 )
 
-it('says each field that another link of the release has', () => {
+it('names each field that another link of the release has, too', () => {
   const other = link({ filePath: '/app' })
   expect(problemsOfLink({ filePath: '/app' }, [other])).toEqual({
     name: ['has already been taken'],

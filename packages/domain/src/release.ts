@@ -26,7 +26,11 @@ export interface ReleaseLinkFields {
   linkType: string
 }
 
-/** @throws DomainError invalid, with the problems by field */
+/**
+ * Checks the texts of a release.
+ *
+ * @throws DomainError invalid, with the problems by field
+ */
 export function validateRelease({ name = '', description }: ReleaseTexts): void {
   const problems: FieldProblems = {
     ...tooLong('name', name, nameLengthMax),
@@ -57,7 +61,8 @@ export function validateLink(link: ReleaseLinkFields, others: readonly ReleaseLi
 const isLinkUrl = (text: string) => isHttpUrl(text.replace(/^ftp:/i, 'http:'))
 
 /**
- * Letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part would name another path in a browser.
+ * Returns whether a text is a file path: letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part
+ * is refused, because it would name another path in a browser.
  */
 function isFilePath(path: string): boolean {
   if (path.length > filePathLengthMax || !/^\/[\w./-]*[a-z\d]$/i.test(path)) return false

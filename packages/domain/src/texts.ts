@@ -15,15 +15,15 @@ export function trimCharacters(text: string, isTrimmed: (character: string) => b
 /** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
 
-/** The problem of a text that has more than so many characters, as GitLab words it. */
+/** Returns the problem of a text that has more characters than allowed, as GitLab words it. */
 export const tooLongText = (max: number): string => `is too long (maximum is ${max} characters)`
 
-/** The same by its field, where the text is too long. Counts code points, as the database does. */
+/** Returns that problem by the field of the text. Counts code points, as the database does. */
 export const tooLong = (field: string, text = '', max: number): FieldProblems =>
   text.length > max && [...text].length > max ? { [field]: [tooLongText(max)] } : {}
 
 /**
- * The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters
- * are refused.
+ * Returns whether a text is an HTTP address. Control characters are refused: the URL parser ignores line
+ * breaks and tabs, but pages that show the link may not.
  */
 export const isHttpUrl = (text: string): boolean => /^https?:\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)

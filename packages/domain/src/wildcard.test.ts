@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compileWildcard } from './wildcard.js'
 
-/** The meaning of a pattern, tried out letter by letter; too slow for patterns made to be slow. */
+/** Matches a pattern letter by letter, which is too slow for patterns made to be slow. */
 function matchesSlowly(pattern: string, text: string): boolean {
   if (pattern === '') return text === ''
   const rest = pattern.slice(1)
@@ -14,7 +14,7 @@ const letters = fc.constantFrom('a', 'b', '/', '.', '$', '(')
 const patterns = fc.string({ unit: fc.oneof(letters, fc.constant('*')), maxLength: 8 })
 const texts = fc.string({ unit: letters, maxLength: 10 })
 
-test('a pattern matches what its letters and stars say', () => {
+test('a pattern matches as its letters and stars define', () => {
   fc.assert(
     fc.property(patterns, texts, (pattern, text) => {
       expect(compileWildcard(pattern)(text)).toBe(matchesSlowly(pattern, text))
@@ -23,7 +23,7 @@ test('a pattern matches what its letters and stars say', () => {
   )
 })
 
-test('a text made by filling in the stars of a pattern matches it', () => {
+test('a text that fills in the stars of a pattern matches it', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(texts, texts), { minLength: 1, maxLength: 6 }), (pieces) => {
       const pattern = `${pieces.map(([fixed]) => fixed).join('*')}*`
@@ -47,11 +47,11 @@ test.each([
   expect(compileWildcard(pattern)(text)).toBe(matches)
 })
 
-test('patterns made to be slow are matched at once', () => {
+test('patterns made to be slow are matched without delay', () => {
   const startedAt = performance.now()
   expect(compileWildcard(`${'*a'.repeat(24)}*b`)('a'.repeat(60))).toBe(false)
   expect(compileWildcard(`${'*a'.repeat(5000)}*b`)('a'.repeat(1_000_000))).toBe(false)
   expect(compileWildcard(`*b${'a'.repeat(5000)}*`)('a'.repeat(1_000_000))).toBe(false)
-  // Exponential time would be far longer. The work itself takes some milliseconds.
+  // Exponential time would take far longer. The work itself takes some milliseconds.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })

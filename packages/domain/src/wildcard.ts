@@ -1,10 +1,10 @@
 /**
- * Compiles a pattern in which `*` matches any characters, also none and slashes. All other characters match
- * themselves.
+ * Compiles a pattern in which `*` matches any characters, including none and slashes. All other characters
+ * match themselves.
  *
- * The pieces between the stars are searched once, from left to right: the leftmost match of a piece leaves
- * the most text for the next one. So the time is linear in the length of the text, where a regular expression
- * could take exponential time.
+ * The pieces between the stars are searched once, from left to right, because the leftmost match of a piece
+ * leaves the most text for the next one. So the time is linear in the length of the text, where a regular
+ * expression could take exponential time.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*')

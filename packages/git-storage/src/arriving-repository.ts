@@ -7,7 +7,7 @@ import { runGitOk } from './processes/git-process.js'
 import { branchRef } from './references/find-refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 
-/** The repository that a copy is made from, as git reaches it over HTTP. */
+/** The repository that a copy is made from, at its HTTP address for git. */
 export interface Original {
   url: string
   /** A header of every request: `Name: value`. */
@@ -15,19 +15,31 @@ export interface Original {
 }
 
 /**
- * An unfinished copy of a repository of another storage. It is in a separate folder until `settle` moves it
- * to its final path.
+ * An unfinished copy of a repository of another storage. It is in a separate folder until `settle` moves the
+ * copy to its final path.
  */
 export interface ArrivingRepository {
-  /** Fetches what the copy does not have yet: every reference, hidden ones included, and its objects. */
+  /** Fetches all references, including hidden ones, and the objects that the copy lacks. */
   fetch(signal: AbortSignal): Promise<void>
-  /** Bytes of an object of Git LFS that the copy has; null: it lacks the object. */
+  /** Returns the size in bytes of a stored object of Git LFS; null: the copy lacks the object. */
   findLfsObject(oid: string): Promise<number | null>
-  /** @throws DomainError invalid when the bytes are not those of the object */
+  /**
+   * Stores an object of Git LFS.
+   *
+   * @throws DomainError invalid when the bytes are not those of the object
+   */
   storeLfsObject(object: LfsObject, chunks: AsyncIterable<Buffer>): Promise<void>
-  /** @throws Error when an object that a reference leads to is missing */
+  /**
+   * Checks that every object is there.
+   *
+   * @throws Error when an object that a reference leads to is missing
+   */
   checkObjects(signal: AbortSignal): Promise<void>
-  /** @throws Error when the references of copy and original differ */
+  /**
+   * Checks that the references are complete.
+   *
+   * @throws Error when the references of copy and original differ
+   */
   checkReferences(signal: AbortSignal): Promise<void>
   /**
    * Moves the copy to the path of the repository. A repository that an earlier move left there is deleted.
@@ -37,11 +49,15 @@ export interface ArrivingRepository {
   discard(): Promise<void>
 }
 
-/** A large repository may take hours, and its objects much memory. */
+/** Limits for a large repository, which may take hours, and whose objects may take much memory. */
 const limits = { timeoutMs: 12 * 3_600_000, memoryBytesMax: 4 * 1024 ** 3 }
 const referenceBytesMax = 256 * 1024 * 1024
 
-/** Starts an empty copy. @param diskPath path of the repository, the same in both storages */
+/**
+ * Starts an empty copy.
+ *
+ * @param diskPath path of the repository, the same in both storages
+ */
 export async function receiveRepository(
   storageRoot: string,
   diskPath: string,
@@ -79,11 +95,11 @@ export async function receiveRepository(
 function remoteCommands(path: string, { url, header }: Original) {
   const settings = {
     'http.extraHeader': header,
-    // The header has a secret, which only the server of the original may see.
+    // The header has a secret that only the server of the original may see.
     'http.followRedirects': 'false',
     'http.lowSpeedLimit': '1',
     'http.lowSpeedTime': '60',
-    // Small fetches are stored as packs, too, which git makes durable as a whole.
+    // Small fetches are stored as packs, too, because git makes a pack durable as a whole.
     'fetch.unpackLimit': '1',
   }
   const variables = { GIT_ALLOW_PROTOCOL: 'http:https' }

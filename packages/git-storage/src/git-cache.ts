@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /** Approximate memory of a cache entry besides its texts. */
 const entryBytes = 200
-/** An answer larger than this fraction (one eighth) of the cache is not cached. */
+/** Divisor of the cache size. An answer larger than this part (one eighth) of the cache is not cached. */
 const largestPart = 8
 const repositoriesMax = 20_000
 const totalsMax = 50_000
@@ -25,18 +25,30 @@ export class GitCache {
   readonly #bytesMax: number
   #lastScope = 0
 
-  /** @param bytesMax memory of all answers together; 0: answers are not cached */
+  /**
+   * Creates a cache.
+   *
+   * @param bytesMax memory of all answers together; 0: answers are not cached
+   */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
     this.#answers = bytesMax === 0 ? null : new LRUCache({ maxSize: bytesMax })
   }
 
-  /** @param key the object id and the kind of question */
+  /**
+   * Returns a cached value.
+   *
+   * @param key the object id and the kind of question
+   */
   get<T extends Value>(path: string, key: string): T | undefined {
     return this.#answers?.get(`${this.#scopeOf(path)} ${key}`) as T | undefined
   }
 
-  /** @param bytes approximate memory of the value */
+  /**
+   * Caches a value.
+   *
+   * @param bytes approximate memory of the value
+   */
   set(path: string, key: string, value: Value, bytes: number): void {
     const size = Math.ceil(bytes) + entryBytes
     if (size * largestPart > this.#bytesMax) return
@@ -44,7 +56,7 @@ export class GitCache {
   }
 
   /**
-   * The cached value for a key, or the computed value, which is then cached.
+   * Returns the cached value for a key, or the computed value, which is then cached.
    *
    * @param key id of an immutable object, and everything else that the value depends on
    * @param bytesOf approximate memory of a value; Infinity: the value is not cached
@@ -62,17 +74,21 @@ export class GitCache {
     return value
   }
 
-  /** The cached error of a question that git cannot answer. */
+  /** Returns the cached error of a question that git cannot answer. */
   getRefusal(path: string, key: string): Error | undefined {
     return this.#refusals.get(`${this.#scopeOf(path)} ${key}`)
   }
 
-  /** @param holdsMs how long the error stays cached; unset: without limit */
+  /**
+   * Caches an error.
+   *
+   * @param holdsMs how long the error stays cached; unset: without limit
+   */
   setRefusal(path: string, key: string, refusal: Error, holdsMs?: number): void {
     this.#refusals.set(`${this.#scopeOf(path)} ${key}`, refusal, { ttl: holdsMs ?? 0 })
   }
 
-  /** The number of commits of a query. The key holds the tip that the query starts from. */
+  /** Returns the number of commits of a query. The key holds the tip that the query starts from. */
   getTotal(path: string, key: string): number | undefined {
     return this.#totals.get(`${this.#scopeOf(path)} ${key}`)
   }

@@ -9,32 +9,40 @@ import { type GitLimits, GitSlots, type RepositoryClient } from './processes/git
 import type { GitEngine, Repository, TakeSpace } from './repository.js'
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
 
-/** The entry point to git. It hides whether a pooled process or a new one answers. */
+/** The access to git. Callers do not see whether a pooled process or a new one answers. */
 export interface Git {
-  /** @throws DomainError conflict when the repository exists already */
+  /**
+   * Creates a repository.
+   *
+   * @throws DomainError conflict when the repository exists already
+   */
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
-  /** Does nothing when there is no such repository. */
+  /** Deletes a repository. Does nothing when it does not exist. */
   deleteRepository(diskPath: string): Promise<void>
-  /** Drops what is cached of a repository whose folder was replaced by another repository. */
+  /** Removes the cached answers of a repository whose folder was replaced by another repository. */
   forget(diskPath: string): void
-  /** What git may use, and the questions to resident processes, for metrics. */
+  /** The slots of git, and those of the questions to long-running processes, for metrics. */
   readonly slots: GitSlots
   readonly questions: Slots
-  /** @param client who asks; its signal cancels the work on the repository */
+  /**
+   * Opens a repository.
+   *
+   * @param client the sender; its signal cancels the work on the repository
+   */
   open(project: { diskPath: string }, client?: GitClient): Repository
-  /** The version of the installed git. */
+  /** Returns the version of the installed git. */
   readVersion(): Promise<string>
   /** Ends every process and closes every file. */
   close(): void
 }
 
-/** Who asks about a repository. */
+/** The sender of questions about a repository. */
 export type GitClient = Pick<RepositoryClient, 'sender' | 'signal'>
 
 /** A repository whose size can be counted. */
 export interface CountedRepository {
   diskPath: string
-  /** Bytes of all objects of git on disk. */
+  /** Counts the bytes of all objects of git on disk. */
   countBytes(): Promise<number>
 }
 
@@ -55,7 +63,11 @@ export interface GitOptions extends GitLimits {
 
 const cacheBytesDefault = 128 * 1024 * 1024
 
-/** @param storageRoot folder of the bare repositories */
+/**
+ * Creates the access to git.
+ *
+ * @param storageRoot folder of the bare repositories
+ */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
   const { cacheBytesMax = cacheBytesDefault, withoutMove, takeSpace, ...limits } = options
   const slots = new GitSlots(limits)
@@ -103,7 +115,11 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
   }
 }
 
-/** The version of the installed git, such as `2.39.5`. @throws DomainError unavailable after two seconds */
+/**
+ * Returns the version of the installed git, such as `2.39.5`.
+ *
+ * @throws DomainError unavailable after two seconds
+ */
 async function readVersion(): Promise<string> {
   const { stdout } = await runGitOk(neutralRepository, { command: 'version' }, { timeoutMs: 2_000 })
   return stdout

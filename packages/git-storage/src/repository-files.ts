@@ -6,8 +6,8 @@ import { ended, runGitOk, spawnGit } from './processes/git-process.js'
 import type { Repository } from './repository.js'
 
 /**
- * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads
- * folders evenly and stays the same when the project is renamed.
+ * Returns the path of a project's repository below the storage root. It is a hash of the project id, so it
+ * spreads folders evenly and stays the same when the project is renamed.
  */
 export function diskPathOf(projectId: number): string {
   const hash = createHash('sha256').update(String(projectId)).digest('hex')
@@ -47,7 +47,7 @@ export async function createRepository(storageRoot: string, diskPath: string, de
   }
 }
 
-/** Bytes of the objects of git on disk, loose and packed. */
+/** Counts the bytes of the objects of git on disk, loose and packed. */
 export async function countBytes({ path, signal }: Pick<Repository, 'path' | 'signal'>): Promise<number> {
   const { stdout } = await runGitOk(path, { command: 'count-objects', flags: ['-v'] }, { signal })
   const kibibytes = [...stdout.toString().matchAll(/^size(?:-pack)?: (\d+)$/gm)].map(([, size]) =>
@@ -57,14 +57,17 @@ export async function countBytes({ path, signal }: Pick<Repository, 'path' | 'si
 }
 
 /**
- * Whether git can count commits without walking through them: housekeeping writes a bitmap beside the largest
- * pack.
+ * Returns whether git can count commits without walking through them, because housekeeping has written a
+ * bitmap beside the largest pack.
  */
 export const hasBitmap = (path: string): Promise<boolean> => hasInPacks(path, '.bitmap')
 
 export const hasPack = (path: string): Promise<boolean> => hasInPacks(path, '.pack')
 
-/** What git is still writing has a name that begins with a dot. */
+/**
+ * Returns whether a pack has a file with this ending. Unfinished files of git have a name that begins with a
+ * dot.
+ */
 async function hasInPacks(path: string, ending: string): Promise<boolean> {
   const names = await readdir(join(path, 'objects/pack')).catch(() => [])
   return names.some((name) => name.endsWith(ending) && !name.startsWith('.'))

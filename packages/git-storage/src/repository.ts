@@ -5,21 +5,22 @@ import type { ChildPool } from './processes/child-pool.js'
 import type { GitContext, GitSlots } from './processes/git-slots.js'
 
 /**
- * Changes a repository in `work`, while the repository cannot be moved to another storage.
+ * A function that runs `work`, which changes a repository, while the repository cannot be moved to another
+ * storage.
  *
  * @throws DomainError unavailable, without running `work`, when the repository has been moved to another
- *   storage
+ * storage
  */
 export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Counts bytes that are about to be stored in a repository.
+ * A function that counts bytes that are about to be stored in a repository.
  *
  * @throws DomainError when there is no room for them
  */
 export type TakeSpace = (bytes: number) => Promise<void>
 
-/** Receives changes of references before they happen, and prevents them by rejecting. */
+/** A function that receives changes of references before they happen, and prevents them by rejecting. */
 export type RecordIntent = (changes: readonly RefChange[]) => Promise<void>
 
 /** The parts that read and write repositories, shared by all requests of this process. */
@@ -27,7 +28,7 @@ export interface GitEngine {
   slots: GitSlots
   children: ChildPool
   cache: GitCache
-  /** One key a branch of a repository. */
+  /** Locks of branches, with one key for each branch of a repository. */
   branchLocks: KeyedMutex
 }
 
@@ -38,7 +39,7 @@ export interface Repository extends GitContext {
   takeSpace: TakeSpace
 }
 
-/** The cached or computed value for a key of a repository: see {@link GitCache.getOrCompute}. */
+/** Returns the cached or computed value for a key of a repository: see {@link GitCache.getOrCompute}. */
 export const getOrCompute = <Value extends object>(
   { engine, path }: Pick<Repository, 'engine' | 'path'>,
   key: string,

@@ -4,18 +4,23 @@ import { spawn } from 'node:child_process'
 
 const killAfterMs = 2000
 
-/** Ends the program that runs under an id. @type {Map<number, () => void>} */
+/**
+ * Functions that end the program with an id.
+ *
+ * @type {Map<number, () => void>}
+ */
 const stops = new Map()
 
 process.on('message', (message) => {
   if (message.stop) stops.get(message.id)?.()
   else run(message)
 })
-// The process that asks has ended, and nobody reads what the programs print.
+// The process that asked has ended, so nobody reads the output of the programs.
 process.on('disconnect', () => {
   for (const stop of stops.values()) stop()
 })
-// Ctrl-C reaches every process of a terminal. This one ends with the one that asks, which may still need it.
+// Ctrl-C reaches every process of a terminal. This process ignores it, and ends with the process that uses
+// it, which may still need it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 
 /** Runs a program to its end and sends its outcome. */

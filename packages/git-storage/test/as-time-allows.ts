@@ -1,8 +1,8 @@
 /**
- * A check of a property that passes unmade once the time is over, so that slow machines try fewer cases
- * instead of failing.
+ * Returns a property check that passes without running once the time is over, so that slow machines try fewer
+ * cases instead of failing.
  *
- * @param always how many are made however long they take
+ * @param always number of cases that run however long they take
  */
 export function asTimeAllows<Case extends unknown[]>(
   limitMs: number,

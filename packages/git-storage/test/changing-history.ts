@@ -1,4 +1,4 @@
-/** One character a byte, as trees store names and contents. */
+/** Names and contents as trees store them, with one character for each byte. */
 type Bytes = string
 type Random = () => number
 
@@ -11,7 +11,7 @@ type Tree = ReadonlyMap<Bytes, StoredFile>
 
 const utf8 = (text: string): Bytes => Buffer.from(text).toString('latin1')
 
-/** Few enough to meet again, and every kind that needs care. */
+/** Names: few enough to occur repeatedly, with every kind that needs care. */
 const names: Bytes[] = [
   'a',
   'b.txt',
@@ -68,8 +68,8 @@ const diceOf = (random: Random): Dice => ({
 })
 
 /**
- * A stream for `git fast-import`: commits that add, edit, move, copy, remove and change the kind of files
- * of all sorts, branch off and merge, with dates that go back and forth.
+ * Generates a stream for `git fast-import`: commits that add, edit, move, copy, remove and change the kind of
+ * files of all sorts, branch and merge, with dates that go back and forth.
  */
 export function changingHistory(random: Random, commits: number): Buffer {
   const dice = diceOf(random)
@@ -118,7 +118,7 @@ interface Changed {
 
 function change(dice: Dice, before: Tree, sides: Tree[]): Changed {
   const changed: Changed = { tree: new Map(before), commands: [] }
-  // A merge takes over some of what the other side has, so its own changes are few.
+  // A merge takes over some files of the other side, so its own changes are few.
   for (const side of sides) for (const [path, file] of side) if (dice.random() < 0.7) put(changed, path, file)
   const count = sides.length > 0 ? dice.upTo(2) : dice.upTo(5)
   for (let index = 0; index < count; index += 1) changeOne(dice, changed)
@@ -170,7 +170,7 @@ function edited(dice: Dice, content: Bytes): Bytes {
   return dice.random() < 0.05 ? ended(dice, text) : text.join('\n')
 }
 
-/** A file replaces a folder of its name, and a folder a file. */
+/** Puts a file. A file replaces a folder of its name, and a folder a file. */
 function put({ tree, commands }: Changed, path: Bytes, file: StoredFile): void {
   for (const other of [...tree.keys()])
     if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) tree.delete(other)
@@ -186,6 +186,6 @@ function remove({ tree, commands }: Changed, path: Bytes): void {
   commands.push(`D ${quoted(path)}\n`)
 }
 
-/** As `git fast-import` and `git apply` read names of any bytes. */
+/** Quotes a name of any bytes, as `git fast-import` and `git apply` read it. */
 export const quoted = (path: Bytes) =>
   `"${path.replace(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`

@@ -41,7 +41,7 @@ async function commit(branch: string, parent: string | null, filePath: string, c
   return (await writeCommit(repository, written)).id
 }
 
-test('the folders of a commit cost what their number costs, however deep they are', async () => {
+test('the cost of the folders of a commit depends on their number, not on their depth', async () => {
   const deep = (first: string) => `${first}/${'d/'.repeat(2_000)}f`
   const create = (filePath: string) =>
     ({ action: 'create', file_path: filePath, content: '', encoding: 'text' }) as const
@@ -54,7 +54,7 @@ test('the folders of a commit cost what their number costs, however deep they ar
   )
 })
 
-test('a path that is longer than any file system allows names nothing', async () => {
+test('a path longer than any file system allows is not found', async () => {
   for (const path of [`a${'/'.repeat(100_000)}a`, 'a/'.repeat(100_000)]) {
     expect(await readFile(repository, tip, path)).toBeNull()
     const { treeId = '' } = (await findCommit(repository, tip)) ?? {}
@@ -63,7 +63,7 @@ test('a path that is longer than any file system allows names nothing', async ()
   }
 })
 
-test('an argument that is longer than the operating system takes is refused, and other questions are answered', async () => {
+test('an argument longer than the operating system allows is refused, and other questions are answered', async () => {
   const long = 'x'.repeat(200_000)
   const others = Array.from({ length: 5 }, () => listReferences(repository, byName))
   for (const query of [{ path: 'é'.repeat(70_000) }, { author: long }, { message: long }]) {
@@ -74,7 +74,7 @@ test('an argument that is longer than the operating system takes is refused, and
   expect((await Promise.all(others)).map((found) => found.length)).toEqual([1, 1, 1, 1, 1])
 })
 
-test('nothing a caller names is read by git as an option, a range, or an expression', async () => {
+test('git never reads a text of a caller as an option, a range, or an expression', async () => {
   const target = join(bare.path, 'injected')
   const hostile = [
     '-n1',
@@ -173,7 +173,7 @@ const harmless = [
   '.git-x',
 ]
 
-test('every name that git takes for its own folder is refused, and no other', async () => {
+test('every name that git treats as its own folder is refused, and no other', async () => {
   const flagged = await namesGitRefuses([...disguises, ...harmless])
   const refused = new Set<string>()
   for (const name of [...disguises, ...harmless]) {
@@ -191,7 +191,7 @@ test('every name that git takes for its own folder is refused, and no other', as
   expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')
 })
 
-/** What git's own check says of trees that came in a push. */
+/** Returns the names that git's own check refuses in the trees of a push. */
 async function namesGitRefuses(names: string[]): Promise<string[]> {
   const scratch = await createBareRepository()
   const blob = await scratch.feed('', 'hash-object', '-w', '--stdin')
@@ -209,7 +209,7 @@ async function namesGitRefuses(names: string[]): Promise<string[]> {
   })
 }
 
-test('a branch has a name that git takes, and every such name works', async () => {
+test('a branch may have exactly the names that git accepts, and every such name works', async () => {
   const names = [
     'a',
     'a/b',
@@ -282,7 +282,7 @@ test.each([
   },
 )
 
-test('no hook and no program that a stored repository names is ever run', async () => {
+test('no hook and no program that a stored repository names ever runs', async () => {
   const other = await commit('other', null, 'f', '1\n2\n3\n4\n5\n6\n7\n8\n')
   const hooks = join(bare.path, 'hooks')
   const ran = join(bare.path, 'ran')
@@ -356,7 +356,7 @@ test('no hook and no program that a stored repository names is ever run', async 
   await expect(access(ran)).rejects.toThrow()
 })
 
-test('a file of gigabytes that is nothing on the wire costs no memory to compare', {
+test('a file of gigabytes that is tiny on the wire takes no memory to compare', {
   timeout: 60_000,
 }, async () => {
   const bytes = 80 * 1024 * 1024

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
 
-/** A bare repository that git itself made, for questions to git and to us. */
+/** A bare repository that git itself created, to compare its answers with ours. */
 export interface BareRepository {
   path: string
   git(...args: string[]): Promise<string>
@@ -28,7 +28,7 @@ export async function createBareRepository(...initFlags: string[]): Promise<Bare
   }
 }
 
-/** The same numbers for the same seed, from 0 up to 1. */
+/** Returns a generator of numbers from 0 up to 1, the same for the same seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -41,15 +41,15 @@ export function seededRandom(seed: number): () => number {
 
 export interface HistoryShape {
   commits: number
-  /** Chance that a commit merges others; some merge more than two. */
+  /** Chance that a commit is a merge; some merges have more than two parents. */
   merges: number
-  /** Seconds by which dates jump back and forth; 0: many are equal. */
+  /** Range in seconds by which dates jump back and forth; 0: many dates are equal. */
   skewSeconds: number
-  /** Number of the first commit, when a history goes on. */
+  /** Number of the first commit, when a history continues. */
   from?: number
 }
 
-/** A stream for `git fast-import`: commits with any parents before them, on a branch each now and then. */
+/** Generates a stream for `git fast-import`: commits with any earlier parents, some on new branches. */
 export function historyStream(random: () => number, shape: HistoryShape): string {
   const { commits, merges, skewSeconds, from = 1 } = shape
   const upTo = (max: number) => Math.floor(random() * max)

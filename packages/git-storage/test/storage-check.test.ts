@@ -24,14 +24,14 @@ const check = (...args: string[]) =>
     env: { INIT_CWD: folder },
   })
 
-test('one folder is safe, and nothing of the check stays in it', async () => {
+test('one folder is safe, and the check leaves nothing in it', async () => {
   const { exitCode, all } = await check('one', 'one')
   expect(all).toMatch(/safe: none of [1-9]\d* acknowledged commits is lost/)
   expect(exitCode).toBe(0)
   expect(await readdir(join(folder, 'one'))).toEqual([])
 })
 
-test('two folders that do not show the same are not safe', async () => {
+test('two folders with different files are not safe', async () => {
   const { exitCode, all } = await check('one', 'two')
   expect(all).toContain(
     `not safe: ${join(folder, 'two')} does not show what is made in ${join(folder, 'one')}`,
@@ -41,7 +41,7 @@ test('two folders that do not show the same are not safe', async () => {
 })
 
 test.skipIf(reason)(
-  'a mount that shows the files of the other, and not its changes, is not safe',
+  'a mount that shows the files of the other, but not its changes, is not safe',
   async () => {
     const disk = await mountSmallDisk(64 * 1024 ** 2)
     try {

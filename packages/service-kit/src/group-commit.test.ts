@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { createGroupCommit, type GroupCommitOptions } from './group-commit.js'
 
 /**
- * Writes words at once, and keeps what it was given. Words of `broken` make the batch fail that they are in.
+ * Starts a group commit that stores words at once and returns what it was given. A batch with a word of
+ * `broken` fails.
  */
 function start(options: Partial<GroupCommitOptions<string, string>> = {}, broken: readonly string[] = []) {
   const batches: string[][] = []
@@ -27,20 +28,20 @@ function start(options: Partial<GroupCommitOptions<string, string>> = {}, broken
 const stored = (value: string) => ({ status: 'fulfilled', value: [value] })
 
 describe('createGroupCommit', () => {
-  it('writes what waits together, in its order, in batches of the largest size', async () => {
+  it('writes waiting items together, in their order, in batches up to the largest size', async () => {
     const { batches, commitAll } = start()
     expect(await commitAll('a', 'b', 'c', 'd')).toEqual(['A', 'B', 'C', 'D'].map(stored))
     expect(batches).toEqual([['a', 'b', 'c'], ['d']])
   })
 
-  it('keeps the items of a call together, also when they are more than a batch has', async () => {
+  it('keeps the items of a call together, even when they exceed the largest batch', async () => {
     const { batches, group } = start()
     const calls = [group.commit(['a']), group.commit(['b', 'c', 'd', 'e']), group.commit(['f'])]
     expect(await Promise.all(calls)).toEqual([['A'], ['B', 'C', 'D', 'E'], ['F']])
     expect(batches).toEqual([['a'], ['b', 'c', 'd', 'e'], ['f']])
   })
 
-  it('writes the calls of a batch that fails one by one, so that only those fail that must', async () => {
+  it('writes the calls of a failed batch one by one, so that only the faulty calls fail', async () => {
     const { batches, commitAll } = start({}, ['b'])
     expect(await commitAll('a', 'b', 'c', 'd')).toMatchObject([
       stored('A'),
@@ -51,14 +52,14 @@ describe('createGroupCommit', () => {
     expect(batches).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c'], ['d']])
   })
 
-  it('fails a batch at once when its calls would fail alone, too', async () => {
+  it('fails a batch at once when each of its calls would fail alone, too', async () => {
     const { batches, commitAll } = start({ failsEveryCall: () => true }, ['b'])
     const outcomes = await commitAll('a', 'b', 'c', 'd')
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled'])
     expect(batches).toEqual([['a', 'b', 'c'], ['d']])
   })
 
-  it('refuses what does not fit the queue, by items and by bytes', async () => {
+  it('refuses a call that does not fit the queue, by items and by bytes', async () => {
     for (const queue of [{ itemsMax: 2 }, { itemsMax: 10, bytesMax: 4 }]) {
       const { commitAll } = start({ queue, bytesOf: (word) => word.length })
       expect(await commitAll('aa', 'bb', 'cc')).toMatchObject([
@@ -69,7 +70,7 @@ describe('createGroupCommit', () => {
     }
   })
 
-  it('does not write what nobody waits for when its turn comes', async () => {
+  it('does not write items whose caller has given up before their turn', async () => {
     const { batches, group, commitAll } = start()
     const left = group.commit(['left'], () => true)
     const others = commitAll('a')
@@ -81,7 +82,7 @@ describe('createGroupCommit', () => {
     expect(batches).toEqual([['a']])
   })
 
-  it('begins a further transaction only when enough waits, and shares the items among those that may begin', async () => {
+  it('begins a further transaction only when enough items wait, and divides them among the possible transactions', async () => {
     const sizes: number[] = []
     const finish: (() => void)[] = []
     const { group } = start({
@@ -111,7 +112,7 @@ describe('createGroupCommit', () => {
     expect(await Promise.all(calls)).toHaveLength(18)
   })
 
-  it('closes once everything that it took is answered, and takes nothing from then on', async () => {
+  it('closes after every accepted call is answered, and accepts none from then on', async () => {
     const { group, commitAll } = start()
     const taken = commitAll('a', 'b', 'c', 'd')
     const closing = group.close()

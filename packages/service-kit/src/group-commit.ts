@@ -1,17 +1,17 @@
 import { unavailable } from '@switchyard/domain'
 
-/** Stores the items of many calls together, several calls in one transaction. */
+/** Storage of the items of many calls, with several calls in one transaction. */
 export interface GroupCommit<Item, Outcome> {
   /**
    * Stores the items of one call in one transaction, in their order.
    *
    * @param givenUp called right before the items are written; when it returns true, they are not written
    * @returns one outcome for each item, in their order, once the transaction is committed
-   * @throws DomainError unavailable when the queue is full, the call was given up, or the process stops;
-   *   every error of `write`
+   * @throws DomainError unavailable when the queue is full, the caller has given up, or the process stops;
+   * every error of `write`
    */
   commit(items: readonly Item[], givenUp?: () => boolean): Promise<readonly Outcome[]>
-  /** Takes no more items; resolves when everything that was taken is answered. */
+  /** Accepts no more items, and resolves when every accepted call is answered. */
   close(): Promise<void>
 }
 
@@ -26,26 +26,26 @@ export interface GroupCommitOptions<Item, Outcome> {
    * Stores a batch in one transaction.
    *
    * @returns one outcome for each item, in their order
-   * @throws Error when nothing is stored; then the calls of the batch are written one by one, so that one of
-   *   them does not fail the others
+   * @throws Error when nothing is stored; the calls of the batch are then written one by one, so that a
+   * faulty call does not fail the others
    */
   write: (items: readonly Item[]) => Promise<readonly Outcome[]>
-  /** Whether an error of `write` would meet each call alone, too. Unset: no error does. */
+  /** Returns whether an error of `write` would also fail each call alone. Unset: no error does. */
   failsEveryCall?: (error: unknown) => boolean
-  /** Transactions that are under way at the same time, at most. */
+  /** Most transactions at the same time. */
   transactionsMax: number
   /**
-   * With fewer waiting items, a further transaction costs more than it gains; they wait for the next one.
-   * Unset: 1.
+   * Fewest waiting items that justify a further transaction. Fewer items wait for the next transaction,
+   * because another one would cost more than it gains. Unset: 1.
    */
   furtherTransactionItemsMin?: number
-  /** The largest transaction. A single call may be larger. */
+  /** Size of the largest transaction. A single call may be larger. */
   batch: GroupLimits
-  /** What may wait, at most. An empty queue takes any call. */
+  /** Most items that wait. An empty queue accepts any call. */
   queue: GroupLimits
-  /** Approximate memory of an item. Unset: not counted. */
+  /** Returns the approximate memory of an item. Unset: memory is not counted. */
   bytesOf?: (item: Item) => number
-  /** What a caller reads when its call does not fit the queue. */
+  /** Message to a caller whose call does not fit the queue. */
   refusal: string
 }
 
@@ -53,7 +53,7 @@ export interface GroupCommitOptions<Item, Outcome> {
 interface Call<Item, Outcome> {
   items: readonly Item[]
   bytes: number
-  /** True once the caller no longer waits: it went away, or its deadline has passed. */
+  /** Returns true once the caller no longer waits, because it went away or its deadline has passed. */
   givenUp: () => boolean
   answer: (outcomes: readonly Outcome[]) => void
   fail: (error: unknown) => void
@@ -62,9 +62,9 @@ interface Call<Item, Outcome> {
 const never = () => false
 
 /**
- * Group commit: items that arrive while a transaction is under way share the next one, so the busier the
- * process gets, the less each item costs. Calls that the same turn of the event loop reads share the first.
- * The queue is bounded: what does not fit is refused at once and may be sent again.
+ * Creates a group commit. Items that arrive during a transaction share the next one, so an item costs less
+ * the busier the process is. Calls that arrive in the same turn of the event loop share the first
+ * transaction. The queue is bounded: a call that does not fit is refused at once and may be sent again.
  */
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
@@ -76,7 +76,7 @@ export function createGroupCommit<Item, Outcome>(
   let isClosed = false
   let onIdle: (() => void) | undefined
 
-  /** An equal share of the waiting items for each transaction that may begin now. */
+  /** Takes an equal share of the waiting items for each transaction that may begin now. */
   function takeBatch(): Call<Item, Outcome>[] {
     const share = Math.ceil(queue.items / (transactionsMax - transactions))
     const itemsMax = Math.min(options.batch.itemsMax, Math.max(share, furtherMin))
@@ -87,7 +87,11 @@ export function createGroupCommit<Item, Outcome>(
     })
   }
 
-  /** @returns answers the calls */
+  /**
+   * Writes the items of calls.
+   *
+   * @returns a function that answers the calls
+   */
   async function write(calls: readonly Call<Item, Outcome>[]): Promise<() => void> {
     try {
       const outcomes = await options.write(calls.flatMap(({ items }) => items))
@@ -109,7 +113,7 @@ export function createGroupCommit<Item, Outcome>(
   async function runTransaction(calls: readonly Call<Item, Outcome>[]): Promise<void> {
     const answer = await write(calls)
     transactions -= 1
-    // The next transaction is under way while these calls are answered.
+    // The next transaction runs while these calls are answered.
     startTransactions()
     answer()
     reportIdle()
@@ -161,7 +165,7 @@ function answerEach<Item, Outcome>(
   }
 }
 
-/** First in, first out, bounded by items and by bytes. */
+/** A queue, first in first out, bounded by items and by bytes. */
 class Queue<Item, Outcome> {
   readonly #itemsMax: number
   readonly #bytesMax: number
@@ -174,12 +178,16 @@ class Queue<Item, Outcome> {
     this.#bytesMax = bytesMax
   }
 
-  /** The number of items that wait. */
+  /** Returns the number of items that wait. */
   get items(): number {
     return this.#items
   }
 
-  /** @returns false when the call does not fit */
+  /**
+   * Adds a call.
+   *
+   * @returns false when the call does not fit
+   */
   add(call: Call<Item, Outcome>): boolean {
     const items = this.#items + call.items.length
     const bytes = this.#bytes + call.bytes

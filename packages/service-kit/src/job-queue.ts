@@ -3,22 +3,26 @@ import type { Redis } from 'ioredis'
 import { tracing } from './observability/index.js'
 
 export interface JobQueue {
-  /** @throws Error while Redis is unavailable */
+  /**
+   * Adds a job.
+   *
+   * @throws Error while Redis is unavailable
+   */
   add(name: string, data: unknown, options: JobsOptions): Promise<void>
   close(): Promise<void>
 }
 
 export interface JobQueueOptions {
   name: string
-  /** First part of its keys in Redis. */
+  /** First part of the keys in Redis. */
   prefix: string
   connection: Redis
-  /** Called for errors that belong to no job. */
+  /** Receives errors that belong to no job. */
   onError: (error: Error) => void
 }
 
 /**
- * A queue that workers serve. It connects with its first job, so that a service starts while Redis is
+ * Creates a queue that workers serve. It connects with its first job, so that a service starts while Redis is
  * unavailable.
  */
 export function createJobQueue({ name: queueName, prefix, connection, onError }: JobQueueOptions): JobQueue {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { KeyedMutex } from './keyed-mutex.js'
 
 describe('KeyedMutex', () => {
-  it('runs the work of a key one at a time and in the order given, whatever fails, and forgets the key at the end', async () => {
+  it('runs the tasks of a key one at a time and in order, even when some fail, and forgets the key at the end', async () => {
     const job = fc.record({
       key: fc.constantFrom('one', 'two', 'three'),
       fails: fc.boolean(),
@@ -39,14 +39,14 @@ describe('KeyedMutex', () => {
     )
   })
 
-  it('runs work of different keys at the same time', async () => {
+  it('runs tasks of different keys at the same time', async () => {
     const mutex = new KeyedMutex()
     void mutex.run('held', () => new Promise(() => {}))
     expect(await mutex.run('free', async () => 'done')).toBe('done')
     expect([mutex.isLocked('held'), mutex.isLocked('free')]).toEqual([true, false])
   })
 
-  it('does not begin work whose signal was aborted while it waited', async () => {
+  it('does not begin a task whose signal was aborted while it waited', async () => {
     const mutex = new KeyedMutex()
     const first = mutex.run('key', () => nextTick())
     const leaving = new AbortController()

@@ -1,19 +1,21 @@
 /**
- * Does the work of each key one after the other, in the order given; work of different keys runs at the same
- * time. The order holds within this process only.
+ * A mutex for each key. It runs the tasks of a key one after the other, in the order given; tasks of
+ * different keys run at the same time. The order holds within this process only.
  */
 export class KeyedMutex {
-  /** Key → the end of the work that was given last. */
+  /** End of the last task, by key. */
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Whether work of the key runs or waits. */
+  /** Returns whether a task of the key runs or waits. */
   isLocked(key: string): boolean {
     return this.#last.has(key)
   }
 
   /**
-   * @param signal work that waits is not begun once it is aborted
-   * @throws every error of the work; the reason of the signal
+   * Runs a task after the earlier tasks of its key.
+   *
+   * @param signal a waiting task does not begin once it is aborted
+   * @throws every error of the task; the reason of the signal
    */
   async run<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const before = this.#last.get(key)

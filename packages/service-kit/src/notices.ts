@@ -6,19 +6,19 @@ export interface NoticeListener {
   redisUrl: string
   channel: string
   logger: Logger
-  /** Logged when an outage of Redis starts. */
+  /** Message that is logged when an outage of Redis starts. */
   outageMessage: string
   onNotice: (text: string) => void
-  /** Notices arrive from now on; those from before are lost. */
+  /** Called when notices begin to arrive. Earlier notices are lost. */
   onSubscribed: () => void
-  /** No notice arrives until `onSubscribed` is called again. */
+  /** Called when notices stop arriving until `onSubscribed` is called again. */
   onUnsubscribed?: () => void
 }
 
 /**
  * Receives the notices of other processes. Redis may lose a notice, so each listener also polls.
  *
- * @returns a function that ends it
+ * @returns a function that ends the subscription
  */
 export function listenForNotices(listener: NoticeListener): () => void {
   const { redisUrl, channel, logger, outageMessage, onNotice, onSubscribed, onUnsubscribed } = listener
@@ -31,7 +31,7 @@ export function listenForNotices(listener: NoticeListener): () => void {
       onSubscribed()
     } catch (error) {
       report.commandFailed(error)
-      // Without the subscription the connection is of no use; a new one tries again.
+      // Without the subscription the connection is useless; a new connection tries again.
       subscriber.disconnect(true)
     }
   })

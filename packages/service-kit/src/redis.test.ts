@@ -5,13 +5,13 @@ import { createRedis, reportRedis } from './redis.js'
 
 afterEach(() => vi.useRealTimers())
 
-it('every client gives up a connection on which answers do not come, because no network says that it swallows packets', () => {
+it('every client gives up a connection without answers, because no network reports that it drops packets', () => {
   const redis = createRedis({ url: 'redis://127.0.0.1:1', onError: () => {}, lazyConnect: true })
   expect(redis.options.socketTimeout).toBe(10_000)
   redis.disconnect()
 })
 
-it('commands that fail are logged with their own words, once a minute, and outages whatever has failed before', () => {
+it('failed commands are logged with their own message, once a minute, and outages independent of them', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const lines: string[] = []
   const logger = pino(

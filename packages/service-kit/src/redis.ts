@@ -4,19 +4,19 @@ import type { Logger } from './observability/index.js'
 
 export interface RedisClientOptions extends RedisOptions {
   url: string
-  /** Called on every connection failure; ioredis goes on reconnecting by itself. */
+  /** Called for every failure of a connection. ioredis reconnects by itself. */
   onError: (error: Error) => void
 }
 
 /**
- * A network that swallows packets reports nothing: a connection on which an answer does not come is closed
- * after this time.
+ * Time after which a connection without an answer is closed, because a network that drops packets reports
+ * nothing.
  */
 const answerTimeoutMs = 10_000
 
 /**
- * A client that reconnects for ever. While Redis is unavailable, a command fails at once instead of waiting
- * in a buffer.
+ * Creates a client that reconnects for ever. While Redis is unavailable, a command fails at once instead of
+ * waiting in a buffer.
  */
 export function createRedis({ url, onError, ...options }: RedisClientOptions): Redis {
   const redis = new Redis({
@@ -32,8 +32,8 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
 }
 
 /**
- * A readiness check. Its errors are for operators: none has a text of the client's, which speaks of sockets
- * and queues.
+ * Checks that Redis is ready. Its errors are for operators, so none has a message of the client library,
+ * which is about sockets and queues.
  */
 export async function checkRedis(redis: Redis): Promise<void> {
   if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
@@ -46,14 +46,14 @@ export async function checkRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * A command that is refused is refused again and again, such as every write while the memory of Redis is
- * full.
+ * Time between two log lines about failed commands. A refused command is refused again and again, such as
+ * every write while the memory of Redis is full.
  */
 const failedCommandEveryMs = 60_000
 
 /**
- * Logs the start and the end of an outage of Redis, not every attempt to reconnect; and commands that fail,
- * with at most one line a minute.
+ * Logs the start and the end of an outage of Redis, not every attempt to reconnect. Logs failed commands with
+ * at most one line a minute.
  *
  * @param message logged when an outage starts
  */
@@ -61,19 +61,19 @@ export function reportRedis(logger: Logger, message: string) {
   let isConnected = true
   let quietUntilMs = 0
   return {
-    /** For the `error` events of a connection. */
+    /** Handles the `error` events of a connection. */
     disconnected(error: unknown) {
       if (isConnected) logger.warn({ err: error }, message)
       isConnected = false
     },
-    /** For its `ready` events. */
+    /** Handles the `ready` events of a connection. */
     connected() {
       if (!isConnected) logger.info('connected to Redis again')
       isConnected = true
     },
     /**
-     * For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a
-     * right. A command that fails with its connection is no refusal, and `disconnected` reports the
+     * Handles failures of commands that nobody waits for, because Redis may refuse them for lack of memory or
+     * rights. A command that fails with its connection is not logged here, because `disconnected` reports the
      * connection.
      */
     commandFailed(error: unknown) {

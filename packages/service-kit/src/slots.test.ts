@@ -11,7 +11,7 @@ const kindOrMessage = (error: unknown) =>
   error instanceof DomainError ? error.kind : error instanceof Error ? error.message : error
 const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
 
-/** Claims of one sender one after the other, and what gives those back that were granted. */
+/** Sends claims of one sender one after the other, and returns what gives the granted slots back. */
 function claims(slots: Slots, sender: string, count: number, order: string[], group?: string) {
   const granted: (() => void)[] = []
   for (let number = 0; number < count; number += 1) {
@@ -40,7 +40,7 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 7, waiting: 94 })
   })
 
-  it('gives a slot that becomes free to the sender that holds the fewest, and one after the other to equals', async () => {
+  it('passes a free slot to the sender that holds the fewest, and takes turns among equals', async () => {
     const slots = create({ total: 8, perSender: 8, ...waiting })
     const order: string[] = []
     const busy = claims(slots, 'busy', 50, order)
@@ -55,7 +55,7 @@ describe('Slots', () => {
     expect(order).toEqual(['one', 'two', 'one', 'two'])
   })
 
-  it('serves one sender alone up to its share, however many wait', async () => {
+  it('serves a single sender up to its share, however many claims wait', async () => {
     const slots = create({ total: 10, perSender: 5, ...waiting })
     const order: string[] = []
     const granted = claims(slots, 'alone', 40, order)
@@ -67,7 +67,7 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 0, waiting: 0 })
   })
 
-  it('bounds a group, keeps slots in it for others, and serves claims for other groups meanwhile', async () => {
+  it('limits a group, keeps slots in it for others, and serves claims for other groups meanwhile', async () => {
     const slots = create({ total: 100, perSender: 100, perGroup: 4, kept: 0.25, ...waiting })
     const order: string[] = []
     claims(slots, 'busy', 10, order, 'repository')
@@ -79,7 +79,7 @@ describe('Slots', () => {
     expect(order.slice(3)).toEqual(['other', 'busy'])
   })
 
-  it('tells a sender with its whole share from a lack of slots', async () => {
+  it('distinguishes a sender with its whole share from a lack of slots', async () => {
     const slots = create({ total: 4, perSender: 3, waitMs: 20 })
     claims(slots, 'busy', 3, [])
     expect(await slots.take({ sender: 'busy' }).catch(kindOf)).toBe('rate-limited')
@@ -88,14 +88,14 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 4, waiting: 0 })
   })
 
-  it('tells a sender that has filled a group from one that finds it full', async () => {
+  it('distinguishes a sender that has filled a group from a sender that finds it full', async () => {
     const slots = create({ total: 100, perSender: 100, perGroup: 2, waitMs: 20 })
     claims(slots, 'busy', 2, [], 'repository')
     const ask = (sender: string) => slots.take({ sender, group: 'repository' }).catch(kindOf)
     expect(await Promise.all([ask('busy'), ask('other')])).toEqual(['rate-limited', 'unavailable'])
   })
 
-  it('bounds how many wait, of one sender and in all', async () => {
+  it('limits the number of waiting claims, of one sender and in all', async () => {
     const slots = create({ total: 1, perSender: 1, waitingMax: 3, waitingPerSenderMax: 2, ...waiting })
     claims(slots, 'busy', 3, [])
     await nextTick()
@@ -118,7 +118,7 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 0, waiting: 0 })
   })
 
-  it('serves a large claim, although small ones of busy senders keep coming', async () => {
+  it('serves a large claim even when small claims of busy senders keep coming', async () => {
     const slots = create({ total: 4, perSender: 4, ...waiting })
     const order: string[] = []
     const small = claims(slots, 'small', 20, order)
@@ -136,7 +136,7 @@ describe('Slots', () => {
     ;(await large)()
   })
 
-  it('gives a claim above the share of a sender to one that holds nothing', async () => {
+  it('serves a claim above the share of a sender when the sender holds nothing', async () => {
     const slots = create({ total: 10, perSender: 4, kept: 0.25, ...waiting })
     const giveBack = await slots.take({ sender: 'one', size: 12 })
     expect(slots.count().held).toBe(12)
@@ -154,7 +154,7 @@ describe('Slots', () => {
     expect(served).toEqual(senders)
   })
 
-  it('takes slots at once only while nobody waits for any', async () => {
+  it('takes slots at once only while no claim waits', async () => {
     const slots = create({ total: 2, perSender: 2, ...waiting })
     const giveBack = slots.tryTake({ sender: 'one' })
     const large = slots.take({ sender: 'two', size: 2 })
@@ -177,7 +177,7 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 1, waiting: 0 })
   })
 
-  describe('whatever senders ask for, fail at and give up', () => {
+  describe('with any claims, failures and aborts', () => {
     const sender = fc.constantFrom('one', 'two', 'three')
     const group = fc.constantFrom(undefined, 'left', 'right')
     const step = fc.record({
@@ -192,14 +192,14 @@ describe('Slots', () => {
     it.each([
       ['few may wait, and the others are refused', { waitingMax: 8, waitingPerSenderMax: 4 }, true],
       ['all may wait, and everybody who stays is served', { waitingMax: 40 }, false],
-    ])('every bound is kept and no slot stays behind: %s', async (_who, waitingLimits, isRefused) => {
+    ])('every limit holds and no slot is lost: %s', async (_who, waitingLimits, isRefused) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const slots = create({ ...limits, ...waitingLimits })
           const holding = new Map<string, number>()
           const check = () => {
             const { held, waiting } = slots.count()
-            // A claim that was granted holds its slots a moment before its work begins.
+            // A granted claim holds its slots a moment before its work begins.
             expect(held).toBeGreaterThanOrEqual([...holding.values()].reduce((sum, size) => sum + size, 0))
             expect(held).toBeLessThanOrEqual(limits.total)
             expect(waiting).toBeLessThanOrEqual(waitingLimits.waitingMax)
@@ -226,11 +226,11 @@ describe('Slots', () => {
           expect(slots.count()).toEqual({ held: 0, waiting: 0 })
           for (const [index, outcome] of outcomes.entries()) {
             const refused = isRefused ? ['rate-limited', 'unavailable'] : []
-            // Work that has begun goes on when its caller leaves.
+            // Work that has begun continues when its caller leaves.
             const own = { ends: ['ended'], throws: ['failed'], leaves: ['left', 'ended'] }
             expect([...own[steps[index]?.fate ?? 'ends'], ...refused]).toContain(outcome)
           }
-          // Nothing is remembered of those who have gone: a sender gets its whole share again.
+          // Senders that have gone are forgotten, so a sender gets its whole share again.
           const all = await slots.take({ sender: 'one', size: limits.perSender })
           all()
         }),

@@ -2,43 +2,43 @@ import { rateLimited, unavailable } from '@switchyard/domain'
 import { Gauge, type Registry } from 'prom-client'
 
 export interface SlotLimits {
-  /** All slots. */
+  /** Number of all slots. */
   total: number
   /** Most slots of one sender. A single claim may be larger when its sender holds none. */
   perSender: number
-  /** Most slots of one group, whoever holds them. Unset: without limit. */
+  /** Most slots of one group, of all its senders together. Unset: without limit. */
   perGroup?: number
   /**
-   * The part of all slots, and of those of a group, that is kept for senders that hold few: 0.25 is a
+   * The part of all slots, and of those of a group, that is reserved for senders that hold few: 0.25 is a
    * quarter. Unset: none.
    */
   kept?: number
-  /** The most that a sender may hold, with its claim, to be given a kept slot. Unset: 1. */
+  /** Most slots that a sender may hold, including its claim, to get a reserved slot. Unset: 1. */
   few?: number
-  /** How long a claim may wait; Infinity: until its signal is aborted. Unset: it does not wait. */
+  /** Longest wait of a claim; Infinity: until its signal is aborted. Unset: a claim does not wait. */
   waitMs?: number
-  /** Claims that may wait. Unset: without limit. */
+  /** Most claims that wait. Unset: without limit. */
   waitingMax?: number
-  /** Claims of one sender that may wait. Unset: without limit. */
+  /** Most claims of one sender that wait. Unset: without limit. */
   waitingPerSenderMax?: number
 }
 
-/** What a caller reads when its claim is refused. */
+/** The messages of refused claims. */
 export interface SlotRefusals {
-  /** The sender holds its share: the answer is 429. */
+  /** For a sender that holds its share: 429. */
   sender: string
-  /** The group has its share: the answer is 429. Unset: as for everybody. */
+  /** For a group that holds its share: 429. Unset: as for everybody. */
   group?: string
-  /** There is no slot for anybody: the answer is 503. */
+  /** When no sender can get a slot: 503. */
   everybody: string
-  /** When to try again. */
+  /** Time until another attempt may succeed. */
   retryAfterMs: number
 }
 
 export interface Claim {
-  /** Who asks: a user, a token or an address. */
+  /** The sender of the claim: a user, a token or an address. */
   sender: string
-  /** What the work is about, such as a repository. */
+  /** The object of the work, such as a repository. */
   group?: string
   /** Number of slots. Unset: 1. */
   size?: number
@@ -52,9 +52,9 @@ interface Waiting {
 type Obstacle = 'sender' | 'group' | 'total'
 
 /**
- * Shares what there is a limited number of: processes, bytes of memory, open streams. While nobody else
- * waits, a sender may hold its whole share. As soon as several wait, each slot that becomes free goes to the
- * sender that holds the fewest, and of those that hold the same number to the one that was served least
+ * Slots: the units of a limited capacity, such as processes, bytes of memory or open streams. While nobody
+ * else waits, a sender may hold its whole share. When several wait, each free slot goes to the sender that
+ * holds the fewest. Among senders that hold the same number, it goes to the sender that was served least
  * recently.
  */
 export class Slots {
@@ -63,7 +63,7 @@ export class Slots {
   readonly #ofSender = new Tally()
   readonly #ofGroup = new Tally()
   readonly #ofSenderInGroup = new Tally()
-  /** By sender, the sender that was served least recently first. */
+  /** Waiting claims by sender, the sender that was served least recently first. */
   readonly #waiting = new Map<string, Set<Waiting>>()
   #held = 0
   #waitingCount = 0
@@ -75,7 +75,7 @@ export class Slots {
     this.#refusals = refusals
   }
 
-  /** The slots that are held, and the claims that wait. */
+  /** Returns the numbers of held slots and of waiting claims. */
   count(): { held: number; waiting: number } {
     return { held: this.#held, waiting: this.#waitingCount }
   }
@@ -101,9 +101,9 @@ export class Slots {
   /**
    * Waits for slots.
    *
-   * @returns gives them back
+   * @returns a function that gives them back
    * @throws DomainError rate-limited when the sender holds its share for too long, unavailable when nobody
-   *   could get a slot; the reason of the signal when it is aborted
+   * could get a slot; the reason of the signal when it is aborted
    */
   async take(claim: Claim, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
@@ -114,9 +114,9 @@ export class Slots {
   }
 
   /**
-   * Takes slots that are free while nobody waits for any.
+   * Takes free slots while no claim waits.
    *
-   * @returns gives them back; null when there are none
+   * @returns a function that gives them back; null when there are none
    */
   tryTake(claim: Claim): (() => void) | null {
     if (this.#waitingCount > 0 || this.#obstacle(claim)) return null
@@ -124,7 +124,11 @@ export class Slots {
     return this.#giverOf(claim)
   }
 
-  /** The same without waiting. @throws DomainError like {@link take} */
+  /**
+   * Takes slots without waiting.
+   *
+   * @throws DomainError like {@link take}
+   */
   takeAtOnce(claim: Claim): () => void {
     if (this.#obstacle(claim)) throw this.#refusal(claim)
     this.#add(claim, 1)
@@ -141,7 +145,7 @@ export class Slots {
     }
   }
 
-  /** What keeps a claim from being given its slots now; null: nothing. */
+  /** Returns the reason why a claim cannot get its slots now; null: it can. */
   #obstacle({ sender, group, size = 1 }: Claim): Obstacle | null {
     const { total, perSender, perGroup } = this.#limits
     const held = this.#ofSender.of(sender)
@@ -225,12 +229,11 @@ export class Slots {
     }
   }
 
-  /** The claim that is served next; null when there is no slot for any that may be served now. */
+  /** Returns the claim that is served next; null when no claim can be served now. */
   #next(): Waiting | null {
     let isOneTooLarge = false
     for (const [sender, claims] of this.#sendersInOrder()) {
-      // A claim that needs more than is free would wait for ever if senders with more than its own went
-      // first.
+      // A claim that needs more than is free would wait for ever if senders with more slots went first.
       if (isOneTooLarge && this.#ofSender.of(sender) > 0) return null
       for (const waiting of claims) {
         const obstacle = this.#obstacle(waiting.claim)
@@ -243,13 +246,13 @@ export class Slots {
   }
 
   /**
-   * Who waits: first the sender that holds the fewest slots, of several the one that was served least
-   * recently.
+   * Yields the waiting senders: first the sender that holds the fewest slots, and among equals the one that
+   * was served least recently.
    */
   *#sendersInOrder(): Generator<[string, Set<Waiting>]> {
     const held = (sender: string) => this.#ofSender.of(sender)
-    // Mostly the first one is served. Thousands may wait, so that sorting them for each slot would take too
-    // long. Only senders that hold a slot are passed over, and there are no more of them than slots.
+    // In most cases the first sender is served. Thousands may wait, so sorting them for each slot would take
+    // too long. Only senders that hold a slot are passed over, and there are no more of them than slots.
     let first: [string, Set<Waiting>] | undefined
     let fewest = Number.POSITIVE_INFINITY
     for (const entry of this.#waiting) {
@@ -281,7 +284,7 @@ export class Slots {
 
 const inGroup = (sender: string, group: string): string => `${group}\0${sender}`
 
-/** Sums by key. A key whose sum is 0 takes no memory. */
+/** Sums by key. A key with the sum 0 takes no memory. */
 class Tally {
   readonly #sums = new Map<string, number>()
 
@@ -296,9 +299,7 @@ class Tally {
   }
 }
 
-/**
- * Exposes how many slots are held, and how many claims wait, as a gauge with the labels `work` and `state`.
- */
+/** Exposes the numbers of held slots and of waiting claims, as a gauge with the labels `work` and `state`. */
 export function exposeSlots(
   registry: Registry,
   { name, help }: { name: string; help: string },

@@ -1,5 +1,5 @@
-// The thread that watches the event loop of the main thread; src/lifecycle/event-loop-watchdog.ts starts it.
-// It is JavaScript so that it runs as it is, from sources and beside a bundle.
+// The thread that watches the event loop of the main thread. src/lifecycle/event-loop-watchdog.ts starts it.
+// It is JavaScript, so that it runs unchanged from sources and beside a bundle.
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
@@ -12,7 +12,7 @@ let lookedAt = performance.now()
 
 setInterval(() => {
   const now = performance.now()
-  // When this thread was stopped too, what passed meanwhile counts as no more than one late look.
+  // When this thread was stopped too, the time since counts as no more than one late look.
   const passedMs = Math.min(now - lookedAt, 2 * lookEveryMs)
   lookedAt = now
   const turns = Atomics.load(state, turnsIndex)
@@ -28,7 +28,7 @@ function end() {
   try {
     writeSync(1, `${JSON.stringify(line)}\n`)
   } finally {
-    // Nothing milder works: other signals and exits wait for the event loop.
+    // No milder way works, because other signals and exits wait for the event loop.
     process.kill(process.pid, 'SIGKILL')
   }
 }

@@ -4,7 +4,7 @@ import { accessLevels } from './project-roles.js'
 /** Longest name or pattern of a protection, in characters. */
 export const protectionNameLengthMax = 255
 /**
- * A project has no more protections of branches, and no more protections of tags, than this, because each
+ * Largest number of branch protections of a project, and of its tag protections. It is limited because each
  * reference of a push is compared with all of them.
  */
 export const protectionsPerProjectMax = 500
@@ -29,30 +29,38 @@ export function compileProtections<Protection extends { name: string }>(
 }
 
 /**
- * Whether a user with this access level may push to a branch. Every developer may push to an unprotected
- * branch. When several protections match a branch, one that allows the push is enough.
+ * Returns whether a user with this access level may push to a branch. Every developer may push to an
+ * unprotected branch. When several protections match a branch, one that allows the push is enough.
  */
 export const canPush = (branch: string, level: number, protections: readonly BranchProtection[]): boolean =>
   coveredAllowsPush(level, compileProtections(protections)(branch))
 
-/** Whether a push may remove commits of a branch. */
+/** Returns whether a push may remove commits of a branch. */
 export const canForcePush = (branch: string, protections: readonly BranchProtection[]): boolean =>
   coveredAllowsForce(compileProtections(protections)(branch))
 
-/** The rule of {@link canPush}. @param covering the protections that cover the branch */
+/**
+ * Applies the rule of {@link canPush}.
+ *
+ * @param covering the protections that cover the branch
+ */
 export function coveredAllowsPush(level: number, covering: readonly BranchProtection[]): boolean {
   if (level < accessLevels.developer) return false
   if (covering.length === 0) return true
   return covering.some(({ pushAccessLevel }) => pushAccessLevel > 0 && level >= pushAccessLevel)
 }
 
-/** The rule of {@link canForcePush}. @param covering the protections that cover the branch */
+/**
+ * Applies the rule of {@link canForcePush}.
+ *
+ * @param covering the protections that cover the branch
+ */
 export const coveredAllowsForce = (covering: readonly BranchProtection[]): boolean =>
   covering.every(({ allowForcePush }) => allowForcePush)
 
 /**
- * Whether a user with this access level may delete a branch other than the default branch: developers may
- * delete unprotected branches, maintainers also protected ones.
+ * Returns whether a user with this access level may delete a branch other than the default branch: developers
+ * may delete unprotected branches, maintainers also protected ones.
  *
  * @param covering the protections that cover the branch
  */

@@ -11,33 +11,30 @@ export interface Caller {
 
 export interface CallerSession {
   id: number
-  /** The session ends then at the latest. */
+  /** Time at which the session ends, unless it ends earlier. */
   expiresAt: Date
-  /** The provider of single sign-on by which the session began. Null: it began with a token. */
+  /** Provider of single sign-on by which the user signed in. Null: the user signed in with a token. */
   provider: string | null
 }
 
 export interface CallerToken {
-  /** 0: the identity token of a CI job, which is not stored. */
+  /** Id of the token. 0: an identity token of a CI job, which is not stored. */
   id: number
   scopes: readonly Scope[]
   /** The project of a project token. Null or missing: the token works in every project of its user. */
   projectId?: number | null
   /** The only tenants of sagas that the token may name. Missing or empty: it may name every tenant. */
   tenants?: readonly string[]
-  /** A deploy token, which fetches from its project with the rights of a reporter. */
+  /** Set for a deploy token, which can fetch from its project with the rights of a reporter. */
   deploy?: true
-  /** The CI job that holds the token, and acts as the bot of the rule that lets it. */
+  /** The CI job that holds the token. It acts as the bot of the trust rule that admits it. */
   job?: JobIdentity
 }
 
-/**
- * What counts as one token wherever the uses of tokens are counted: the CI jobs of one rule and subject count
- * together.
- */
+/** Returns the key by which uses of tokens are counted. The CI jobs of one rule and subject share a key. */
 export const countedToken = ({ user, token }: Caller): string =>
   token.job ? `job ${user.id} ${token.job.subject}` : `token ${token.id}`
 
-/** The caller within a project; null when the caller's token belongs to another project. */
+/** Returns the caller within a project; null when the caller's token belongs to another project. */
 export const callerIn = (projectId: number, caller: Caller | null): Caller | null =>
   (caller?.token.projectId ?? projectId) === projectId ? caller : null

@@ -1,17 +1,17 @@
 import type { Caller } from './caller.js'
 
-/** The user name that a deploy token has unless its maker chose another one. */
+/** Returns the user name of a deploy token whose creator chose none. */
 export const deployTokenUsername = (id: number): string => `gitlab+deploy-token-${id}`
 
 /**
- * The id of the user and the token of a deploy caller: the negated id of the deploy token, which no user or
- * token has.
+ * Returns the id of the user and of the token of a deploy caller: the negated id of the deploy token, which
+ * no stored user or token has.
  */
 export const deployCallerId = (id: number): number => -id
 
 /**
- * A caller who may fetch from one project and do nothing else: no endpoint of the API accepts a token without
- * scopes.
+ * Returns a caller who may only fetch from one project, because no endpoint of the API accepts a token
+ * without scopes.
  */
 export const callerOfDeployToken = ({
   id,

@@ -1,14 +1,14 @@
 import type { Claims } from './job-identity.js'
 
-/** Identity tokens of forges have 1 to 2 KB. */
+/** Longest identity token that is read. Those of forges have 1 to 2 KB. */
 export const identityTokenCharsMax = 8192
-/** A token counts for an hour at most, however long its issuer lets it live. */
+/** Longest lifetime of an identity token, also when its issuer allows a longer one. */
 export const identityLifetimeSecondsMax = 3600
-/** Between the clocks of the issuer and of this machine. */
+/** Difference that is tolerated between the clocks of the issuer and of this machine. */
 export const clockToleranceSeconds = 60
 /**
- * Signatures by a public key alone: neither `none` nor a shared secret, for which a public key could be
- * taken.
+ * Algorithms of signatures with a public key. `none` and shared secrets are missing, because an attacker
+ * could sign with the public key as the shared secret.
  */
 export const publicKeyAlgorithms = [
   'RS256',
@@ -26,14 +26,14 @@ export const publicKeyAlgorithms = [
 export const requiredClaims = ['sub', 'aud', 'exp', 'iat']
 
 export interface IdentityTokenProblem {
-  /** As `jose` and the log of the services name it. */
+  /** The code by which `jose` and the logs name the problem. */
   code: string
   text: string
 }
 
 /**
- * Why an identity token is not valid, as far as that shows without the keys of its issuer; null when it does
- * not show.
+ * Returns why an identity token is not valid, as far as it can be said without the keys of its issuer. Null:
+ * no problem was found.
  */
 export function identityTokenProblem(
   { alg }: Claims,

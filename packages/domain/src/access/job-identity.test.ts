@@ -6,7 +6,7 @@ describe('the claims of a rule', () => {
     [{ sub: 'repo:acme/engine:ref:refs/heads/main' }],
     [{ repository: 'acme/*', ref: 'refs/tags/v*' }],
     [{ project_path: 'acme/engine', ref_protected: 'true' }],
-  ])('%j say whose job it is', (claims) => {
+  ])('%j identify the owner of the job', (claims) => {
     expect(claimPatternsProblem(claims)).toBeNull()
   })
 
@@ -38,7 +38,7 @@ describe('the claims of a rule', () => {
 })
 
 describe('the job', () => {
-  it('is named in the words of each issuer', () => {
+  it('is read from the claims of each issuer', () => {
     const of = { iss: 'https://ci.example.com', sub: 's' }
     const github = { ...of, repository: 'acme/engine', ref: 'refs/heads/main', run_id: '9' }
     expect(jobIdentityOf(github)).toEqual({

@@ -1,17 +1,20 @@
 import { isHttpUrl, storableText } from '../texts.js'
 import { compileWildcard } from '../wildcard.js'
 
-/** What the identity token of a CI job says. */
+/** The claims of the identity token of a CI job. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Name of a claim → the pattern that its value matches; `*` stands for any characters. */
 export type ClaimPatterns = Readonly<Record<string, string>>
 
-/** The CI job that sends a request by its identity token, or by a token that it was given in exchange. */
+/**
+ * The CI job that sends a request with its identity token, or with a token that it received in exchange for
+ * it.
+ */
 export interface JobIdentity {
   issuer: string
   subject: string
-  /** Null, as below: the token does not say. */
+  /** Null, here and in the fields below: the token does not name it. */
   repository: string | null
   ref: string | null
   /** The run of the workflow, the pipeline or the build. */
@@ -24,14 +27,14 @@ const patternsMax = 10
 const patternCharsMax = 255
 
 /**
- * Claims that say whose job it is, one of which a rule has to name: everybody has jobs at the issuers of
- * public forges.
+ * Claims that identify the owner of a job. Each rule has to name one of them, because anybody can run jobs at
+ * the issuers of public forges.
  */
 const identifyingClaims = ['sub', 'repository', 'repository_id', 'project_path', 'project_id']
 
 const namePattern = /^[\w.:/-]{1,64}$/
 
-/** The problem of the patterns of a rule; null when there is none. */
+/** Returns the problem of the patterns of a rule; null when there is none. */
 export function claimPatternsProblem(patterns: ClaimPatterns): string | null {
   const entries = Object.entries(patterns)
   if (entries.length > patternsMax) return `has more than ${patternsMax} claims`
@@ -48,14 +51,16 @@ export function claimPatternsProblem(patterns: ClaimPatterns): string | null {
   return `must have one of ${identifyingClaims.join(', ')}, with a pattern that does not begin with *`
 }
 
-/** The text of a claim; null when it is missing, or neither text, number nor boolean. */
+/**
+ * Returns the text of a claim; null when the claim is missing, or is neither a text, a number nor a boolean.
+ */
 function claimText(claims: Claims, name: string): string | null {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 
-/** Whether the claims match every pattern, in time that is linear in their length. */
+/** Returns whether the claims match every pattern, in time that is linear in their length. */
 export const matchesClaims = (patterns: ClaimPatterns, claims: Claims): boolean =>
   Object.entries(patterns).every(([name, pattern]) => {
     const value = claimText(claims, name)
@@ -64,7 +69,10 @@ export const matchesClaims = (patterns: ClaimPatterns, claims: Claims): boolean 
 
 const shownCharsMax = 255
 
-/** The job of a verified token, in the words of GitHub and Forgejo, of GitLab or of Jenkins. */
+/**
+ * Returns the job of a verified token. The names of its claims differ between GitHub with Forgejo, GitLab and
+ * Jenkins.
+ */
 export function jobIdentityOf(claims: Claims): JobIdentity {
   const first = (...names: string[]) => {
     const value = names.map((name) => claimText(claims, name)).find((text) => text !== null) ?? null
@@ -84,8 +92,8 @@ const urlCharsMax = 1024
 const github = 'https://token.actions.githubusercontent.com'
 
 /**
- * The page of the run, which the claims of GitHub, of GitLab and of Jenkins name in parts; null when there is
- * none to follow.
+ * Returns the address of the page of the run, which the claims of GitHub, GitLab and Jenkins name in parts;
+ * null when there is no such page.
  */
 function pageOf(claims: Claims): string | null {
   const part = (name: string) => {

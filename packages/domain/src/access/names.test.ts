@@ -31,7 +31,7 @@ describe('userProblems', () => {
     expect(mayBeUsername(username)).toBe(false)
   })
 
-  it.each(['-', '.well-known'])('says of %s that it is reserved, too', (username) => {
+  it.each(['-', '.well-known'])('reports that %s is reserved, too', (username) => {
     expect(userProblems({ ...user, username }).username).toContain('is a reserved name')
     expect(mayBeUsername(username)).toBe(false)
   })
@@ -74,7 +74,7 @@ describe('projectProblems', () => {
     `${'👩‍🚀'.repeat(50)}/`,
     'a'.repeat(1_000_000),
     `${'-'.repeat(900_000)}/`,
-  ])('judges a name that was made to be slow at once', (name) => {
+  ])('judges a name that was made to be slow without delay', (name) => {
     const startedAt = performance.now()
     projectProblems({ name, path: pathOfName(name) })
     userProblems({ username: name, name, email: name })

@@ -37,7 +37,7 @@ export function userProblems({ username, name, email }: UserNames): FieldProblem
   })
 }
 
-/** Whether a user may have this name. The name `root` counts, which the first administrator has. */
+/** Returns whether a user may have this name. The name `root` of the first administrator is allowed. */
 export const mayBeUsername = (name: string): boolean =>
   pathProblems(name).length === 0 && (!isReserved(name) || name.toLowerCase() === 'root')
 
@@ -59,8 +59,8 @@ export function projectProblems({ name, path }: ProjectNames): FieldProblems {
 }
 
 /**
- * The path of a project without an explicit path, made from its name: `My Project!` becomes `my-project`. A
- * long name is cut.
+ * Returns the path of a project whose creator gives none, made from its name: `My Project!` becomes
+ * `my-project`. A long name is cut.
  */
 export const pathOfName = (name: string): string =>
   trimCharacters(
@@ -79,13 +79,15 @@ const pathProblems = (path: string) =>
 const textProblems = (text: string) =>
   shapeProblems(text, (checked) => (control.test(checked) ? ['is invalid'] : []))
 
-/** Angle brackets end an address in a commit's header, so no address may hold them. */
+/** Angle brackets delimit the address in the header of a commit, so no address may contain them. */
 const emailProblems = (email: string) =>
   shapeProblems(email, (text) =>
     control.test(text) || !/^[^@\s<>]+@[^@\s<>]+$/.test(text) ? ['is invalid'] : [],
   )
 
-/** Checks the length before anything else. */
+/**
+ * Returns the problems of a text. Checks the length first, because the other checks of a long text are slow.
+ */
 const shapeProblems = (text: string, problemsOf: (text: string) => string[]): string[] =>
   text.length > lengthMax ? [tooLong] : problemsOf(text)
 

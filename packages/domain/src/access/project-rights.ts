@@ -3,7 +3,7 @@ import { accessLevels, effectiveLevel, type ProjectAccess, type Visibility } fro
 
 const { guest, reporter, developer, maintainer, owner } = accessLevels
 
-/** Everybody, also anonymous callers. */
+/** Everybody, including anonymous callers. */
 const anyone = 'anyone'
 
 type Lowest = number | typeof anyone
@@ -13,7 +13,7 @@ type Lowest = number | typeof anyone
  * signed-in user is a guest of internal and public projects.
  */
 export const projectRights = {
-  /** See the project. Without this right, the answer is that there is no such project. */
+  /** Allows a caller to see the project. Without it, the answer is that there is no such project. */
   read_project: { private: guest, internal: guest, public: anyone },
   read_members: { private: guest, internal: guest, public: guest },
   /** Read commits, diffs and comments, clone and fetch. */
@@ -36,12 +36,14 @@ export const projectRights = {
 export type ProjectRight = keyof typeof projectRights
 
 /**
- * The decision of the matrix. `unauthenticated`: the caller must sign in first; `hidden`: the caller must not
- * learn that the project exists; `forbidden`: the role is too low.
+ * The decision of the matrix. `unauthenticated`: the caller has to sign in first. `hidden`: the caller must
+ * not learn that the project exists. `forbidden`: the role is too low.
  */
 export type ProjectDecision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden'
 
 /**
+ * Decides whether a caller has a right in a project.
+ *
  * @param memberLevel the access level of the caller's membership row, null without one
  */
 export function decideProjectRight(
@@ -62,13 +64,13 @@ export function decideProjectRight(
   return has(right) && !isArchivedFor(right, project) ? 'allowed' : 'forbidden'
 }
 
-/** Rights about the code, which may be closed to all but members in a project that everybody sees. */
+/** Rights about the code. A project that is not private may reserve them for its members. */
 const rightsInCode: readonly ProjectRight[] = ['read_code', 'comment', 'read_statuses']
 
 const visibilityFor = (right: ProjectRight, { visibility, settings }: ProjectAccess): Visibility =>
   rightsInCode.includes(right) && settings?.repository_access_level === 'private' ? 'private' : visibility
 
-/** What nobody may do in an archived project. Settings can still be changed. */
+/** Rights that nobody has in an archived project. Its settings can still be changed. */
 const refusedWhenArchived: readonly ProjectRight[] = ['comment', 'push_code', 'write_statuses', 'deploy']
 
 const isArchivedFor = (right: ProjectRight, { archived }: ProjectAccess): boolean =>
@@ -82,13 +84,13 @@ const roleNames = new Map<Lowest, string>([
   [owner, 'Owner'],
 ])
 
-/** The reason for the decision `forbidden`, as a text for the caller. */
+/** Returns the reason for the decision `forbidden`, as a text for the caller. */
 export function projectDenial(right: ProjectRight, project: ProjectAccess, sender: Caller | null): string {
   if (callerIn(project.id, sender) === null) return 'This token works in another project only'
   if (isArchivedFor(right, project)) return 'The project is archived'
   return `You need at least the role ${roleNames.get(projectRights[right][visibilityFor(right, project)])} in this project`
 }
 
-/** Whether anonymous callers can have the right in any project. */
+/** Returns whether anonymous callers can have the right in any project. */
 export const mayBeAnonymous = (right: ProjectRight): boolean =>
   Object.values<Lowest>(projectRights[right]).includes(anyone)

@@ -28,13 +28,13 @@ describe('effectiveLevel', () => {
 })
 
 describe('projectDenial', () => {
-  it('names the lowest role that would do', () => {
+  it('names the lowest role that is sufficient', () => {
     expect(projectDenial('write_statuses', project('public'), caller(2))).toContain('Developer')
     expect(projectDenial('read_code', project('private'), caller(2))).toContain('Reporter')
     expect(projectDenial('own', project('private'), caller(2))).toContain('Owner')
   })
 
-  it('says when it is the token that does not fit', () => {
+  it('tells the caller when the token, not the role, is insufficient', () => {
     const { user, token } = caller(2)
     const elsewhere = { user, token: { ...token, projectId: 8 } }
     expect(projectDenial('comment', project('public'), elsewhere)).toContain('another project')
@@ -68,7 +68,7 @@ describe('decideProjectRight', () => {
     expect(decisions(visibility, who, level)).toEqual(expected)
   })
 
-  it('lets nobody write into an archived project, and everybody read it as before', () => {
+  it('lets nobody write into an archived project, and lets everybody read it as before', () => {
     for (const right of Object.keys(projectRights) as (keyof typeof projectRights)[]) {
       const writes = ['comment', 'push_code', 'write_statuses', 'deploy'].includes(right)
       const decision = decideProjectRight(right, project('public', true), caller(1), null)

@@ -12,13 +12,16 @@ export interface ProjectAccess {
   ownerId: number
   visibility: Visibility
   archived: boolean
-  /** Of these, `repository_access_level` decides who reads the code of a project that is not private. */
+  /**
+   * Settings of the project. `repository_access_level` decides who reads the code of a project that is not
+   * private.
+   */
   settings?: { repository_access_level?: unknown }
 }
 
 /**
- * The access level of a caller in a project: 0 without access, 50 for its owner and for administrators. Every
- * signed-in user is at least a guest of internal and public projects.
+ * Returns the access level of a caller in a project: 0 without access, 50 for its owner and for
+ * administrators. Every signed-in user is at least a guest of internal and public projects.
  *
  * @param memberLevel the access level of the membership row, null without one
  */

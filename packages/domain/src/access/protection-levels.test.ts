@@ -8,7 +8,7 @@ test.each([
   [[0], 0],
   [[0, 40], 40],
   [[40, 30], 30],
-])('of the levels %j the lowest that allows is %i', (levels, lowest) => {
+])('the lowest of the levels %j that allows something is %i', (levels, lowest) => {
   expect(lowestLevel(levels)).toBe(lowest)
 })
 
@@ -35,6 +35,6 @@ test.each([
   [{ level: 40, takesAway: true }],
   [{ id: idOf(30), takesAway: true }],
   [{ id: protectionLevelId(8, 40), level: 30, takesAway: false }],
-])('a change that names no level, or none of this protection, is pointed out: %j', (change) => {
+])('a change without a level, or with a level of another protection, is reported: %j', (change) => {
   expect(changeLevels(7, [40], [{ level: 30, takesAway: false }, change])).toEqual({ problem: 1 })
 })

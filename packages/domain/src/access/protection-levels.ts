@@ -1,20 +1,20 @@
-/** Stands for administrators among the levels that may lift a protection. */
+/** Level of administrators, among the levels that may lift a protection. */
 export const administratorLevel = 60
 
-/** The lowest level that one of the levels lets do something; 0: nobody may. */
+/** Returns the lowest of the levels that allows something; 0: nobody is allowed. */
 export function lowestLevel(levels: readonly number[]): number {
   const allowing = levels.filter((level) => level > 0)
   return allowing.length === 0 ? 0 : Math.min(...allowing)
 }
 
-/** Room for every level between the ids of the levels of two protections. */
+/** Distance between the ids of the levels of two protections, larger than every level. */
 const idsOfProtection = 100
 
-/** The id that a level has among those of all protections of a kind. */
+/** Returns the id of a level of a protection, unique among all protections of its kind. */
 export const protectionLevelId = (protectionId: number, level: number): number =>
   protectionId * idsOfProtection + level
 
-/** A level to add; or, with an id, an existing one to change or to take away. */
+/** A level to add, or the change or removal of an existing level that `id` names. */
 export interface LevelChange {
   /** An id of {@link protectionLevelId}. */
   id?: number | undefined
@@ -23,8 +23,8 @@ export interface LevelChange {
 }
 
 /**
- * The levels of a protection after changes, each level once; or the index of a change that names no level, or
- * none of the current ones.
+ * Returns the levels of a protection after changes, each level once. Returns the index of a change instead
+ * when it names no level, or a level that the protection does not have.
  */
 export function changeLevels(
   protectionId: number,
@@ -42,15 +42,15 @@ export function changeLevels(
   return { levels: [...new Set(levels)] }
 }
 
-/** Access levels of a protected branch, as they were given. 0 among them: nobody. */
+/** Access levels of a protected branch, as the caller sent them. 0 among them: nobody. */
 export interface BranchLevels {
   push: number[]
   merge: number[]
-  /** Empty: every maintainer. */
+  /** Levels that may lift the protection. Empty: every maintainer. */
   unprotect: number[]
 }
 
-/** What is stored of the levels of a branch. */
+/** The stored form of the levels of a branch. */
 export interface StoredBranchLevels {
   pushAccessLevel: number
   pushAccessLevels: number[]
@@ -58,7 +58,10 @@ export interface StoredBranchLevels {
   unprotectAccessLevels: number[]
 }
 
-/** A row of an older version has the level for pushing only, which is then also that for merging. */
+/**
+ * Returns the levels of a stored branch. Rows of older versions have only the level for pushing, which then
+ * also applies to merging.
+ */
 export function levelsOfBranch(branch: StoredBranchLevels): BranchLevels {
   const { pushAccessLevel, pushAccessLevels, mergeAccessLevels, unprotectAccessLevels } = branch
   const push = pushAccessLevels.length > 0 ? pushAccessLevels : [pushAccessLevel]
@@ -69,6 +72,6 @@ export function levelsOfBranch(branch: StoredBranchLevels): BranchLevels {
   }
 }
 
-/** A row of an older version has a single level. */
+/** Returns the levels of a stored tag. Rows of older versions have a single level. */
 export const levelsOfTag = (tag: { createAccessLevel: number; createAccessLevels: number[] }): number[] =>
   tag.createAccessLevels.length > 0 ? tag.createAccessLevels : [tag.createAccessLevel]

@@ -28,7 +28,7 @@ const names = fc
   .string({ unit: fc.constantFrom(...'ab/*?[]!-.$\'"`\\(){}|&;é# '), minLength: 1, maxLength: 6 })
   .filter(isNewRefName)
 
-/** A branch, and protections made from pieces of its name as well as from chance. */
+/** Generates a branch, and protections that are random or made from pieces of its name. */
 const situations = names.chain((branch) => {
   const pattern = fc.oneof(
     fc.constant(branch),
@@ -49,7 +49,7 @@ const situations = names.chain((branch) => {
 })
 
 describe('a push to a branch', () => {
-  it('is decided as canPush and canForcePush decide over a commit', () => {
+  it('follows the same rules as canPush and canForcePush for a commit', () => {
     fc.assert(
       fc.property(situations, ({ branch, protections, level }) => {
         const given = rights(level, protections)
@@ -63,7 +63,7 @@ describe('a push to a branch', () => {
     )
   })
 
-  it('never makes or moves one whose name nobody could ask for, and deletes it', () => {
+  it('cannot create or move a branch with a name that cannot be looked up, but can delete it', () => {
     for (const name of ['-x', 'HEAD', 'refs/heads/main', 'a'.repeat(40), '', 'a b', 'a..b']) {
       for (const [folder, what] of [
         ['refs/heads/', 'Branch name'],
@@ -78,7 +78,7 @@ describe('a push to a branch', () => {
     }
   })
 
-  it('deletes the default branch for nobody, and a protected one for maintainers', () => {
+  it('cannot delete the default branch, and deletes a protected branch only for maintainers', () => {
     const protection = { name: 'release/*', pushAccessLevel: 30, allowForcePush: true }
     expect(verdict(rights(50), 'delete', 'refs/heads/main')).toMatchObject({
       reason: 'The default branch of a project cannot be deleted.',
@@ -110,7 +110,7 @@ describe('a push to another reference', () => {
     expect(outcome(rights(level, [], [protection, open]), 'create', 'refs/tags/v1')).toBe('allowed')
   })
 
-  it('moves a protected tag for nobody, and deletes it for maintainers', () => {
+  it('never moves a protected tag, and deletes it only for maintainers', () => {
     const protection = { name: 'v*', createAccessLevel: 30 }
     expect(verdict(rights(50, [], [protection]), 'move', 'refs/tags/v1')).toEqual({
       outcome: 'refused',
@@ -136,7 +136,7 @@ describe('a push to another reference', () => {
     'refs/environments/1',
     'refs/headsx/a',
     'refs/stash',
-  ])('neither makes nor moves %s, which a maintainer may delete', (ref) => {
+  ])('neither creates nor moves %s, but a maintainer may delete it', (ref) => {
     const reason = `Only refs/heads/, refs/tags/ and refs/notes/ can be pushed to, not ${ref}`
     expect(verdict(rights(50), 'create', ref)).toEqual({ outcome: 'refused', reason })
     expect(verdict(rights(50), 'move', ref)).toEqual({ outcome: 'refused', reason })
@@ -145,7 +145,7 @@ describe('a push to another reference', () => {
   })
 })
 
-it('a pattern made to be slow is judged at once', () => {
+it('a pattern made to be slow is judged without delay', () => {
   const slow = { name: `${'*a'.repeat(24)}*b`, pushAccessLevel: 0, allowForcePush: false }
   expect(outcome(rights(30, [slow]), 'create', `refs/heads/${'a'.repeat(60)}`)).toBe('allowed')
 })

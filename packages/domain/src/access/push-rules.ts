@@ -10,7 +10,7 @@ import {
 import { accessLevels } from './project-roles.js'
 import { coveredAllowsTag, coveredAllowsTagDelete, type TagProtection } from './tag-protection.js'
 
-/** A reference that is moved, created (`before` is zeros) or deleted (`after` is zeros). */
+/** A reference that a push moves, creates (`before` is zeros) or deletes (`after` is zeros). */
 export interface RefChange {
   /** Full name, such as `refs/heads/main`. */
   ref: string
@@ -19,7 +19,7 @@ export interface RefChange {
   after: string
 }
 
-/** The facts that decide about the references of a push. */
+/** The facts by which the references of a push are judged. */
 export interface PushRights {
   /** Access level of the pusher in the project, 0 to 50. */
   level: number
@@ -29,24 +29,24 @@ export interface PushRights {
 }
 
 /**
- * The decision about a reference. `refused`: with the reason for the user; `fast-forward`: allowed when the
- * new commit contains the old one, otherwise refused with the reason.
+ * The decision about a reference. `refused` has the reason for the user. `fast-forward` allows the change
+ * when the new commit contains the old one, and has the reason for the other case.
  */
 export type PushVerdict =
   | { outcome: 'allowed' }
   | { outcome: 'refused'; reason: string }
   | { outcome: 'fast-forward'; reason: string }
 
-/** Decides about one reference of a push by its name and the kind of its change. */
+/** A function that decides about one reference of a push by its name and the kind of its change. */
 export type PushJudge = (change: RefChange) => PushVerdict
 
 const allowed: PushVerdict = { outcome: 'allowed' }
 const refused = (reason: string): PushVerdict => ({ outcome: 'refused', reason })
 
-/** The id that stands for no object: what a new reference had before, and a deleted reference has after. */
+/** The id that stands for no object: the old id of a new reference, and the new id of a deleted one. */
 export const zeroId = '0'.repeat(40)
 
-/** Whether an id is the null id, which means that there is no object. */
+/** Returns whether an id is the null id, which means that there is no object. */
 export const isZeroId = (id: string): boolean => /^0+$/.test(id)
 
 /**

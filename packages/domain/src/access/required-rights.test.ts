@@ -13,14 +13,14 @@ const callerWith = (
 
 const refusal = expect.objectContaining({ kind: 'forbidden' })
 
-describe('what belongs to no project', () => {
-  it.each(['read_metrics', 'read_sagas', 'manage_jobs'] as const)('is reached with the scope %s', (scope) => {
+describe('an operation outside of projects', () => {
+  it.each(['read_metrics', 'read_sagas', 'manage_jobs'] as const)('is allowed with the scope %s', (scope) => {
     const caller = callerWith([scope])
     expect(requireAdministratorOrScope(caller, scope)).toBe(caller)
     expect(() => requireAdministratorOrScope(callerWith(['api']), scope)).toThrow(refusal)
   })
 
-  it('is changed by no token of an administrator that only reads', () => {
+  it('refuses a read-only token of an administrator for changes', () => {
     const reader = callerWith(['read_api'], { admin: true })
     expect(requireAdministratorOrScope(reader, 'manage_jobs')).toBe(reader)
     expect(() => requireAdministratorOrScope(reader, 'manage_jobs', [])).toThrow(refusal)
@@ -28,14 +28,14 @@ describe('what belongs to no project', () => {
     expect(requireAdministratorOrScope(writer, 'manage_jobs', [])).toBe(writer)
   })
 
-  it('is closed to tokens of one project, whatever scopes their owners gave them', () => {
+  it('refuses tokens of a project, whatever their scopes', () => {
     const token = callerWith(scopes, { projectId: 7 })
     expect(() => requireAdministratorOrScope(token, 'read_metrics')).toThrow(refusal)
     expect(() => requireUnboundToken(token)).toThrow(refusal)
     expect(requireUnboundToken(callerWith(['saga_report'])).token.projectId).toBeNull()
   })
 
-  it('has no scope that a token of one project could be made with', () => {
+  it('needs a scope that no token of a project can have', () => {
     const beyond: readonly Scope[] = [
       'read_user',
       'read_metrics',

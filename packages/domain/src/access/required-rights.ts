@@ -15,7 +15,11 @@ export function requireScope(caller: Caller | null, ...accepted: Scope[]): Calle
   return caller
 }
 
-/** @throws DomainError unauthenticated | insufficient-scope | forbidden */
+/**
+ * Refuses everybody but an administrator whose token has a sufficient scope.
+ *
+ * @throws DomainError unauthenticated | insufficient-scope | forbidden
+ */
 export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]): Caller {
   const known = requireScope(caller, ...accepted)
   if (!known.user.admin) throw forbidden()
@@ -23,8 +27,8 @@ export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]
 }
 
 /**
- * Refuses a project token for an operation outside of projects: the maintainer of a project can create
- * project tokens with any name and role.
+ * Refuses a project token for an operation outside of projects, because the maintainer of a project can
+ * create project tokens with any name and role.
  *
  * @throws DomainError forbidden
  */
@@ -34,8 +38,8 @@ export function requireUnboundToken(caller: Caller): Caller {
 }
 
 /**
- * The rule for operations (job metrics, sagas, failed jobs): the caller is an administrator, or an
- * administrator gave the scope to the token.
+ * Admits callers to operations (job metrics, sagas, failed jobs): administrators, and holders of a token to
+ * which an administrator gave the scope.
  *
  * @param accepted scopes besides `api` that suffice for the token of an administrator
  * @throws DomainError unauthenticated | forbidden

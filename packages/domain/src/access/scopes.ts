@@ -1,6 +1,6 @@
 /**
- * The scopes of a token. `api` includes those that are not {@link scopesBeyondApi}, within the rights of the
- * token's user.
+ * The scopes of a token. `api` includes all scopes that are not {@link scopesBeyondApi}, within the rights of
+ * the token's user.
  */
 export const scopes = [
   'api',
@@ -16,7 +16,7 @@ export const scopes = [
   'manage_broadcasts',
 ] as const
 
-/** The scopes of a project token: those of operations within a project. */
+/** The scopes that a project token can have: those of operations within a project. */
 export const projectTokenScopes = [
   'api',
   'read_api',
@@ -27,7 +27,7 @@ export const projectTokenScopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Scopes that give users without administrator rights access to operations, which `api` does not. */
+/** Scopes of operations that `api` does not include. They admit users who are not administrators. */
 const scopesBeyondApi: readonly Scope[] = [
   'read_metrics',
   'read_sagas',
@@ -36,6 +36,8 @@ const scopesBeyondApi: readonly Scope[] = [
   'manage_broadcasts',
 ]
 
-/** Whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user. */
+/**
+ * Returns whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user.
+ */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>
   wanted.every((scope) => held.includes(scope) || (held.includes('api') && !scopesBeyondApi.includes(scope)))

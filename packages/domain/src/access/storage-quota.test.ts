@@ -15,7 +15,7 @@ describe('the limits of a project', () => {
     expect(storageLimitsOf({ own, isOwnedByAdministrator }, defaults)).toEqual(limits)
   })
 
-  it('a limit of 0 of the installation is none', () => {
+  it('a limit of 0 of the installation means no limit', () => {
     const none = { projectBytesMax: 0, ownerBytesMax: 0 }
     const limits = storageLimitsOf({ own: null, isOwnedByAdministrator: false }, none)
     expect(limits).toEqual({ projectBytesMax: null, ownerBytesMax: null })
@@ -26,7 +26,7 @@ describe('a quota', () => {
   const limits = { projectBytesMax: 10 * mebibyte, ownerBytesMax: 20 * mebibyte }
   const nothingDeleted = { projectReleasedBytes: 0, ownerReleasedBytes: 0 }
 
-  it('lets in what fits exactly, and refuses one byte more', () => {
+  it('accepts what fits exactly, and refuses one byte more', () => {
     const stored = { projectBytes: 9 * mebibyte, ownerBytes: 9 * mebibyte, ...nothingDeleted }
     expect(quotaRefusal(limits, stored, mebibyte)).toBeNull()
     expect(quotaRefusal(limits, stored, mebibyte + 1)).toBe(
@@ -34,7 +34,7 @@ describe('a quota', () => {
     )
   })
 
-  it('refuses nothing that adds no byte, also beyond the limit', () => {
+  it('refuses nothing that adds no byte, even beyond the limit', () => {
     const stored = { projectBytes: 11 * mebibyte, ownerBytes: 99 * mebibyte, ...nothingDeleted }
     expect(quotaRefusal(limits, stored, 0)).toBeNull()
   })
@@ -46,7 +46,7 @@ describe('a quota', () => {
     )
   })
 
-  it('is free of deleted files, until the disk holds twice of it', () => {
+  it('ignores deleted files until the disk holds twice the quota', () => {
     const deleted = (projectReleasedBytes: number, ownerReleasedBytes: number) => ({
       projectBytes: 4 * mebibyte,
       ownerBytes: 4 * mebibyte,

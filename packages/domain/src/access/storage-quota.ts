@@ -1,6 +1,5 @@
 /**
- * Most bytes that the repository, the files and the reports of a project, and those of all projects of a
- * user, may take.
+ * Limits in bytes: for the repository, files and reports of one project, and for all projects of one user.
  */
 export interface StorageLimits {
   /** Null: no limit. */
@@ -9,11 +8,11 @@ export interface StorageLimits {
   ownerBytesMax: number | null
 }
 
-/** What is stored now, in bytes. */
+/** Bytes that are stored now. */
 export interface StoredBytes {
   projectBytes: number
   ownerBytes: number
-  /** Of deleted files that the disk still has; they are in no other number. */
+  /** Bytes of deleted files that are still on the disk. No other field counts them. */
   projectReleasedBytes: number
   ownerReleasedBytes: number
 }
@@ -21,10 +20,10 @@ export interface StoredBytes {
 const limitOf = (bytes: number) => (bytes === 0 ? null : bytes)
 
 /**
- * The limits of a project. The projects of administrators have none but their own.
+ * Returns the limits of a project. Projects of administrators have only limits of their own.
  *
- * @param own the limit of the project itself; 0: none; null: that of the installation
- * @param defaults the limits of the installation; 0: none
+ * @param own the limit of the project itself; 0: no limit; null: the limit of the installation
+ * @param defaults the limits of the installation; 0: no limit
  */
 export function storageLimitsOf(
   { own, isOwnedByAdministrator }: { own: number | null; isOwnedByAdministrator: boolean },
@@ -37,9 +36,9 @@ export function storageLimitsOf(
 }
 
 /**
- * The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is
- * refused. Deleted files free their quota at once and stay on the disk until housekeeping removes them:
- * together with them, at most twice the quota is stored.
+ * Returns the reason why `added` more bytes cannot be stored; null when they fit. A change that adds no byte
+ * is never refused. A deleted file frees the quota at once but stays on the disk until housekeeping removes
+ * it, so a project stores at most twice its quota.
  */
 export function quotaRefusal(
   { projectBytesMax, ownerBytesMax }: StorageLimits,
@@ -63,7 +62,7 @@ export function quotaRefusal(
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
-/** `1 bytes`, `9.8 MiB` */
+/** Formats a size, such as `1 bytes` or `9.8 MiB`. */
 export function sizeText(bytes: number | null): string {
   const size = bytes ?? 0
   const power = size < 1024 ? 0 : Math.min(Math.floor(Math.log2(size) / 10), units.length - 1)

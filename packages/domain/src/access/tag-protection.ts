@@ -8,8 +8,8 @@ export interface TagProtection {
 }
 
 /**
- * Whether a user with this access level may create a tag. Every developer may create an unprotected tag. When
- * several protections match a tag, one that allows it is enough.
+ * Returns whether a user with this access level may create a tag. Every developer may create an unprotected
+ * tag. When several protections match a tag, one that allows it is enough.
  *
  * @param covering the protections that cover the tag
  */
@@ -20,8 +20,8 @@ export function coveredAllowsTag(level: number, covering: readonly TagProtection
 }
 
 /**
- * Whether a user with this access level may delete a tag: developers may delete unprotected tags, maintainers
- * also protected ones.
+ * Returns whether a user with this access level may delete a tag: developers may delete unprotected tags,
+ * maintainers also protected ones.
  *
  * @param covering the protections that cover the tag
  */

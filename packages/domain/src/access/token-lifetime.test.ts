@@ -13,7 +13,7 @@ describe('the life of a token', () => {
     expect(hasExpired(null, day('9999-01-01'))).toBe(false)
   })
 
-  it('is as many days after a rotation as before, however often a token is rotated', () => {
+  it('has as many days after a rotation as before, however often a token is rotated', () => {
     const times = fc.date({ min: day('2020-01-01'), max: day('2040-01-01'), noInvalidDate: true })
     const given = { made: times, days: fc.nat(4000), waits: fc.array(fc.nat(4000), { maxLength: 5 }) }
     fc.assert(
@@ -41,7 +41,7 @@ describe('the life of a token', () => {
     expect(lastDayProblem(null, null, now)).toBe(null)
   })
 
-  it('takes the earlier of two ends, where no end is the latest', () => {
+  it('ends at the earlier of two ends, and no end is the latest', () => {
     expect(earlierDay(null, day('2030-01-01'))).toEqual(day('2030-01-01'))
     expect(earlierDay(day('2030-01-02'), day('2030-01-01'))).toEqual(day('2030-01-01'))
     expect(earlierDay(null, null)).toBe(null)
@@ -51,7 +51,7 @@ describe('the life of a token', () => {
 describe('scopes of a token', () => {
   const some = fc.subarray([...scopes] as Scope[])
 
-  it('are never widened: what two tokens allow one after the other, the first allows alone', () => {
+  it('are never widened: of two tokens in a row, the first already allows everything', () => {
     fc.assert(
       fc.property(some, some, some, (a, b, c) => {
         fc.pre(includesScopes(a, b) && includesScopes(b, c))
@@ -60,7 +60,7 @@ describe('scopes of a token', () => {
     )
   })
 
-  it('of `api` do not include what only administrators and such tokens may do', () => {
+  it('exclude, for `api`, the operations of administrators and their tokens', () => {
     expect(includesScopes(['api'], ['read_api', 'write_repository', 'self_rotate'])).toBe(true)
     expect(includesScopes(['api'], ['saga_report'])).toBe(false)
     expect(includesScopes(['api'], ['read_sagas'])).toBe(false)

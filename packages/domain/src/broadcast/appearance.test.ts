@@ -4,7 +4,7 @@ import { bannerColors, broadcastThemes, themeColors } from './appearance.js'
 const defaults = { color: '#E75E40', font: '#FFFFFF', theme: 'indigo' }
 
 describe('the colours of a banner', () => {
-  it('are the ones somebody chose, whatever the theme', () => {
+  it('are the chosen ones, whatever the theme', () => {
     expect(bannerColors({ color: '#000', font: '#FFFFFF', theme: 'red' })).toEqual({
       color: '#000',
       font: '#FFFFFF',
@@ -21,7 +21,7 @@ describe('the colours of a banner', () => {
     }
   })
 
-  it('are the defaults when nobody chose anything, or a theme nobody knows', () => {
+  it('are the defaults when nothing was chosen, or an unknown theme', () => {
     const standard = { color: '#E75E40', font: '#FFFFFF' }
     expect(bannerColors({ color: '', font: '', theme: 'indigo' })).toEqual(standard)
     expect(bannerColors({ ...defaults, theme: 'toString' })).toEqual(standard)
@@ -46,14 +46,14 @@ describe('the themes', () => {
     )
   })
 
-  it.each(broadcastThemes)('%s can be read: its contrast is at least 4.5', (theme) => {
+  it.each(broadcastThemes)('%s is readable: its contrast is at least 4.5', (theme) => {
     const { color, font } = themeColors[theme]
     const [light, dark] = [luminance(color), luminance(font)].sort((a, b) => b - a) as [number, number]
     expect((light + 0.05) / (dark + 0.05)).toBeGreaterThanOrEqual(4.5)
   })
 })
 
-/** Relative luminance as WCAG 2 defines it. */
+/** Returns the relative luminance of WCAG 2. */
 function luminance(color: string): number {
   const [red, green, blue] = [1, 3, 5].map((at) => {
     const share = Number.parseInt(color.slice(at, at + 2), 16) / 255

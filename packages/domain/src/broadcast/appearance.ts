@@ -40,8 +40,8 @@ interface Appearance {
 }
 
 /**
- * The colours of a banner. Chosen colours take precedence. When both are blank or the defaults, a chosen
- * theme applies. Clients of GitLab send either colours or a theme.
+ * Returns the colours of a banner. Chosen colours take precedence. A theme applies when both colours are
+ * blank or the defaults, because clients of GitLab send either colours or a theme.
  */
 export function bannerColors({ color, font, theme }: Appearance): { color: string; font: string } {
   const chosen = !isDefault(color, broadcastDefaults.color) || !isDefault(font, broadcastDefaults.font)

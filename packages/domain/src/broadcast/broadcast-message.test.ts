@@ -23,7 +23,7 @@ function problemsOf(act: () => unknown) {
 }
 
 describe('a new broadcast message', () => {
-  it('starts now, ends in an hour, white on red, when only its text is given', () => {
+  it('starts now and ends in an hour, white on red, when only its text is given', () => {
     expect(newBroadcastMessage({ message: 'Deploy' }, now)).toEqual({
       message: 'Deploy',
       startsAt: now,
@@ -69,7 +69,7 @@ describe('a new broadcast message', () => {
 })
 
 describe('a change of a broadcast message', () => {
-  it('changes nothing when nothing is given', () => {
+  it('changes nothing when no field is given', () => {
     expect(changedBroadcastFields({})).toEqual({})
   })
 
@@ -83,7 +83,7 @@ describe('a change of a broadcast message', () => {
     )
   })
 
-  it('gives what is cleared its default again', () => {
+  it('resets a cleared field to its default', () => {
     const cleared = { color: null, theme: null, broadcastType: null, dismissable: null, targetPath: ' ' }
     expect(changedBroadcastFields(cleared)).toEqual({
       color: '#E75E40',

@@ -25,14 +25,14 @@ export type BroadcastInput = { [Field in keyof BroadcastFields]?: BroadcastField
 const defaultDurationMs = 3_600_000
 const targetPathLengthMax = 255
 
-/** Whether a message is shown at this instant. The start and the end of its period are included. */
+/** Returns whether a message is shown at this instant. The start and the end of its period are included. */
 export function isActive({ startsAt, endsAt }: Pick<BroadcastFields, 'startsAt' | 'endsAt'>, now: Date) {
   return startsAt.getTime() <= now.getTime() && now.getTime() <= endsAt.getTime()
 }
 
 /**
- * The fields of a new message. Absent fields get defaults. As in GitLab, the default end is one hour from
- * now, even when the start is given.
+ * Returns the fields of a new message. Absent fields get defaults. As in GitLab, the default end is one hour
+ * from now, even when the start is given.
  *
  * @throws DomainError invalid, with the problems of every field
  */
@@ -53,7 +53,7 @@ export function newBroadcastMessage(input: BroadcastInput, now: Date): Broadcast
 }
 
 /**
- * The fields that an update changes. A cleared field gets its default.
+ * Returns the fields that an update changes. A cleared field gets its default.
  *
  * @throws DomainError invalid, with the problems of every field
  */
@@ -81,7 +81,11 @@ const filledOrNull = (text: string | null | undefined) => (text?.trim() ? text.t
 
 const colorCode = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-/** Throws the problems of the given fields, under the names of the API. */
+/**
+ * Checks the given fields.
+ *
+ * @throws DomainError invalid, with the problems by the names of the API
+ */
 function checkInput({ message, startsAt, endsAt, color, font, targetPath }: BroadcastInput): void {
   const problems: FieldProblems = {}
   if (message !== undefined && (message ?? '').trim() === '') problems.message = ["can't be blank"]

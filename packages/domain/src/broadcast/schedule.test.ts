@@ -12,13 +12,13 @@ const idsAt = (messages: { id: number; startsAt: Date; endsAt: Date }[], at: Dat
   activeMessages(messages, at).map(({ id }) => id)
 
 describe('the boundaries of messages', () => {
-  it('are the first instant and the one after the last; none when the end is before the start', () => {
+  it('are the start and the instant after the end; none when the end is before the start', () => {
     const [startsAt, endsAt] = [new Date(10), new Date(20)]
     expect(boundariesOf({ startsAt, endsAt })).toEqual([startsAt, new Date(21)])
     expect(boundariesOf({ startsAt: endsAt, endsAt: startsAt })).toEqual([])
   })
 
-  it('are exactly the instants at which what is on differs from the millisecond before', () => {
+  it('are exactly the instants at which the active messages differ from the millisecond before', () => {
     fc.assert(
       fc.property(periods, (messages) => {
         const boundaries = boundariesBetween(messages, new Date(-1), new Date(100)).map((boundary) =>
@@ -56,7 +56,7 @@ describe('what changes for readers', () => {
   const message = fc.record({ id: fc.integer({ min: 1, max: 5 }), text: fc.constantFrom('a', 'b') })
   const board = fc.uniqueArray(message, { selector: ({ id }) => id, maxLength: 5 })
 
-  it('turns what was shown into what is on, and is nothing when both are the same', () => {
+  it('leads from the shown messages to the active ones, and is empty when both are the same', () => {
     fc.assert(
       fc.property(board, board, (shown, active) => {
         const result = new Map(shown.map((item) => [item.id, item]))

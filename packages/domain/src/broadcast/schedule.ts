@@ -3,14 +3,14 @@ import { type BroadcastFields, isActive } from './broadcast-message.js'
 type Period = Pick<BroadcastFields, 'startsAt' | 'endsAt'>
 
 /**
- * The boundaries of a message, at which it appears and disappears: its start, and the millisecond after its
- * end. Empty when it ends before it starts.
+ * Returns the boundaries of a message: its start, and the millisecond after its end. Empty when it ends
+ * before it starts.
  */
 export function boundariesOf({ startsAt, endsAt }: Period): Date[] {
   return startsAt <= endsAt ? [startsAt, new Date(endsAt.getTime() + 1)] : []
 }
 
-/** The distinct boundaries of any message after `since` and up to `until`, earliest first. */
+/** Returns the distinct boundaries of any message after `since` and up to `until`, earliest first. */
 export function boundariesBetween(messages: readonly Period[], since: Date, until: Date): Date[] {
   const instants = messages
     .flatMap(boundariesOf)
@@ -25,7 +25,7 @@ export interface BroadcastChange<Message> {
   after?: Message
 }
 
-/** The changes between the messages that readers see and the active ones. */
+/** Returns the changes between the messages that readers see and the active ones. */
 export function broadcastChanges<Message extends { id: number }>(
   shown: readonly Message[],
   active: readonly Message[],
@@ -43,6 +43,6 @@ export function broadcastChanges<Message extends { id: number }>(
 
 const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other)
 
-/** The messages that are active at this instant, in the given order. */
+/** Returns the messages that are active at this instant, in the given order. */
 export const activeMessages = <Message extends Period>(messages: readonly Message[], at: Date): Message[] =>
   messages.filter((message) => isActive(message, at))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchesTargetPath } from './target-path.js'
 
-/** What the rule means, said with a regular expression; too slow for targets made to be slow. */
+/** Applies the rule by a regular expression, which is too slow for targets made to be slow. */
 function matchesByExpression(target: string, path: string): boolean {
   const escaped = target.toLowerCase().replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
   const pattern = escaped.startsWith('*') || escaped.startsWith('/') ? escaped : `/${escaped}`
@@ -47,7 +47,7 @@ describe('the pages a message is shown on', () => {
     expect(matchesTargetPath(target, path)).toBe(shown)
   })
 
-  it('are all of them without a target', () => {
+  it('are all pages without a target', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom(null, '', ' '), (path, target) => {
         expect(matchesTargetPath(target, path)).toBe(true)
@@ -55,7 +55,7 @@ describe('the pages a message is shown on', () => {
     )
   })
 
-  it('are what the same regular expression says, for every target and path', () => {
+  it('are those that the equivalent regular expression finds, for every target and path', () => {
     const few = fc.string({
       unit: fc.constantFrom('a', 'B', '/', '*', '.', '(', '\\', '$', '-'),
       maxLength: 12,
@@ -76,7 +76,7 @@ describe('the pages a message is shown on', () => {
     )
   })
 
-  it('always include the ones that are made by filling in the stars', () => {
+  it('include every path that fills in the stars of the target', () => {
     const part = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'ü', '.'), maxLength: 5 })
     fc.assert(
       fc.property(fc.array(fc.tuple(part, part), { minLength: 1, maxLength: 6 }), (pieces) => {
@@ -87,7 +87,7 @@ describe('the pages a message is shown on', () => {
     )
   })
 
-  it('are the same for an address and for what a browser makes of it', () => {
+  it('are the same for an address in its original and its percent-encoded form', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'ü', '日', '😀', ' ', '/'), maxLength: 12 })
     fc.assert(
       fc.property(text, text, (target, path) => {

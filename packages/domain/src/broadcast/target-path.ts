@@ -1,8 +1,8 @@
 /**
- * Whether a message for `target` is shown on the page `path`. A target is one pattern, or several in a line
- * each, of which one has to match; without any, every page matches. `*` matches any text, also slashes. The
- * rest is compared without regard to case and percent encoding, because browsers send `/%C3%BCber` for
- * `/über`. The first slash of pattern and path is optional.
+ * Returns whether a message for `target` is shown on the page `path`. A target has one pattern on each line,
+ * of which one has to match. Without a target, every page matches. `*` matches any text, including slashes.
+ * Case and percent encoding do not matter, because browsers send `/%C3%BCber` for `/über`. The first slash of
+ * pattern and path is optional.
  *
  * Each piece of a pattern is searched once, from left to right, so the time is linear.
  */

@@ -3,8 +3,8 @@ import { parseFilePath } from './file-path.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
 /**
- * The last one moves a submodule to another commit. It has a call of its own, and lists of actions do not
- * have it.
+ * The names of actions. `submodule` moves a submodule to another commit; it has a call of its own, so lists
+ * of actions cannot contain it.
  */
 export type ActionName = (typeof actionNames)[number] | 'submodule'
 
@@ -17,22 +17,22 @@ export interface CommitAction {
   content?: string | Uint8Array | undefined
   encoding: 'text' | 'base64'
   execute_filemode?: boolean | undefined
-  /** What a submodule moves to: a full hash. */
+  /** New commit of a submodule: a full hash. */
   commit_id?: string | undefined
-  /** The commit that last changed the file, according to the caller. */
+  /** The commit that last changed the file, as the caller knows it. */
   last_commit_id?: string | undefined
 }
 
-/** One action after the checks that need no tree. */
+/** An action that has passed the checks that need no tree. */
 export interface TreeEdit {
   action: ActionName
-  /** Names as trees store them, one character per byte. */
+  /** Names in the path as trees store them, one character for each byte. */
   path: string[]
   /** Path before the action; equal to `path` unless the file is moved. */
   previousPath: string[]
   content: Uint8Array | null
   executable: boolean | null
-  /** What a submodule moves to. */
+  /** The new commit of a submodule. */
   commitId: string | null
   /** Path as sent, for messages and git commands. */
   filePath: string
@@ -40,14 +40,21 @@ export interface TreeEdit {
   lastCommitId: string | null
 }
 
-/** The error for a commit with an invalid action, with the index of the action and its file. */
+/** Returns the error for a commit with an invalid action, with the index of the action and its file. */
 export const refuseAction = (index: number, filePath: string, detail: string) =>
   invalid(detail, { extra: { action_index: index, file_path: excerpt(filePath) } })
 
-/** Most names in the paths of all actions together: a commit writes a tree for each folder. */
+/**
+ * Most names in the paths of all actions together. It is limited because a commit writes a tree for each
+ * folder.
+ */
 const namesMax = 500_000
 
-/** Checks the actions of a commit. @throws DomainError invalid, for the first invalid action */
+/**
+ * Checks the actions of a commit.
+ *
+ * @throws DomainError invalid, for the first invalid action
+ */
 export function readActions(actions: readonly CommitAction[]): TreeEdit[] {
   let names = 0
   return actions.map((action, index) => {
@@ -101,7 +108,9 @@ function readContent({ action, content, encoding }: CommitAction, refuse: Refuse
   return Buffer.from(content, 'base64')
 }
 
-/** Whether a text is base64 of either alphabet, with white space anywhere and padding at the end only. */
+/**
+ * Returns whether a text is base64 of either alphabet, with white space anywhere and padding at the end only.
+ */
 export function isBase64(text: string): boolean {
   const trimmed = text.trimEnd()
   let end = trimmed.length

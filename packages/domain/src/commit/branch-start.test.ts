@@ -9,7 +9,7 @@ test('a commit has the tip of its branch as its parent, or begins an empty repos
   expect(() => branchStart(asked)).toThrow('You can only create or edit files when you are on a branch')
 })
 
-test('a start makes a branch, and moves one only by force', () => {
+test('a start creates a branch, and moves an existing branch only with force', () => {
   expect(branchStart({ ...asked, start: 's' })).toEqual({ parent: 's', forced: false })
   expect(branchStart({ ...asked, tip: 's', start: 's' })).toEqual({ parent: 's', forced: false })
   expect(() => branchStart({ ...asked, tip: 't', start: 's' })).toThrow("A branch called 'b' already exists")

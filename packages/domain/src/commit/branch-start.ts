@@ -15,7 +15,7 @@ export interface BranchStart {
 export interface BranchMove {
   /** First parent of the new commit; null: a root commit. */
   parent: string | null
-  /** The branch loses commits. */
+  /** Whether the branch loses commits. */
   forced: boolean
 }
 

@@ -29,7 +29,7 @@ test('a commit reads back as it was written', () => {
   )
 })
 
-test('signed, encoded and damaged commits are read as far as they go', () => {
+test('signed, encoded and damaged commits are read as far as possible', () => {
   const lines = [
     `tree ${id}`,
     'author Jos\xe9 <j@x> 1500000000 -0730',
@@ -64,7 +64,7 @@ test('texts that are not UTF-8, although the commit names no encoding, are read 
   })
 })
 
-test('a name that ends in a character with the byte of a blank is whole', () => {
+test('a name whose last character contains the byte of a blank is read completely', () => {
   const lines = [`tree ${id}`, 'author Renà <r@x> 1 +0000', 'committer  Àà  <à@x> 2 +0000', '', 'm']
   expect(parseCommitObject(id, Buffer.from(lines.join('\n')))).toMatchObject({
     author: { name: 'Renà' },

@@ -31,7 +31,7 @@ export function parseCommitObject(id: string, content: Uint8Array): Commit {
 
 export interface NewCommit extends Omit<Commit, 'id'> {}
 
-/** The content of a commit object. The message is stored unchanged. */
+/** Returns the content of a commit object. The message is stored unchanged. */
 export function formatCommitObject({ treeId, parentIds, author, committer, message }: NewCommit): Uint8Array {
   const lines = [
     `tree ${treeId}`,
@@ -50,7 +50,7 @@ interface Headers {
   encoding?: string
 }
 
-/** The first value of each header. Continuation lines, which start with a blank, are skipped. */
+/** Returns the first value of each header. Continuation lines, which start with a blank, are skipped. */
 function readHeaders(text: string): Headers {
   const headers: Headers = { parents: [] }
   for (const line of text.split('\n')) {
@@ -77,8 +77,8 @@ function decoderFor(label: string | undefined): Decode {
 }
 
 /**
- * Parses signatures of which one is not UTF-8. Those in an encoding of their own are parsed as Latin-1, one
- * character for each byte, and then decoded: some encodings use the bytes of `<` and `>`.
+ * Parses the signatures of a commit that is not UTF-8. Signatures in another encoding are parsed as Latin-1,
+ * one character for each byte, and decoded afterwards, because some encodings use the bytes of `<` and `>`.
  */
 function readSignatures(headers: string, decode: Decode) {
   const { author, committer = '' } = readHeaders(headers)
@@ -109,7 +109,7 @@ function parseSignature(text: string): Signature {
   }
 }
 
-/** @param zone such as `+0530`; an offset of a day or more, as broken tools write it, counts as 0 */
+/** Parses an offset such as `+0530`. An offset of a day or more, as broken tools write it, counts as 0. */
 function minutesOf(zone: string): number {
   const minutes = Number(zone.slice(1, -2)) * 60 + Number(zone.slice(-2))
   if (minutes >= 24 * 60) return 0
@@ -124,7 +124,7 @@ export interface NewTagObject {
   message: string
 }
 
-/** The content of the object of an annotated tag; the message ends with one line end. */
+/** Returns the content of the object of an annotated tag; the message ends with one line end. */
 export function formatTagObject({ name, target, tagger, message }: NewTagObject): Uint8Array {
   const lines = [`object ${target}`, 'type commit', `tag ${name}`, `tagger ${formatSignature(tagger)}`]
   return new TextEncoder().encode(`${lines.join('\n')}\n\n${message.trim()}\n`)
@@ -137,8 +137,8 @@ function formatSignature({ name, email, seconds, offsetMinutes }: Signature): st
 const punctuation = `.,:;"'\\`
 
 /**
- * A name or an address as it is stored in a commit: as in git, without angle brackets, line breaks, and
- * punctuation at both ends. The result may be empty.
+ * Returns a name or an address in the form in which a commit stores it: as in git, without angle brackets,
+ * without line breaks, and without punctuation at both ends. The result may be empty.
  */
 export function signatureText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL would end the header.
@@ -147,7 +147,7 @@ export function signatureText(text: string): string {
 }
 
 /**
- * Bytes as text: as UTF-8 where they are that, else as Latin-1, one character for each byte, so that nothing
- * is lost.
+ * Decodes bytes as UTF-8 if they are valid, otherwise as Latin-1 with one character for each byte, so that
+ * nothing is lost.
  */
 export const readableText = (bytes: Buffer): string => bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')

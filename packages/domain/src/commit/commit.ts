@@ -24,7 +24,7 @@ export interface CommitStats {
   deletions: number
 }
 
-/** The first line of the message. */
+/** Returns the first line of the message. */
 export function titleOf(message: string): string {
   const title = message.trimStart().split('\n', 1)[0]?.trimEnd()
   return title || 'No commit message'
@@ -52,8 +52,8 @@ const trailerKey = /^([A-Za-z0-9-]+)\s*:/
 const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
 
 /**
- * The trailers of a message, such as `Signed-off-by`: `Key: value` lines of its last paragraph. The last of
- * several values of a key counts. Empty when the message has one paragraph, or when its last paragraph has
+ * Returns the trailers of a message, such as `Signed-off-by`: `Key: value` lines of its last paragraph. The
+ * last value of a key counts. Empty when the message has one paragraph, or when its last paragraph has
  * another line.
  */
 export function trailersOf(message: string): Record<string, string> {

@@ -22,11 +22,14 @@ export function parseFilePath(path: string): string[] | PathProblem {
   return parts.some((part) => part === '' || part === '.' || isStoredGitFolder(part)) ? 'invalid' : parts
 }
 
-/** A path without empty components, which name nothing: `/a//b/` is `a/b`. */
+/** Removes empty components, which name nothing, from a path: `/a//b/` is `a/b`. */
 export const plainPath = (path: string): string =>
   nameOf(Buffer.from(storedPath(path).split('/').filter(Boolean).join('/'), 'latin1'))
 
-/** For HFS+, git ends a name at a byte that is not UTF-8, so the part before that byte is also checked. */
+/**
+ * Returns whether a name is stored as a `.git` folder. On HFS+, git ends a name at a byte that is not UTF-8,
+ * so the part before that byte is checked, too.
+ */
 function isStoredGitFolder(part: string): boolean {
   const bytes = Buffer.from(part, 'latin1')
   const text = bytes.toString()
@@ -35,9 +38,9 @@ function isStoredGitFolder(part: string): boolean {
 }
 
 /**
- * Whether any file system treats a path component as `.git`: in upper case, in NTFS's short or stream form,
- * with trailing dots or blanks, or with code points that HFS+ ignores. A backslash separates components on
- * Windows, so each piece is checked.
+ * Returns whether any file system treats a path component as `.git`: in upper case, in NTFS's short or stream
+ * form, with trailing dots or blanks, or with code points that HFS+ ignores. A backslash separates components
+ * on Windows, so each piece is checked.
  */
 export function isGitFolder(component: string): boolean {
   return component.split('\\').some((piece) => isNtfsGitFolder(piece) || isHfsGitFolder(piece))
@@ -64,7 +67,9 @@ const generatedNames = new Set([
 
 const generatedEndings = ['.min.js', '.min.css', '.js.map', '.css.map', '.pb.go', '_pb2.py', '.designer.cs']
 
-/** Whether the name of a file shows that a tool generates it, so that viewers may collapse its diff. */
+/**
+ * Returns whether the name of a file shows that a tool generates it, so that viewers may collapse its diff.
+ */
 export function isGeneratedFile(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return generatedNames.has(name) || generatedEndings.some((ending) => name.endsWith(ending))

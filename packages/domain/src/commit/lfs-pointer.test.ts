@@ -22,6 +22,6 @@ it.each([
   `${version}\noid sha256:${oid.toUpperCase()}\nsize 1\n`,
   `${version}\noid md5:${oid}\nsize 1\n`,
   `oid sha256:${oid}\nsize 1\n${version}\n`,
-])('%j is no pointer', (content) => {
+])('%j is not a pointer', (content) => {
   expect(parseLfsPointer(content)).toBeNull()
 })

@@ -1,7 +1,7 @@
-/** Files with more bytes are not pointers. */
+/** Largest size of a pointer. Larger files are not pointers. */
 export const lfsPointerBytesMax = 1024
 
-/** An object of Git LFS. In git, a small file points to it. */
+/** An object of Git LFS, to which a small file in git points. */
 export interface LfsObject {
   /** SHA-256 of its bytes, 64 hexadecimal digits in lower case. */
   oid: string
@@ -11,7 +11,7 @@ export interface LfsObject {
 
 export const isLfsOid = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
-/** Reads a pointer of Git LFS ("The Pointer" in docs/spec.md of git-lfs); null for every other content. */
+/** Reads a pointer of Git LFS ("The Pointer" in docs/spec.md of git-lfs); null for any other content. */
 export function parseLfsPointer(content: string): LfsObject | null {
   const [version, ...lines] = content.split('\n')
   if (version !== 'version https://git-lfs.github.com/spec/v1') return null

@@ -13,7 +13,7 @@ const action = (given: Partial<CommitAction> & Pick<CommitAction, 'action' | 'fi
   ...given,
 })
 
-/** What a tree holds, as a flat list; a folder without files shows up by its name. */
+/** Returns the files of a tree as a flat list. A folder without files appears by its name. */
 function flatten(folder: TreeFolder, prefix = ''): [string, string][] {
   const entries = [...(folder.entries ?? [])]
   if (entries.length === 0 && prefix !== '') return [[prefix, 'EMPTY FOLDER']]
@@ -25,7 +25,7 @@ function flatten(folder: TreeFolder, prefix = ''): [string, string][] {
 
 const sorted = (pairs: [string, string][]) => pairs.sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** The same rules on a flat map of files: slow, obvious, and written without looking at trees. */
+/** Applies the same rules to a flat map of files: slow and obvious, and without trees. */
 function applyToFlat(
   files: Files,
   { action: name, file_path: path, previous_path, content, execute_filemode }: TextAction,
@@ -68,7 +68,7 @@ const anyAction = fc.record({
   execute_filemode: fc.boolean(),
 })
 
-test('any sequence of actions leaves the files that applying them one by one to a plain list leaves', () => {
+test('any sequence of actions results in the same files as applying the actions one by one to a flat list', () => {
   fc.assert(
     fc.property(fc.array(anyAction, { maxLength: 12 }), (actions) => {
       const files: Files = new Map()
@@ -95,7 +95,7 @@ test('any sequence of actions leaves the files that applying them one by one to 
   )
 })
 
-test('a move without content keeps the content, one with empty content empties the file', () => {
+test('a move without content keeps the content, and a move with empty content empties the file', () => {
   const root = emptyFolder()
   const edits = readActions([
     action({ action: 'create', file_path: 'a', content: 'text' }),
@@ -110,7 +110,7 @@ test('a move without content keeps the content, one with empty content empties t
   ])
 })
 
-test('submodules and links keep what they are', () => {
+test('submodules and symbolic links keep their kind', () => {
   const root = emptyFolder()
   putFile(root, ['module'], { kind: 'file', mode: '160000', blob: '1'.repeat(40) })
   putFile(root, ['link'], { kind: 'file', mode: '120000', blob: '2'.repeat(40) })
@@ -124,7 +124,7 @@ test('submodules and links keep what they are', () => {
   refused({ action: 'move', file_path: '.gitmodules', previous_path: 'link' }, "invalid path: '.gitmodules'")
 })
 
-test('a submodule moves to another commit, and nothing else moves', () => {
+test('a change of a submodule sets its new commit, and changes nothing else', () => {
   const root = emptyFolder()
   putFile(root, ['lib', 'module'], { kind: 'file', mode: '160000', blob: '1'.repeat(40) })
   putFile(root, ['lib', 'file'], { kind: 'file', mode: '100644', blob: '2'.repeat(40) })

@@ -11,13 +11,15 @@ import {
 } from './tree.js'
 
 export interface EditContext {
-  /** Id of the commit that last changed a file, by path as sent, for the edits with a `lastCommitId`. */
+  /**
+   * Id of the commit that last changed a file, by the path as sent. Needed for edits with a `lastCommitId`.
+   */
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
 /**
- * The folders of the files that {@link planTreeEdits} changes; their entries, and those of all folders above,
- * must be loaded.
+ * Returns the folders of the files that {@link planTreeEdits} changes. Their entries, and those of all
+ * folders above, must be loaded.
  */
 export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
   const folders = edits.flatMap(({ path, previousPath }) => [path.slice(0, -1), previousPath.slice(0, -1)])
@@ -99,7 +101,7 @@ function moveSubmodule(root: TreeFolder, { path, commitId }: TreeEdit, refuse: R
   putFile(root, path, { ...entry, blob: commitId })
 }
 
-/** The file with the content (which may be empty) and the mode of the edit. */
+/** Returns the file with the content (which may be empty) and the mode of the edit. */
 function edited(file: TreeFile, edit: TreeEdit, refuse: Refuse): TreeFile {
   const { content } = edit
   if (content && file.mode === fileModes.submodule) throw refuse('A submodule has no content to change')

@@ -10,9 +10,9 @@ test.each([
   ['caf\xc3\xa9', 'café'],
   ['"quotes"', '"quotes"'],
   ['back\\slash', 'back\\slash'],
-  // The plain name that reads like the quoted form of another file is quoted, too.
+  // A plain name that reads like the quoted form of another file is quoted, too.
   ['"\\351byte.txt"', '"\\"\\\\351byte.txt\\""'],
-])('%j is shown as %s, and found by that', (stored, shown) => {
+])('%j is shown as %s, and found by that name', (stored, shown) => {
   expect(nameOf(bytes(stored))).toBe(shown)
   expect(bytesOfName(shown)).toEqual(bytes(stored))
   expect(storedPath(shown)).toBe(stored)
@@ -31,22 +31,22 @@ test.each([
   '"\\400"',
   '"\\35"',
   '"\\351é"',
-])('%s is a plain name, as no diff shows it for another file', (name) =>
+])('%s is a plain name, which no diff shows for another file', (name) =>
   expect(bytesOfName(name)).toEqual(Buffer.from(name)),
 )
 
-/** Bytes that have much to do with quoting. */
+/** Bytes that matter for quoting. */
 const tricky = fc
   .array(fc.constantFrom('"', '\\', '351', '0', 'n', 'a', '/', '\xe9', '\xc3\xa9', '\n', '\0'), {
     maxLength: 12,
   })
   .map((parts) => bytes(parts.join('')))
 
-test('every path has a unique name, and is found by it', () => {
+test('every path has a unique name, by which it is found', () => {
   const anyBytes = fc.oneof(
     fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)),
     tricky,
-    // Names that are what others are shown as.
+    // Names that are the quoted forms of others.
     tricky.map((path) => Buffer.from(nameOf(path))),
     tricky.map((path) => Buffer.from(nameOf(Buffer.from(nameOf(path))))),
   )
@@ -58,7 +58,7 @@ test('every path has a unique name, and is found by it', () => {
   )
 })
 
-test('a name of megabytes that looks quoted is read at once', () => {
+test('a name of megabytes that looks quoted is read without delay', () => {
   const startedAt = performance.now()
   bytesOfName(`"${'\\'.repeat(2_000_000)}"`)
   bytesOfName(`"${'\\351'.repeat(500_000)}"`)

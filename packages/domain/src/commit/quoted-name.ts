@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * The characters that git escapes with a backslash and a letter. It escapes other bytes with three octal
+ * The characters that git escapes with a backslash and a letter. Other bytes are escaped with three octal
  * digits.
  */
 const letters: Record<string, string> = {
@@ -18,8 +18,8 @@ const letters: Record<string, string> = {
 const characters = new Map(Object.entries(letters).map(([character, letter]) => [letter, character]))
 
 /**
- * The path of a file as text. A path that is not UTF-8 is quoted as git does it, such as `"caf\351"`, because
- * replacement characters would make different paths equal. A path that looks like a quoted one is quoted as
+ * Returns the path of a file as text. A path that is not UTF-8 is quoted as git does it, such as `"caf\351"`,
+ * because replacement characters would make different paths equal. A path that looks quoted is quoted as
  * well. {@link bytesOfName} is the inverse.
  */
 export function nameOf(bytes: Buffer): string {
@@ -27,10 +27,12 @@ export function nameOf(bytes: Buffer): string {
   return isUtf8(bytes) && readQuoted(text) === null ? text : quoted(bytes)
 }
 
-/** The bytes of a path, plain or quoted as by {@link nameOf}. Any other text in quotes is a plain path. */
+/**
+ * Returns the bytes of a path, plain or quoted by {@link nameOf}. Any other text in quotes is a plain path.
+ */
 export const bytesOfName = (name: string): Buffer => readQuoted(name) ?? Buffer.from(name)
 
-/** A path as trees store it, one character for each byte. */
+/** Returns a path as trees store it, one character for each byte. */
 export const storedPath = (name: string): string => bytesOfName(name).toString('latin1')
 
 function quoted(bytes: Buffer): string {
@@ -44,7 +46,10 @@ function quoted(bytes: Buffer): string {
 const quotedLengthMax = 65_536
 const quotedShape = /^"(?:[ !#-[\]-~]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*"$/
 
-/** The bytes of a quoted path; null for text that {@link nameOf} never returns as a quoted path. */
+/**
+ * Returns the bytes of a quoted path; null for a text that is not the quoted form of a path by {@link
+ * nameOf}.
+ */
 function readQuoted(text: string): Buffer | null {
   if (text.length > quotedLengthMax || !text.includes('\\') || !quotedShape.test(text)) return null
   const bytes = Buffer.from(

@@ -16,7 +16,7 @@ test.each([
   'dé',
 ])('%s may name a commit', (revision) => expect(parseRevision(revision)).not.toBeNull())
 
-test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39)])('a branch may be called %s', (name) =>
+test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39)])('a branch may have the name %s', (name) =>
   expect(isNewRefName(name)).toBe(true),
 )
 
@@ -30,7 +30,7 @@ test.each([
   'a'.repeat(40),
   'A'.repeat(40),
   '0'.repeat(64),
-])('no branch may be called %s', (name) => expect(isNewRefName(name)).toBe(false))
+])('no branch may have the name %s', (name) => expect(isNewRefName(name)).toBe(false))
 
 const refused = [
   '',
@@ -69,11 +69,11 @@ const refused = [
   'a\\b',
   '\u007f',
 ]
-test.each(refused)('%j is refused before git is asked', (revision) =>
+test.each(refused)('%j is refused without a call of git', (revision) =>
   expect(parseRevision(revision)).toBeNull(),
 )
 
-test('no revision starts with a dash or holds blanks, ranges or paths, whatever is asked', () => {
+test('an accepted revision never starts with a dash or contains blanks, ranges or paths', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab-./@{}~^: \n0') }), (text) => {
       const parsed = parseRevision(text)
@@ -99,13 +99,13 @@ test.each([
   'a\\.git',
   '.gi\u200dt',
   '\ufeff.git',
-])('%j is .git in disguise', (name) => expect(isGitFolder(name)).toBe(true))
+])('%j is recognized as a form of .git', (name) => expect(isGitFolder(name)).toBe(true))
 
 test.each(['.gitignore', '.github', 'git', 'git~2', '.git-x', 'x.git'])('%s is a plain name', (name) =>
   expect(isGitFolder(name)).toBe(false),
 )
 
-test('paths lose slashes at their start and keep everything else', () => {
+test('paths lose their leading slashes, and nothing else', () => {
   expect(parseFilePath('//a/b c')).toEqual(['a', 'b c'])
   expect(parseFilePath('a/../b')).toBe('traversal')
   expect(parseFilePath('a..b')).toEqual(['a..b'])
@@ -130,7 +130,7 @@ it.each([
   expect(found(search)).toEqual(expected)
 })
 
-it('knows the name that is the whole search text, in upper or lower case', () => {
+it('a name that equals the whole search text is exact, in upper or lower case', () => {
   expect(names.filter(compileNameSearch('MAIN').isExact)).toEqual(['main'])
 })
 

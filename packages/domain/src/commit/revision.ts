@@ -7,7 +7,7 @@ const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
 /** Longest name of a branch or tag, in bytes of UTF-8. */
 export const refNameLengthMax = 1000
 
-/** Whether a name is valid for a branch or tag by the rules of `git check-ref-format --branch`. */
+/** Returns whether a name is valid for a branch or tag by the rules of `git check-ref-format --branch`. */
 export function isRefName(name: string): boolean {
   if (name.length > refNameLengthMax) return false
   if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
@@ -20,13 +20,14 @@ export function isRefName(name: string): boolean {
 }
 
 /**
- * Whether a branch or tag with this name may be created. A name that looks like a full reference or an object
- * id (SHA-1 or SHA-256) could never be looked up, because the other meaning takes precedence.
+ * Returns whether a branch or tag with this name may be created. A name that looks like a full reference or
+ * an object id (SHA-1 or SHA-256) is refused, because it could never be looked up: the other meaning takes
+ * precedence.
  */
 export const isNewRefName = (name: string): boolean =>
   isRefName(name) && !name.startsWith('refs/') && !isObjectId(name)
 
-/** Any number of `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`. */
+/** A sequence of `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`, which may be empty. */
 const stepsShape = /^(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
 const stepsLengthMax = 1000
 
@@ -53,12 +54,13 @@ export function parseRevision(text: string): ParsedRevision | null {
 
 export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
-/** Whether a text is the id of an object, of SHA-1 or SHA-256, in upper or lower case. */
+/** Returns whether a text is the id of an object, of SHA-1 or SHA-256, in upper or lower case. */
 export const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
 
 /**
- * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name, in upper or lower
- * case. `^x` matches names that begin with x, `x$` those that end with x, and `*` any characters.
+ * Compiles a search over names of branches or tags, as GitLab reads it. A name matches that contains the
+ * text, in upper or lower case. `^x` matches names that begin with x, `x$` names that end with x, and `*` any
+ * characters.
  *
  * @returns `matches`, and `isExact`: whether the name is the whole search text, in upper or lower case
  */

@@ -9,7 +9,11 @@ export interface StoredEntry {
   id: string
 }
 
-/** @throws Error when the content is malformed */
+/**
+ * Parses the content of a tree object.
+ *
+ * @throws Error when the content is malformed
+ */
 export function parseTreeObject(content: Uint8Array): StoredEntry[] {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   const entries: StoredEntry[] = []
@@ -29,7 +33,7 @@ export function parseTreeObject(content: Uint8Array): StoredEntry[] {
   return entries
 }
 
-/** The content of a tree object. As in git, folders are sorted as if their names ended in `/`. */
+/** Returns the content of a tree object. As in git, folders are sorted as if their names ended in `/`. */
 export function formatTreeObject(entries: StoredEntry[]): Buffer {
   const sortKey = ({ mode, name }: StoredEntry) => (mode === folderMode ? `${name}/` : name)
   const sorted = entries
@@ -48,6 +52,6 @@ export const folderMode = '40000'
 /** Converts a stored entry into an entry of an in-memory tree. The entries of a folder are not loaded. */
 export function treeEntry({ mode, id }: StoredEntry): TreeEntry {
   if (mode === folderMode || mode === '040000') return { kind: 'folder', id, entries: null }
-  // Old tools wrote group-writable files; git reads them as regular ones.
+  // Old tools wrote files writable by their group; git reads them as regular files.
   return { kind: 'file', mode: mode === '100664' ? '100644' : mode, blob: id }
 }

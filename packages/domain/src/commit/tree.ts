@@ -17,7 +17,7 @@ export interface TreeFolder {
   kind: 'folder'
   /** Id of the stored tree; null when the folder is new or changed. */
   id: string | null
-  /** Null: not loaded. Such a folder is not empty. */
+  /** Entries of the folder by name. Null: they are not loaded, and the folder is not empty. */
   entries: Map<string, TreeFile | TreeFolder> | null
 }
 
@@ -25,7 +25,7 @@ export type TreeEntry = TreeFile | TreeFolder
 
 export const emptyFolder = (): TreeFolder => ({ kind: 'folder', id: null, entries: new Map() })
 
-/** The entry at a path; null when there is none. */
+/** Returns the entry at a path; null when there is none. */
 export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | null {
   let entry: TreeEntry = root
   for (const name of path) {
@@ -37,7 +37,7 @@ export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | 
   return entry
 }
 
-/** Whether a parent folder of the path is a file. */
+/** Returns whether a parent folder of the path is a file. */
 export function crossesFile(root: TreeFolder, path: readonly string[]): boolean {
   let folder = root
   for (const name of path.slice(0, -1)) {
@@ -90,7 +90,10 @@ function loadedEntries(folder: TreeFolder): Map<string, TreeEntry> {
 const binaryProbeBytes = 8000
 const lineEnd = 10
 
-/** The number of lines of a text file, including a last line without a line break; null for a binary file. */
+/**
+ * Returns the number of lines of a text file, counting a last line without a line break; null for a binary
+ * file.
+ */
 export function lineCountOf(content: Uint8Array): number | null {
   if (content.subarray(0, binaryProbeBytes).includes(0)) return null
   let lines = 0

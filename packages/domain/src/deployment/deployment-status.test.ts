@@ -26,7 +26,7 @@ function tryMove(current: DeploymentProgress, next: DeploymentProgress['status']
   }
 }
 
-test('whatever is asked for, a deployment makes documented moves only, and a refused move changes nothing', () => {
+test('a deployment makes only documented changes of its status, and a refused change alters nothing', () => {
   fc.assert(
     fc.property(status, fc.array(status, { maxLength: 12 }), (first, asked) => {
       let current = beginDeployment(first, new Date(0))
@@ -46,7 +46,7 @@ test('whatever is asked for, a deployment makes documented moves only, and a ref
   )
 })
 
-test('a deployment has the time of its end exactly when it is over, and keeps it', () => {
+test('a deployment has an end time exactly when it is finished, and keeps that time', () => {
   fc.assert(
     fc.property(status, fc.array(status, { maxLength: 12 }), (first, asked) => {
       let current = beginDeployment(first, new Date(0))

@@ -4,7 +4,7 @@ import { invalid } from '../errors.js'
 export const deploymentStatuses = ['created', 'blocked', 'running', 'success', 'failed', 'canceled'] as const
 export type DeploymentStatus = (typeof deploymentStatuses)[number]
 
-/** The statuses that may follow each status. A finished deployment stays as it is. */
+/** The statuses that may follow each status. A finished deployment has no next status. */
 const followers: Record<DeploymentStatus, readonly DeploymentStatus[]> = {
   created: ['running', 'blocked', 'success', 'failed', 'canceled'],
   blocked: ['running', 'failed', 'canceled'],
@@ -14,14 +14,14 @@ const followers: Record<DeploymentStatus, readonly DeploymentStatus[]> = {
   canceled: [],
 }
 
-/** Whether a deployment with this status is over. */
+/** Returns whether a deployment with this status is finished. */
 const isFinished = (status: DeploymentStatus): boolean => followers[status].length === 0
 
 /** The part of a deployment that a new status changes. */
 export interface DeploymentProgress {
   status: DeploymentStatus
   updatedAt: Date
-  /** Null while the deployment is not over. */
+  /** Null until the deployment is finished. */
   finishedAt: Date | null
 }
 
@@ -32,7 +32,7 @@ export const beginDeployment = (status: DeploymentStatus, now: Date): Deployment
 })
 
 /**
- * The progress of a deployment after its next status.
+ * Returns the progress of a deployment after its next status.
  *
  * @returns `current` itself when it has the status already
  * @throws DomainError invalid for a status that may not follow

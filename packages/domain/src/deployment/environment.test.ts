@@ -29,7 +29,7 @@ test.each([
   expect(environmentSlug(name)).toMatch(slug)
 })
 
-test('every name has a slug of at most 24 characters that begins with a letter and ends in no dash', () => {
+test('every name has a slug of at most 24 characters that begins with a letter and does not end in a dash', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'binary' }), (name) => {
       expect(environmentSlug(name)).toMatch(/^[a-z](?:[a-z0-9-]{0,22}[a-z0-9])?$/)
@@ -37,12 +37,12 @@ test('every name has a slug of at most 24 characters that begins with a letter a
   )
 })
 
-test.each(['', '/a', 'a/', 'a,b', 'ä', 'a\nb', 'a'.repeat(256)])('%j is no name', (name) => {
+test.each(['', '/a', 'a/', 'a,b', 'ä', 'a\nb', 'a'.repeat(256)])('%j is not a valid name', (name) => {
   expect(environmentNameProblem(name)).not.toBe(null)
 })
 
 test.each(['production', 'review/feature-1', '{ci}$', 'a b', '2.0', 'a'.repeat(255)])(
-  '%j is a name',
+  '%j is a valid name',
   (name) => {
     expect(environmentNameProblem(name)).toBe(null)
   },

@@ -5,7 +5,10 @@ import { isHttpUrl, tooLongText } from '../texts.js'
 export const environmentTiers = ['production', 'staging', 'testing', 'development', 'other'] as const
 export type EnvironmentTier = (typeof environmentTiers)[number]
 
-/** `stopping` is GitLab's: an environment stops at once here, so none has this state. */
+/**
+ * The states of an environment. `stopping` is GitLab's; no environment has it, because environments stop at
+ * once.
+ */
 export const environmentStates = ['available', 'stopping', 'stopped'] as const
 
 export const autoStopSettings = ['always', 'with_action'] as const
@@ -26,7 +29,7 @@ export interface EnvironmentTexts {
   description?: string | null | undefined
 }
 
-/** Problems of the fields of an environment, by the names of their parameters. */
+/** Returns the problems of the fields of an environment, by the names of their parameters. */
 export function environmentProblems({ name, externalUrl, description }: EnvironmentTexts): FieldProblems {
   const problems: FieldProblems = {}
   const nameProblem = name === undefined ? null : environmentNameProblem(name)
@@ -42,14 +45,14 @@ export function environmentProblems({ name, externalUrl, description }: Environm
   return problems
 }
 
-/** The problem of the name of an environment; null for a good one. */
+/** Returns the problem of the name of an environment; null for a valid name. */
 export function environmentNameProblem(name: string): string | null {
   if (name.length > nameLengthMax) return tooLongText(nameLengthMax)
   const isGood = /^[A-Za-z0-9 _\-/${}.]+$/.test(name) && !name.startsWith('/') && !name.endsWith('/')
   return isGood ? null : nameRule
 }
 
-/** Parts of names that tell the tier; the first tier with one of its parts in the name is taken. */
+/** Words in names that indicate the tier. The first tier with one of its words in the name applies. */
 const tierWords: readonly (readonly [EnvironmentTier, readonly string[]])[] = [
   ['development', ['dev', 'review', 'trunk']],
   ['testing', ['test', 'tst', 'int', 'acc', 'acpt', 'qa', 'qc', 'control', 'quality']],
@@ -57,7 +60,7 @@ const tierWords: readonly (readonly [EnvironmentTier, readonly string[]])[] = [
   ['production', ['prod', 'prd', 'live']],
 ]
 
-/** The tier of an environment whose creator names none, guessed from its name as GitLab does. */
+/** Guesses the tier of an environment from its name, as GitLab does, when its creator names none. */
 export function guessTier(name: string): EnvironmentTier {
   const lower = name.toLowerCase()
   const found = tierWords.find(([, words]) => words.some((word) => lower.includes(word)))
@@ -69,8 +72,8 @@ const keptLength = 17
 const suffixLength = 6
 
 /**
- * A name for DNS labels and the like, made as GitLab makes it: lower case, at most 24 characters, begins with
- * a letter. A name that had to be altered gets a suffix from its hash, so that slugs of different names
+ * Returns a name for DNS labels and the like, made as GitLab makes it: lower case, at most 24 characters,
+ * beginning with a letter. An altered name gets a suffix from its hash, so that slugs of different names
  * differ.
  */
 export function environmentSlug(name: string): string {

@@ -16,7 +16,7 @@ const failures = { serviceName: 'billing', measure: 'failures', before: 0.01, af
 const isFor = (condition: object, finding: object = {}) =>
   findingsForRule({ ...anything, ...condition }, production, [{ ...failures, ...finding }]).length === 1
 
-describe('a rule is for findings', () => {
+describe('a rule applies to findings', () => {
   it.each([
     [{}, true],
     [{ services: ['mail', 'billing'] }, true],
@@ -37,7 +37,7 @@ describe('a rule is for findings', () => {
     expect(isFor(condition)).toBe(expected)
   })
 
-  it.each([null, 0])('that had %j before, whatever the least growth is', (before) => {
+  it.each([null, 0])('whose figure before is %j, whatever growth the rule requires', (before) => {
     expect(isFor({ ratioMin: 1000 }, { before })).toBe(true)
   })
 })
@@ -53,7 +53,7 @@ describe('the message of a banner', () => {
     url: 'https://switchyard.example.com/console/projects/ada/engine/deployments/7',
   }
 
-  it('names the deployment, what became worse and the page of it', () => {
+  it('names the deployment, the services that became worse and the page of the deployment', () => {
     expect(bannerMessage('**{{environment}}**: [#{{deployment}}]({{url}}) of {{services}}', values)).toBe(
       `**production**: [#12](${values.url}) of billing\\, mail`,
     )
@@ -63,14 +63,14 @@ describe('the message of a banner', () => {
     )
   })
 
-  it('has no markup, link or line break of a value, and shows what is hidden in it', () => {
+  it('has no markup, link or line break of a value, and makes hidden characters visible', () => {
     const services = ['[x](https://evil.example)', 'www.evil.example', 'a@evil.example', '\u202ea\nb']
     expect(bannerMessage('{{services}}', { ...values, services })).toBe(
       '\\[x\\]\\(https\\:\\/\\/evil\\.example\\)\\, www\\.evil\\.example\\, a\\@evil\\.example\\, U\\+202Ea b',
     )
   })
 
-  it('is bounded, whatever the names are', () => {
+  it('is bounded, however long the names are', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 128 }), { maxLength: 50 }), (services) => {
         expect(bannerMessage('{{services}}{{ref}}', { ...values, services }).length).toBeLessThan(4100)
@@ -97,7 +97,7 @@ it.each([
   expect(Object.keys(impactRuleProblems({ ...good, ...fields }))).toEqual([field])
 })
 
-it('a banner without a target is on the pages of its project in the console', () => {
+it('a banner without a target is shown on the console pages of its project', () => {
   const target = projectPagesTarget('Ada/engine')
   const isOn = (path: string) => matchesTargetPath(target, path)
   expect(['/console/projects/ada/engine', '/console/projects/Ada/engine/files/main/a'].map(isOn)).toEqual([

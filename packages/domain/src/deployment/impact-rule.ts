@@ -3,20 +3,20 @@ import { visibleControls } from '../display.js'
 import type { FieldProblems } from '../errors.js'
 import { growthOf, type ImpactFinding } from './impact-finding.js'
 
-/** What a rule asks of a deployment and of what became worse with it. An empty list asks nothing. */
+/** The condition of a rule about a deployment and its findings. An empty list sets no condition. */
 export interface ImpactRuleCondition {
   services: readonly string[]
   measures: readonly string[]
-  /** Names. An environment fits by its name or by its tier. */
+  /** Names or tiers of environments. */
   environments: readonly string[]
   tiers: readonly string[]
-  /** Least number of times that a figure grew; null: any. */
+  /** Least growth of a figure, as a multiple; null: any. */
   ratioMin: number | null
-  /** Least confidence, a share of 1; null: any. */
+  /** Least confidence, between 0 and 1; null: any. */
   confidenceMin: number | null
 }
 
-/** Those of the findings about a deployment that a rule is about. */
+/** Returns the findings about a deployment that fulfil the condition of a rule. */
 export function findingsForRule<
   Finding extends Pick<ImpactFinding, 'serviceName' | 'measure' | 'before' | 'after' | 'pValue'>,
 >(
@@ -42,18 +42,18 @@ const ruleNameLengthMax = 255
 const targetPathLengthMax = 255
 const ratioMax = 1_000_000
 
-/** What the message of a banner may name. */
+/** The names that a template of a banner may use. */
 const bannerNames = ['rule', 'project', 'environment', 'deployment', 'ref', 'services', 'url']
 
-/** What a rule does. */
+/** The actions of a rule. */
 export interface ImpactRuleActions {
-  /** Freezes the environment of the deployment. */
+  /** Whether the rule freezes the environment of the deployment. */
   freezes: boolean
   banner: { message: string; targetPath: string | null } | null
   notifiesWebhooks: boolean
 }
 
-/** Problems of the fields of a rule, by the names of their parameters. */
+/** Returns the problems of the fields of a rule, by the names of their parameters. */
 export function impactRuleProblems(
   rule: ImpactRuleCondition & ImpactRuleActions & { name: string },
 ): FieldProblems {
@@ -82,28 +82,25 @@ export function impactRuleProblems(
 
 const tooLong = (max: number) => `is too long (maximum is ${max} characters)`
 
-/** What the names in the template of a banner stand for. */
+/** The values of the names in the template of a banner. */
 export interface BannerValues {
   rule: string
-  /** Full path. */
+  /** Full path of the project. */
   project: string
   environment: string
-  /** Number within the project. */
+  /** Number of the deployment within its project. */
   deployment: number
   ref: string
   /** Names of the services that became worse. */
   services: readonly string[]
-  /** Page of the deployment; null: unknown. */
+  /** Address of the page of the deployment; null: unknown. */
   url: string | null
 }
 
 const namedServicesMax = 5
 const valuesLengthMax = 4000
 
-/**
- * The message of a banner as its readers get it: Markdown in which no value is markup, a link or a mail
- * address.
- */
+/** Returns the message of a banner: Markdown in which no value is markup, a link or a mail address. */
 export function bannerMessage(template: string, { services, url, ...others }: BannerValues): string {
   const named = [...new Set(services)]
   const unnamed = named.length - namedServicesMax
@@ -123,7 +120,10 @@ const escapeMarkdown = (text: string, kind: 'text' | 'url') =>
         .replace(/\s/g, ' ')
         .replace(/[!-/:-@[-`{-~]/g, '\\$&')
 
-/** Pages of a project in the console, as the target of a banner: its own page and those below it. */
+/**
+ * Returns the target of a banner that is shown on the console pages of a project: its own page and the pages
+ * below it.
+ */
 export function projectPagesTarget(pathWithNamespace: string): string {
   const page = `/console/projects/${pathWithNamespace}`
   return `${page}\n${page}/*`

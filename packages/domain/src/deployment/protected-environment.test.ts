@@ -20,13 +20,13 @@ const approved = (userId: number | null, accessLevel: number) => ({
   status: 'approved',
 })
 
-it('lets in whoever has the role, is named, or is an administrator', () => {
+it('allows everybody with the role, the named users and administrators to deploy', () => {
   const may = (userId: number, level: number) => mayDeployTo(protection(), actor(userId, level))
   expect([may(1, 40), may(1, 30), may(7, 10), may(1, 60)]).toEqual([true, false, true, true])
   expect(mayDeployTo(protection({ deployers: [] }), actor(1, 50))).toBe(false)
 })
 
-it('counts approvals of whoever may deploy, and no rejection', () => {
+it('counts approvals of everybody who may deploy, and no rejections', () => {
   const pending = (...given: Parameters<typeof countPendingApprovals>[1]) =>
     countPendingApprovals(protection(), given)
   expect(pending()).toBe(2)
@@ -35,7 +35,7 @@ it('counts approvals of whoever may deploy, and no rejection', () => {
   expect(pending(approved(1, 40), approved(2, 30), approved(null, 30))).toBe(1)
 })
 
-it('asks for the approvals of each rule', () => {
+it('requires the approvals of each rule', () => {
   const approvalRules = [
     { ...maintainers, requiredApprovals: 2 },
     { ...ada, requiredApprovals: 1 },

@@ -1,7 +1,8 @@
 import { administratorLevel } from '../access/protection-levels.js'
 
 /**
- * Who may do something with a protected environment: everybody with a role, or one user. One of both is null.
+ * The holder of a permission on a protected environment: everybody with a role, or one user. One of the two
+ * is null.
  */
 export interface EnvironmentParty {
   /** Number within the protection. */
@@ -11,21 +12,21 @@ export interface EnvironmentParty {
   userId: number | null
 }
 
-/** Whose approvals a deployment needs, and how many. */
+/** A rule that names who has to approve a deployment, and how many approvals it needs. */
 export interface ApprovalRule extends EnvironmentParty {
   requiredApprovals: number
 }
 
 export interface EnvironmentProtection {
   deployers: EnvironmentParty[]
-  /** Approvals of anybody who may deploy. Counts where there is no rule. */
+  /** Number of approvals by users who may deploy. It applies when there is no rule. */
   requiredApprovalCount: number
   approvalRules: ApprovalRule[]
 }
 
-/** Somebody who deploys or approves. */
+/** A user who deploys or approves. */
 export interface EnvironmentActor {
-  /** Null: the account is gone. */
+  /** Null: the account was deleted. */
   userId: number | null
   /** Access level in the project; {@link administratorLevel} for administrators. */
   accessLevel: number
@@ -38,19 +39,21 @@ export interface GivenApproval extends EnvironmentActor {
 const isParty = ({ accessLevel, userId }: EnvironmentParty, actor: EnvironmentActor): boolean =>
   (accessLevel !== null && actor.accessLevel >= accessLevel) || (userId !== null && actor.userId === userId)
 
-/** Administrators may always deploy: they could lift the protection. */
+/**
+ * Returns whether the actor may deploy. Administrators always may, because they could lift the protection.
+ */
 export const mayDeployTo = ({ deployers }: EnvironmentProtection, actor: EnvironmentActor): boolean =>
   actor.accessLevel >= administratorLevel || deployers.some((party) => isParty(party, actor))
 
-/** Whether an approval of this actor counts. */
+/** Returns whether an approval of this actor counts. */
 export const mayApprove = (protection: EnvironmentProtection, actor: EnvironmentActor): boolean =>
   protection.approvalRules.length > 0
     ? protection.approvalRules.some((rule) => isParty(rule, actor))
     : mayDeployTo(protection, actor)
 
 /**
- * Approvals that a deployment still needs. Only those of users who may approve now count. One approval counts
- * for every rule that its user fits.
+ * Returns the number of approvals that a deployment still needs. Only approvals of users who may approve now
+ * count. One approval counts for every rule that its user fulfils.
  */
 export function countPendingApprovals(
   protection: EnvironmentProtection,

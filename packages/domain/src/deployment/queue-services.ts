@@ -1,13 +1,13 @@
-/** A queue as the metrics of job queues name it. */
+/** A queue, named as in the metrics of job queues. */
 export interface NamedQueue {
   source: string
   queue: string
 }
 
 /**
- * The names of the services that a queue may belong to, the closest first: the name of the queue, its
- * beginnings up to a `.`, `:` or `/`, and the name of its source. Hyphens are part of a name: `order-history`
- * is no queue of the service `order`.
+ * Returns the names of the services that a queue may belong to, the closest first: the name of the queue, its
+ * beginnings up to a `.`, `:` or `/`, and the name of its source. A hyphen is part of a name, so
+ * `order-history` does not belong to the service `order`.
  */
 export function queueServices({ source, queue }: NamedQueue): string[] {
   const beginnings = [...queue.matchAll(/[.:/]/g)].map(({ index }) => queue.slice(0, index)).reverse()

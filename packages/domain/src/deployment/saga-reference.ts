@@ -2,15 +2,15 @@ import type { FieldProblems } from '../errors.js'
 import { optionalId } from '../saga/field-rules.js'
 import { defaultTenant } from '../saga/saga.js'
 
-/** The saga that does a deployment. */
+/** The saga that executes a deployment. */
 export interface SagaReference {
   tenant: string
   sagaId: string
 }
 
 /**
- * The saga that a caller names, by the rules for ids of sagas. The saga need not exist yet, because its first
- * event may come later.
+ * Reads the saga that a caller names, by the rules for ids of sagas. The saga need not exist yet, because its
+ * first event may come later.
  *
  * @param given `sagaTenant` unset: the tenant of callers that name none
  * @returns the reference, null when no saga is named; or the problems by parameter

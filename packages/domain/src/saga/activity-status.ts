@@ -1,5 +1,5 @@
 /**
- * The statuses of an activity from the weakest to the strongest claim. In the execute phase the claim with
+ * The statuses of an activity from the weakest to the strongest claim. In the execute phase, the claim with
  * the most side effects is the strongest: Revoked has none, ExecuteAborted may have some, Overtime may still
  * complete, Executed is certain.
  */
@@ -17,9 +17,9 @@ export const activityStatuses = [
 
 export type ActivityStatus = (typeof activityStatuses)[number]
 
-/** The strength of a claim, from 0 for NotStarted to 8 for Compensated. */
+/** Returns the strength of a claim, from 0 for NotStarted to 8 for Compensated. */
 export const rankOf = (status: ActivityStatus): number => activityStatuses.indexOf(status)
 
-/** The stronger of two claims. */
+/** Returns the stronger of two claims. */
 export const strongest = (a: ActivityStatus, b: ActivityStatus): ActivityStatus =>
   rankOf(a) >= rankOf(b) ? a : b

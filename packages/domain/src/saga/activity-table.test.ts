@@ -55,7 +55,7 @@ function activityAfter(...events: ActivityEvent[]): Activity | null {
   return activity
 }
 
-/** The activity of a state, its saga named by an overtime or start report, without any further fact. */
+/** Returns the activity with its saga named by an overtime or start report, and without any other fact. */
 const named = (activity: Activity | null): Activity | null => activity && { ...activity, sagaId: 's' }
 
 const states: Record<string, Activity | null> = {
@@ -82,8 +82,8 @@ const events: Record<string, ActivityEvent> = {
   Compensated: compensated,
 }
 
-// `X` new status, `=` duplicate, `+` late, `p` parked, `!` conflict. One row a state, one column an event, as
-// above.
+// `X` new status, `=` duplicate, `+` late, `p` parked, `!` conflict. Each row is a state, each column an
+// event, as above.
 const table: Record<string, string[]> = {
   unknown: [
     'Executing',
@@ -148,7 +148,7 @@ const table: Record<string, string[]> = {
 
 const results = { '=': 'duplicate', '+': 'late', p: 'parked', '!': 'conflict recorded' } as const
 
-/** A cell as the status and the answer it stands for. */
+/** Returns the status and the answer that a cell stands for. */
 function expectation(cell: string, state: string) {
   const [first = '', mark] = cell.split(' ')
   if (first === '=' || first === '+') return { status: state, result: results[first] }
@@ -172,7 +172,7 @@ describe('facts beside the status', () => {
   const apply = (activity: Activity | null, event: ActivityEvent) =>
     applyActivityEvent(activity, event, later)
 
-  it('refuses an event that names another saga than the stored one', () => {
+  it('refuses an event that names another saga than the stored activity', () => {
     expect(() => apply(activityAfter(started), { ...overtime, sagaId: 'other' } as ActivityEvent)).toThrow(
       expect.objectContaining({ code: 'ACTIVITY_SAGA_MISMATCH' }),
     )
@@ -191,14 +191,14 @@ describe('facts beside the status', () => {
     expect(activity).toMatchObject({ status: 'Compensated', sagaId: 's', order: 0, startedAt: later })
   })
 
-  it('keeps the first result and raises a conflict when another one comes', () => {
+  it('keeps the first result and reports a conflict when a different result arrives', () => {
     const { activity, result } = apply(activityAfter(started, ended('1')), ended('2'))
     expect(result).toBe('conflict recorded')
     expect(activity.anomalies).toEqual(['result_conflict'])
     expect(Buffer.from(activity.resultData ?? []).toString()).toBe('1')
   })
 
-  it('raises no conflict when a known retry explains the success after an abort, in either order', () => {
+  it('reports no conflict when a known retry explains the success after an abort, in either order', () => {
     expect(activityAfter(started, aborted(), retryExecute(1), ended())?.anomalies).toEqual([])
     expect(activityAfter(started, aborted(), ended(), retryExecute(1))?.anomalies).toEqual([])
     expect(activityAfter(started, aborted(), retryExecute(0), ended())?.anomalies).toEqual([])
@@ -214,7 +214,7 @@ describe('facts beside the status', () => {
     })
   })
 
-  it('remembers that a compensation was given up until it is compensated after all', () => {
+  it('remembers that a compensation was given up until the compensation succeeds', () => {
     const gaveUp = activityAfter(started, ended(), compensateAborted('s'))
     expect(gaveUp?.finalAbort).toBe(true)
     expect(apply(gaveUp, compensateAborted(null)).activity.finalAbort).toBe(true)
@@ -234,7 +234,7 @@ describe('facts beside the status', () => {
     expect(retried).toMatchObject({ status: 'Executing', executeAttempts: 2 })
   })
 
-  it('counts a retry report without number and status, and leaves the attempt alone', () => {
+  it('counts a retry report without number and status, and keeps the attempt', () => {
     const { activity } = apply(activityAfter(started, aborted()), retryExecute(0))
     expect(activity).toMatchObject({ status: 'ExecuteAborted', executeAttempts: 0, retryReports: 1 })
   })
@@ -250,7 +250,7 @@ describe('facts beside the status', () => {
     expect(activityAfter(started, aborted(), retryExecute(1), done)?.status).toBe('Executed')
   })
 
-  it('never changes the activity it was given', () => {
+  it('never changes the activity that it receives', () => {
     const before = activityAfter(started)
     const copy = structuredClone(before)
     apply(before, aborted())

@@ -48,14 +48,17 @@ export interface Activity {
   parameterSha256: Uint8Array | null
   resultSize: number | null
   resultSha256: Uint8Array | null
-  /** Fingerprint of the errors of the compensation, else of the execution; equal for the same failure. */
+  /**
+   * Fingerprint of the errors of the compensation, otherwise of the execution. It is equal for the same
+   * failure.
+   */
   errorFingerprint: string | null
   anomalies: Anomaly[]
   /** Keys of the newest events of the activity: see `content-keys.ts`. */
   contentKeys: string
 }
 
-/** Contradictions among the facts of an activity; they are label values of a metric. */
+/** Contradictions among the facts of an activity, which are also label values of a metric. */
 export const anomalies = [
   'executed_and_aborted',
   'executed_and_revoked',
@@ -67,7 +70,7 @@ export type Anomaly = (typeof anomalies)[number]
 
 const noAnomalies: Anomaly[] = []
 
-/** An activity of which only the id is known. */
+/** Returns an activity of which only the id is known. */
 export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
   id,
   sagaId: null,
@@ -110,8 +113,8 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
 })
 
 /**
- * The contradictions among an activity's facts, independent of the order of events. A retry explains an
- * earlier abort or revocation.
+ * Returns the contradictions among an activity's facts, independent of the order of events. A retry explains
+ * an earlier abort or revocation.
  */
 export function deriveAnomalies(activity: Activity, resultConflict: boolean): Anomaly[] {
   const { endedAt, abortedAt, overtimeAt, revokedAt } = activity

@@ -19,12 +19,12 @@ export interface AppliedActivityEvent {
 
 /**
  * Applies an event to an activity. The status is the strongest claim, so order and repetition of events do
- * not matter; only a retry with a higher attempt replaces a status with a weaker one. The given activity is
- * not changed. It is returned when the event contains nothing new (`duplicate`).
+ * not matter. Only a retry with a higher attempt replaces a status by a weaker one. The given activity is not
+ * changed; it is returned when the event contains nothing new (`duplicate`).
  *
  * @param activity null: this is the first event of the activity
  * @param attempt the attempt of the event, if the sender names it. A lower attempt than the stored one makes
- *   the event outdated, a higher one implies a retry.
+ * the event outdated, a higher one implies a retry.
  * @throws SagaRejection (ACTIVITY_SAGA_MISMATCH) when the event names another saga than that of the activity
  */
 export function applyActivityEvent(
@@ -51,7 +51,7 @@ export function applyActivityEvent(
   return { activity: after, result: resultOf(before, after, claimOf(event)) }
 }
 
-/** Whether a later attempt has replaced the attempt of the event. */
+/** Returns whether a later attempt has replaced the attempt of the event. */
 function isOutdated(before: Activity, event: ActivityEvent, attempt: number | null): boolean {
   const { phase } = operations[event.operation]
   return phase !== undefined && attempt !== null && attempt < before[attemptsOf[phase]]
@@ -80,7 +80,7 @@ type FactTime =
 
 const factTimes: Record<ActivityStatus, FactTime | null> = {
   NotStarted: null,
-  // A retry report claims Executing too, but only ActivityExecuteStarted says when the activity began.
+  // A retry report also claims Executing, but only ActivityExecuteStarted reports when the activity began.
   Executing: null,
   Executed: 'endedAt',
   ExecuteAborted: 'abortedAt',
@@ -168,7 +168,7 @@ function giveUp(next: Activity, receivedAt: Date): void {
 
 const timeOutSecondsMax = 365 * 24 * 3600
 
-/** Limits the deadline to a time that the database can store. */
+/** Returns the deadline, limited to a time that the database can store. */
 const deadlineOf = (startedAt: Date, timeOutSeconds: number): Date =>
   new Date(startedAt.getTime() + Math.min(timeOutSeconds, timeOutSecondsMax) * 1000)
 
@@ -197,8 +197,8 @@ const sameBytes = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
   a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 
 /**
- * A report of a higher attempt reopens its phase and then claims its status, one of the stored attempt only
- * claims, and one of a lower attempt is ignored. Reports without number and status are also counted.
+ * Adds a retry report. A higher attempt reopens its phase and then claims its status. The stored attempt only
+ * claims its status. A lower attempt is ignored. Reports without number and status are also counted.
  */
 function addRetry(next: Activity, event: ActivityRetried, receivedAt: Date): void {
   if (event.retries < next[attemptsOf[event.retryType]]) return

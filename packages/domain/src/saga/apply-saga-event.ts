@@ -17,7 +17,7 @@ export interface AppliedSagaEvent {
 }
 
 /**
- * Applies SagaStarted, SagaEnded or an event of an operator to a saga. The given saga is not changed. It is
+ * Applies SagaStarted, SagaEnded or an event of an operator to a saga. The given saga is not changed; it is
  * returned when the event contains nothing new (`duplicate`).
  *
  * @param saga null: this is the first event of the saga; otherwise its status must be up to date
@@ -37,11 +37,11 @@ export function applySagaEvent(
   return { saga: after, result: isLate(before, event) ? 'late' : 'recorded' }
 }
 
-/** An activity event changes the saga's `lastEventAt` only when it is newer by this time. */
+/** Least time between two updates of the saga's `lastEventAt` by activity events. */
 const notedAfterMs = 10_000
 
 /**
- * Notes in a saga that an event of one of its activities was received. An ordinary event leaves the saga
+ * Records in a saga that an event of one of its activities was received. An ordinary event leaves the saga
  * unchanged, so that only the row of the activity is written.
  */
 export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt: Date): Saga {
@@ -61,7 +61,10 @@ function addFact(next: Saga, event: SagaLifecycleEvent, receivedAt: Date): void 
   else undoResolution(next, event)
 }
 
-/** The service name of SagaStarted is final. A service name of an earlier SagaEnded may be replaced by it. */
+/**
+ * Refuses an event with another service name. The name of SagaStarted is final; it may replace a name from an
+ * earlier SagaEnded.
+ */
 function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
   if (isOperatorEvent(event)) return
   const isFinal = event.operation === 'SagaEnded' || saga.startedAt !== null
@@ -87,7 +90,7 @@ function resolve(next: Saga, event: OperatorResolved, receivedAt: Date): void {
   next.resolvedBy = event.author
 }
 
-/** A later resolution stays, because the operator has not seen it. */
+/** Removes a resolution. A later resolution stays, because the operator has not seen it. */
 function undoResolution(next: Saga, event: OperatorResolutionUndone): void {
   if (next.resolvedAt?.getTime() !== event.resolvedAt.getTime()) return
   next.resolvedAt = event.previousResolvedAt
@@ -100,7 +103,7 @@ function updateLastEventAt(next: Saga, receivedAt: Date): void {
   if (receivedAt > next.lastEventAt) next.lastEventAt = receivedAt
 }
 
-/** Whether an event comes too late to change the status. */
+/** Returns whether an event comes too late to change the status. */
 const isLate = (before: Saga, event: SagaLifecycleEvent): boolean =>
   (before.status === 'Error' && !isOperatorEvent(event)) ||
   (event.operation === 'SagaStarted' && before.endedAt !== null)

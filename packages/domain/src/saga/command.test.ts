@@ -17,7 +17,7 @@ const begin = fc.constantFrom<CommandProgress>(
 )
 const events = fc.array(fc.constantFrom(...commandEvents), { maxLength: 30 })
 
-/** The events that could happen, each with the command before and after it. */
+/** Applies the possible events to a command, and returns each with the command before and after it. */
 function live(first: CommandProgress, given: readonly (typeof commandEvents)[number][]) {
   let command = first
   return given.flatMap((event) => {
@@ -30,7 +30,7 @@ function live(first: CommandProgress, given: readonly (typeof commandEvents)[num
 }
 
 describe('a command', () => {
-  it('is delivered a second time only when it was returned untouched or a person has decided so', () => {
+  it('is delivered a second time only when it was returned untouched or when a person has decided so', () => {
     fc.assert(
       fc.property(begin, events, (first, given) => {
         let isFree = true
@@ -45,7 +45,7 @@ describe('a command', () => {
     )
   })
 
-  it('never says that it had no effect after a delivery that nobody answered', () => {
+  it('never claims to have had no effect after an unanswered delivery', () => {
     fc.assert(
       fc.property(begin, events, (first, given) => {
         let isUnanswered = false
@@ -57,14 +57,14 @@ describe('a command', () => {
     )
   })
 
-  it('that an orchestrator has answered, or that ended before any had it, stays as it is', () => {
+  it('does not change once an orchestrator has answered it, or once it has ended without a delivery', () => {
     const final = ['succeeded', 'failed', 'refused', 'denied', 'withdrawn', 'expired'] as const
     for (const state of final)
       for (const doubtful of [false, true])
         for (const event of commandEvents) expect(afterCommandEvent({ state, doubtful }, event)).toBeNull()
   })
 
-  it('comes to every state, and leaves every other by itself when its time is up', () => {
+  it('reaches every state, and leaves every other state by itself when its time is up', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(begin, events, (first, given) => {
@@ -78,7 +78,7 @@ describe('a command', () => {
   })
 })
 
-describe('what is left to ask for', () => {
+describe('the commands that an operator can still send', () => {
   it.each([
     ['Started', null, [...commandKinds]],
     ['Overtime', null, [...commandKinds]],
@@ -91,7 +91,7 @@ describe('what is left to ask for', () => {
     expect(commandKinds.filter((kind) => canBeAsked(kind, { status, outcome }))).toEqual(kinds)
   })
 
-  it('of a step is nothing once it has succeeded, did not happen or was undone', () => {
+  it('are none for a step that has succeeded, did not happen or was undone', () => {
     expect(activityStatuses.filter((status) => !isStepOpen(status))).toEqual([
       'Revoked',
       'Executed',

@@ -1,24 +1,24 @@
 import type { ActivityStatus } from './activity-status.js'
 import type { Saga } from './saga.js'
 
-/** What an operator asks of the orchestrator of a saga. */
+/** Kinds of commands that an operator sends to the orchestrator of a saga. */
 export const commandKinds = ['retry', 'compensate', 'skip', 'cancel'] as const
 export type CommandKind = (typeof commandKinds)[number]
 
-/** Whether a command is about one step of its saga. */
+/** Returns whether a command is about one step of its saga. */
 export const isAboutStep = (kind: CommandKind): boolean => kind === 'retry' || kind === 'skip'
 
-/** Statuses of a step about which nothing is left to do: it has succeeded, did not happen, or was undone. */
+/** Statuses of a step that no command can act on: it has succeeded, did not happen, or was undone. */
 export const settledStepStatuses = ['Executed', 'Revoked', 'Compensated'] as const satisfies ActivityStatus[]
 
-/** Whether a step can be retried or skipped. */
+/** Returns whether a step can be retried or skipped. */
 export const isStepOpen = (status: ActivityStatus): boolean =>
   !(settledStepStatuses as readonly ActivityStatus[]).includes(status)
 
 /**
- * Whether a command of this kind can still do something for a saga. One that has ended has no step to go on
- * with, but what it has done can be undone. With the status Error it has not ended for its operators: an
- * undoing was given up.
+ * Returns whether a command of this kind can still act on a saga. A saga that has ended has no open step, but
+ * its steps can be undone. A saga with the status Error has not ended for its operators, because a
+ * compensation was given up.
  */
 export const canBeAsked = (
   kind: CommandKind,
@@ -27,9 +27,9 @@ export const canBeAsked = (
   status !== 'Ended' || (kind === 'compensate' && (outcome === 'succeeded' || outcome === 'inconsistent'))
 
 /**
- * `leased`: handed to an orchestrator that has not answered yet; `unknown`: an orchestrator had it, has not
- * answered in time, and may have done it. Of these, `waiting_for_approval`, `pending`, `leased` and `unknown`
- * can change.
+ * States of a command. `leased`: an orchestrator has it and has not answered yet. `unknown`: an orchestrator
+ * had it, did not answer in time, and may have executed it. Only `waiting_for_approval`, `pending`, `leased`
+ * and `unknown` can change.
  */
 export const commandStates = [
   'waiting_for_approval',
@@ -48,7 +48,10 @@ export type CommandState = (typeof commandStates)[number]
 /** A saga has at most one command in one of these states. */
 export const openCommandStates = ['waiting_for_approval', 'pending', 'leased'] as const
 
-/** `return`: the orchestrator has not begun; `time_up`: the command has expired, or its lease has ended. */
+/**
+ * Events of a command. `return`: the orchestrator has not begun. `time_up`: the command has expired, or its
+ * lease has ended.
+ */
 export const commandEvents = [
   ...(['approve', 'deny', 'withdraw', 'deliver_again'] as const),
   ...(['lease', 'succeed', 'fail', 'refuse', 'return'] as const),
@@ -59,8 +62,8 @@ export type CommandEvent = (typeof commandEvents)[number]
 export interface CommandProgress {
   state: CommandState
   /**
-   * An orchestrator has had the command and did not answer in time: whatever becomes of it, it may have had
-   * an effect.
+   * Whether an orchestrator had the command and did not answer in time. Such a command may have had an
+   * effect, whatever its state is.
    */
   doubtful: boolean
 }
@@ -81,9 +84,9 @@ const transitions: Record<CommandState, Partial<Record<CommandEvent, CommandStat
 }
 
 /**
- * A command after an event; null when the event cannot happen to it. A doubtful command never becomes
- * `expired` or `withdrawn`, which would say that it had no effect, but `unknown`. An orchestrator may still
- * answer a delivery whose lease has ended.
+ * Returns a command after an event; null when the event is not possible. A doubtful command becomes `unknown`
+ * instead of `expired` or `withdrawn`, because these states claim that it had no effect. An orchestrator may
+ * still answer a delivery whose lease has ended.
  */
 export function afterCommandEvent(
   { state, doubtful }: CommandProgress,

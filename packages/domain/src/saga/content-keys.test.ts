@@ -44,28 +44,28 @@ describe('the key of a content', () => {
     )
   })
 
-  it('begins with a version, and the rest is the SHA-256 of the parts', () => {
+  it('begins with a version, followed by the SHA-256 of the parts', () => {
     const hash = createHash('sha256').update('ActivityEnded\n7\n\nabc').digest()
     const expected = Buffer.concat([Uint8Array.of(1), hash.subarray(0, 16)])
     expect(Buffer.from(contentHash(content({ eventSeq: 7 })))).toEqual(expected)
   })
 
-  it('tells a hundred thousand similar requests apart, by either half', () => {
+  it('distinguishes a hundred thousand similar requests, by either half', () => {
     const hashes = Array.from({ length: 100_000 }, (_, index) =>
       Buffer.from(contentHash(content({ request: Buffer.from(`saga-${index}`) }))),
     )
     expect(new Set(hashes.map((hash) => hash.toString('hex'))).size).toBe(100_000)
-    // Of 2^32 values, a hundred thousand meet about once.
+    // Among a hundred thousand of 2^32 values, about one pair is equal.
     for (const half of [1, 9]) {
       expect(new Set(hashes.map((hash) => hash.readUInt32LE(half))).size).toBeGreaterThan(99_990)
     }
   })
 })
 
-describe('keys of what was taken', () => {
+describe('the stored keys', () => {
   const keyOf = (index: number) => key({ request: Buffer.from(`${index}`) })
 
-  it('are found as wholes only', () => {
+  it('match only as wholes', () => {
     const keys = addContentKey(addContentKey('', 'aaaaaaab'), 'cccccccc')
     expect(hasContentKey(keys, 'aaaaaaab')).toBe(true)
     expect(hasContentKey(keys, 'cccccccc')).toBe(true)
@@ -79,7 +79,7 @@ describe('keys of what was taken', () => {
     expect([5, 6, 69].map((index) => hasContentKey(keys, keyOf(index)))).toEqual([false, true, true])
   })
 
-  it('are found behind keys of an earlier version, which equal none of them', () => {
+  it('are found behind keys of an earlier version, none of which matches', () => {
     const earlier = ['earlier1', 'earlier2', 'earlier3'].join('')
     const keys = addContentKey(addContentKey(earlier, keyOf(1)), keyOf(2))
     expect([0, 1, 2].map((index) => hasContentKey(keys, keyOf(index)))).toEqual([false, true, true])

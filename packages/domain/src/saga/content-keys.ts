@@ -2,12 +2,10 @@ import { hash } from 'node:crypto'
 import type { Activity } from './activity.js'
 import type { SagaEvent } from './events.js'
 
-/** First byte of a hash; another one when another hash is taken. */
+/** First byte of a hash. It changes when the hash function changes. */
 const version = 1
 const hashBytes = 16
-/**
- * Most stored keys. A repetition of an older event is recognized by its rank only, like any other late event.
- */
+/** Most stored keys. A repetition of an older event is only recognized by its rank, like any late event. */
 const keysMax = 64
 
 /** The parts that identify an event without an id. */
@@ -20,8 +18,8 @@ export interface Content {
 }
 
 /**
- * The version and 128 bits of the SHA-256 of a content. Two requests about the same saga or activity with the
- * same hash are the same event.
+ * Returns the version and 128 bits of the SHA-256 of a content. Two requests about the same saga or activity
+ * with the same hash are the same event.
  */
 export function contentHash({ operation, request, eventSeq, attempt }: Content): Uint8Array {
   const parts = Buffer.from(`${operation}\n${eventSeq ?? ''}\n${attempt ?? ''}\n`)
@@ -29,12 +27,12 @@ export function contentHash({ operation, request, eventSeq, attempt }: Content):
   return Buffer.concat([Uint8Array.of(version), digest], 1 + hashBytes)
 }
 
-/** The content key of an event: its hash as Latin-1, one character for each byte. */
+/** Returns the content key of an event: its hash as Latin-1, one character for each byte. */
 export const contentKeyOf = (hash: Uint8Array): string => Buffer.from(hash).toString('latin1')
 
 /**
- * Whether a key is among the concatenated keys. Keys before it may have another length: version 0 had eight
- * bytes, and equals no key of today.
+ * Returns whether a key is among the concatenated keys. Keys before it may have another length: those of
+ * version 0 have eight bytes, and equal no current key.
  */
 export function hasContentKey(keys: string, key: string): boolean {
   for (let at = keys.indexOf(key); at >= 0; at = keys.indexOf(key, at + 1)) {
@@ -47,8 +45,8 @@ export function hasContentKey(keys: string, key: string): boolean {
 export const addContentKey = (keys: string, key: string): string => (keys + key).slice(-keysMax * key.length)
 
 /**
- * Mixes the attempts into a key, because the same content after a retry belongs to another attempt and is a
- * new event.
+ * Mixes the attempts into a key. The same content after a retry belongs to another attempt, so it is a new
+ * event.
  */
 export function keyInAttempt(key: string, activity: Activity | null): string {
   if (!activity || (activity.executeAttempts === 0 && activity.compensateAttempts === 0)) return key
@@ -62,6 +60,8 @@ export function keyInAttempt(key: string, activity: Activity | null): string {
   )
 }
 
-/** Whether each repetition of an event counts: retry reports without number and status are counted. */
+/**
+ * Returns whether each repetition of an event counts. Retry reports without number and status are counted.
+ */
 export const repeatsCount = (event: SagaEvent): boolean =>
   event.operation === 'ActivityRetried' && event.retries === 0 && !event.statusNamed

@@ -51,7 +51,7 @@ const retry = (activityId: string, retries: number, activityRetryType: 0 | 1): R
   activityRetryType,
 })
 
-/** What orchestrators really send, and the status, outcome and activity statuses it comes to. */
+/** Events of real orchestrators, and the resulting status, outcome and activity statuses. */
 const traces: Record<string, [events: RawSagaEvent[], final: string]> = {
   'happy path': [
     [start, execute('a'), done('a'), execute('b', 1), done('b'), end],
@@ -96,7 +96,7 @@ const traces: Record<string, [events: RawSagaEvent[], final: string]> = {
   'overtime, nothing after it': [[start, execute('a'), overtime('a')], 'Overtime null Overtime'],
 }
 
-/** Every event in its turn, one second apart, as the reporter stores them. */
+/** Applies every event in order, one second apart, as the reporter stores them. */
 function replay(events: readonly SagaEvent[]) {
   let saga: Saga | null = null
   const activities = new Map<string, Activity>()
@@ -120,7 +120,7 @@ function replay(events: readonly SagaEvent[]) {
   return { saga: saga as Saga, activities: sorted }
 }
 
-/** Everything but when it was received: which facts are there, not at which second they came. */
+/** Removes the times of receipt, so that only the facts are compared. */
 function withoutReceipt({ saga, activities }: ReturnType<typeof replay>) {
   const presence = (row: object) =>
     Object.fromEntries(
@@ -135,12 +135,12 @@ describe.each(Object.entries(traces))('%s', (_, [raw, final]) => {
   const events = raw.map((event) => validateSagaEvent(event))
   const inOrder = replay(events)
 
-  it(`comes to ${final}`, () => {
+  it(`ends as ${final}`, () => {
     const { saga, activities } = inOrder
     expect([saga.status, `${saga.outcome}`, ...activities.map((a) => a.status)].join(' ')).toBe(final)
   })
 
-  it('comes to the same facts in any order, with any event repeated', () => {
+  it('results in the same facts in any order, with any event repeated', () => {
     const shuffled = fc
       .array(fc.constantFrom(...events), { maxLength: events.length })
       .chain((again) =>

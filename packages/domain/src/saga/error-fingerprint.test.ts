@@ -18,7 +18,7 @@ describe('the fingerprint of errors', () => {
     ['white space', 'no  seat ', 'no seat'],
     ['frames far below', `x\n${'  at A.b\n'.repeat(5)}  at C.d`, `x\n${'  at A.b\n'.repeat(5)}  at E.f`],
     ['words after the frames', 'x\n  at A.b\nmore about it', 'x\n  at A.b\nother words'],
-  ])('does not see %s', (_, one, other) => {
+  ])('ignores %s', (_, one, other) => {
     expect(errorFingerprint(one)).toBe(errorFingerprint(other))
   })
 
@@ -26,11 +26,11 @@ describe('the fingerprint of errors', () => {
     ['messages', 'no seat', 'no room'],
     ['frames', 'x\n  at A.b (a.js:1:2)', 'x\n  at A.c (a.js:1:2)'],
     ['words that look like digits', 'deadbeef', 'facade'],
-  ])('tells different %s apart', (_, one, other) => {
+  ])('distinguishes different %s', (_, one, other) => {
     expect(errorFingerprint(one)).not.toBe(errorFingerprint(other))
   })
 
-  it('is 16 hexadecimal digits, of anything', () => {
+  it('is 16 hexadecimal digits for any text', () => {
     for (const text of ['', 'x', 'é\0'.repeat(10_000)])
       expect(errorFingerprint(text)).toMatch(/^[0-9a-f]{16}$/)
   })

@@ -16,8 +16,8 @@ const variable: readonly (readonly [RegExp, (found: string) => string])[] = [
 ]
 
 /**
- * A fingerprint of an error text, equal for the same failure with other ids, numbers and line numbers: a hash
- * of the first line and the first stack frames, as 16 hexadecimal digits.
+ * Returns the fingerprint of an error text, which is equal for the same failure with other ids, numbers and
+ * line numbers. It is a hash of the first line and the first stack frames, as 16 hexadecimal digits.
  */
 export function errorFingerprint(errors: string): string {
   const lines = errors.slice(0, charsMax).split('\n')

@@ -24,8 +24,8 @@ export interface Cut {
 }
 
 /**
- * An operator has resolved the failures of a saga. The event is not part of the gRPC contract, but part of
- * the event log.
+ * The event that an operator has resolved the failures of a saga. It is in the event log, but not in the gRPC
+ * contract.
  */
 export interface OperatorResolved {
   operation: 'OperatorResolved'
@@ -34,12 +34,15 @@ export interface OperatorResolved {
   note: string
 }
 
-/** An operator has undone a resolution. Like {@link OperatorResolved}, it is part of the event log only. */
+/**
+ * The event that an operator has undone a resolution. Like {@link OperatorResolved}, it is only in the event
+ * log.
+ */
 export interface OperatorResolutionUndone {
   operation: 'OperatorResolutionUndone'
   sagaId: string
   author: string
-  /** The resolution that is undone: when the saga was resolved. */
+  /** Time of the resolution that is undone. */
   resolvedAt: Date
   /** The resolution that the saga had before; null when it had none. */
   previousResolvedAt: Date | null
@@ -126,32 +129,37 @@ export type ActivityEvent = (
   cut?: Cut
 }
 
-/** A decoded, valid event: one type for each operation of the contract, and those of operators. */
+/** A decoded, valid event: one type for each operation of the contract and for each event of operators. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
-/** The results of accepted events, as the caller gets them. */
+/** The results of accepted events, as the caller receives them. */
 const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
 
 export type EventResult = (typeof eventResults)[number]
 
-/** The id of the saga that an event names, or null. */
+/** Returns the id of the saga that an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)
 
-/** What is true of every event of an operation. */
+/** The properties that all events of an operation share. */
 interface Operation {
-  /** Callers cannot report it. */
+  /** Set when only operators cause the event, so that callers cannot report it. */
   isOfOperator?: true
-  /** The status that it claims for its activity; unset for a saga, and for a retry, which names a status. */
+  /**
+   * The status that the event claims for its activity. Unset for events of sagas, and for a retry, which
+   * names a status itself.
+   */
   claim?: ActivityStatus
-  /** The phase whose attempt an event names; unset for a retry, which names its own, and for a start. */
+  /** The phase whose attempt the event names. Unset for a retry, which names its own, and for a start. */
   phase?: RetryType
-  /** Whether it may change the status of any saga, so that the facts of all activities are required. */
+  /**
+   * Set when the event may change the status of any saga, so that the facts of all activities are required.
+   */
   needsFacts?: true
-  /** Whether a saga may be Ended, Error or resolved because of it. */
+  /** Set when the event may make a saga Ended, Error or resolved. */
   mayFinishSaga?: true
 }
 
-/** The one list of operations: those of the contract in their order, then those of operators. */
+/** The list of all operations: those of the contract in their order, then those of operators. */
 export const operations: Record<SagaEvent['operation'], Operation> &
   Record<Exclude<ActivityEvent, ActivityRetried>['operation'], { claim: ActivityStatus }> = {
   SagaStarted: {},

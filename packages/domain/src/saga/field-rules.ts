@@ -6,10 +6,10 @@ import { type RejectionCode, SagaRejection } from './rejection.js'
 const idCharsMax = 128
 const zeroGuid = /^[{(]?0{8}-?0{4}-?0{4}-?0{4}-?0{12}[)}]?$/
 
-/** Clients send an all-zero GUID when they set no id. */
+/** Returns whether an id is the all-zero GUID, which clients send when they set no id. */
 export const isZeroGuid = (id: string): boolean => zeroGuid.test(id)
 
-/** A trimmed id; null when blank. An all-zero GUID counts as blank. */
+/** Returns a trimmed id; null when it is blank. An all-zero GUID counts as blank. */
 export function optionalId(field: string, text: string): string | null {
   const id = text.trim()
   if (id === '' || isZeroGuid(id)) return null
@@ -21,7 +21,7 @@ export function optionalId(field: string, text: string): string | null {
   return id
 }
 
-/** As {@link optionalId}, but a blank id is refused with the given code. */
+/** Returns an id as {@link optionalId} does, but refuses a blank id with the given code. */
 export function requiredId(field: string, text: string, blank: RejectionCode): string {
   const id = optionalId(field, text)
   if (id === null) throw new SagaRejection(blank, `${field} is blank`)
@@ -71,7 +71,9 @@ export function retryType(value: number): RetryType {
   throw new SagaRejection('RETRY_TYPE_INVALID', `activityRetryType is ${value}`)
 }
 
-/** The status of a retry report, by name (upper or lower case) or by number; null when it names none. */
+/**
+ * Returns the status of a retry report, by name (upper or lower case) or by number; null when it names none.
+ */
 export function retryStatus(text: string, type: RetryType): ActivityStatus | null {
   const name = text.trim().toLowerCase()
   if (name === '') return null

@@ -108,7 +108,7 @@ describe('the flags of a saga', () => {
     expect(flagNames(deriveSagaFlags(given, activities, rules, now))).toEqual(expected)
   })
 
-  it('count from the cause', () => {
+  it('count from the time of their cause', () => {
     expect(
       deriveSagaFlags(saga(idle), [activity({ deadlineAt: ago(1000), lastEventAt: ago(950) })], rules, now),
     ).toEqual([
@@ -131,13 +131,13 @@ describe('the flags of an activity without a saga', () => {
 
 describe('a stored flag', () => {
   const stuck: SagaFlag = { kind: 'stuck', activityId: null, since: ago(900) }
-  it('goes on while its cause is the same', () => {
+  it('continues while its cause is the same', () => {
     expect(isSameFlag(stuck, { ...stuck, since: ago(900) })).toBe(true)
   })
-  it('begins anew when the saga has moved in between', () => {
+  it('begins anew when the saga has received events in between', () => {
     expect(isSameFlag(stuck, { ...stuck, since: ago(899) })).toBe(false)
   })
-  it('of a contradiction goes on whatever is reported', () => {
+  it('of a contradiction continues, whatever is reported', () => {
     const inconsistent: SagaFlag = { ...stuck, kind: 'inconsistent' }
     expect(isSameFlag(inconsistent, { ...inconsistent, since: ago(1) })).toBe(true)
   })

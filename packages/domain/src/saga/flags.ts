@@ -26,7 +26,7 @@ export interface SagaFlag {
 /** The delays before flags are set. */
 export interface FlagRules {
   /**
-   * After a deadline, or after the last event of contradicting facts, because further events may still
+   * Delay after a deadline, or after the last event of contradicting facts, because further events may still
    * arrive.
    */
   graceMs: number
@@ -50,7 +50,7 @@ export type FlaggableActivity = Pick<Activity, 'id' | 'status' | 'firstSeenAt' |
   deadlineAt: Date | null
 }
 
-/** Every flag of a saga and of its activities at an instant. */
+/** Returns every flag of a saga and of its activities at an instant. */
 export function deriveSagaFlags(
   saga: FlaggableSaga,
   activities: readonly FlaggableActivity[],
@@ -68,7 +68,7 @@ export function deriveSagaFlags(
   return flags
 }
 
-/** Every flag of an activity that has no saga. */
+/** Returns every flag of an activity that has no saga. */
 export function deriveParkedActivityFlags(
   activity: FlaggableActivity,
   rules: FlagRules,
@@ -91,7 +91,7 @@ function deriveActivityFlags(activity: FlaggableActivity, rules: FlagRules, now:
 }
 
 /**
- * The time of the latest event of a saga. The saga's own `lastEventAt` may be older than those of its
+ * Returns the time of the latest event of a saga. The saga's own `lastEventAt` may be older than those of its
  * activities.
  */
 export const lastEventOf = (
@@ -100,13 +100,13 @@ export const lastEventOf = (
 ): Date => activities.reduce((last, { lastEventAt }) => later(last, lastEventAt), saga.lastEventAt)
 
 /**
- * Whether further events are expected. The status Error already asks for an operator, and a resolved saga
- * without later events is done.
+ * Returns whether further events are expected. A saga with the status Error already needs an operator, and a
+ * resolved saga without later events is done.
  */
 const isUnfinished = ({ status, endedAt, resolvedAt }: FlaggableSaga, lastEventAt: Date): boolean =>
   endedAt === null && status !== 'Error' && (resolvedAt === null || lastEventAt > resolvedAt)
 
-/** Whether the saga would end without a contradiction if its client reported the end now. */
+/** Returns whether the saga would end without a contradiction if its client reported the end now. */
 export function isSettled(activities: readonly { status: ActivityStatus }[]): boolean {
   const outcome = deriveSagaOutcome('Ended', activities)
   return outcome === 'succeeded' || outcome === 'compensated'
@@ -117,8 +117,8 @@ const hasPassed = (time: Date, ms: number, now: Date): boolean => now.getTime() 
 const later = (a: Date, b: Date): Date => (b > a ? b : a)
 
 /**
- * Whether a stored flag continues. `inconsistent` keeps its first time; any other flag with another time is a
- * new one.
+ * Returns whether a stored flag continues. `inconsistent` keeps its first time; any other flag with another
+ * time is a new one.
  */
 export const isSameFlag = (stored: SagaFlag, derived: SagaFlag): boolean =>
   stored.kind === derived.kind &&

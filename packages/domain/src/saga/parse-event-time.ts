@@ -2,8 +2,9 @@ const pattern =
   /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{0,7}))?\s?(?:Z|([+-])(\d{2}):?(\d{2}))?$/i
 
 /**
- * Parses `yyyy-MM-dd HH:mm:ss.fff`, in UTC unless there is an offset; also with `T`, `Z` and a fraction of 0
- * to 7 digits, of which milliseconds are kept. Null for any other text and for dates that do not exist.
+ * Parses `yyyy-MM-dd HH:mm:ss.fff`, which is UTC unless it has an offset. Also accepts `T`, `Z` and a
+ * fraction of 0 to 7 digits, of which milliseconds are kept. Null for any other text and for dates that do
+ * not exist.
  */
 export function parseEventTime(text: string): Date | null {
   const match = pattern.exec(text.trim())

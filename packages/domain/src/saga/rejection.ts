@@ -11,7 +11,7 @@ export const rejectionMessages = {
   ADD_TIME_INVALID: 'addTime is not a time',
   TIMEOUT_INVALID: 'timeOutSeconds must not be negative',
   ORDER_INVALID: 'order must not be negative',
-  // Only strict mode uses the codes below.
+  // Only strict mode uses the following codes.
   SAGA_UNKNOWN: 'saga has not been started',
   SAGA_ALREADY_ENDED: 'saga has ended',
   TRANSITION_NOT_ALLOWED: 'event does not follow from what is known',
@@ -20,8 +20,8 @@ export const rejectionMessages = {
 export type RejectionCode = keyof typeof rejectionMessages
 
 /**
- * An event that can never be valid. The answer has isSuccess=false, on which callers undo real work. So
- * duplicates, late events and contradictions are never rejected.
+ * The refusal of an event that can never be valid. The answer has isSuccess=false, and callers undo real work
+ * because of it. So duplicates, late events and contradictions are never rejected.
  */
 export class SagaRejection extends Error {
   readonly code: RejectionCode

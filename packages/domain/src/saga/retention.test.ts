@@ -20,7 +20,7 @@ const saga = (given: Partial<RetainedSaga> = {}): RetainedSaga => ({
 const executed = [{ status: 'Executed', lastEventAt: at(0) } as const]
 
 describe('a retention policy', () => {
-  it('is read rule by rule', () => {
+  it('is parsed rule by rule', () => {
     expect(
       parseRetention(' ended=30d, succeeded = 12h ,eu/orders/compensated=2w,inconsistent=never,'),
     ).toEqual([
@@ -39,11 +39,11 @@ describe('a retention policy', () => {
     ['ended=30', '"30" in "ended=30" is no duration: write 30d'],
     ['ended=-1d', '"-1d" in "ended=-1d" is no duration'],
     ['ended=7d,ended=8d', '"ended" is given twice'],
-  ])('says what is wrong with %s', (text, message) => {
+  ])('names the problem of %s', (text, message) => {
     expect(() => parseRetention(text)).toThrow(message)
   })
 
-  it('knows its shortest time', () => {
+  it('has a shortest time', () => {
     expect(shortestKeepMs(parseRetention('ended=30d,orders/empty=7d,settled=never'))).toBe(7 * dayMs)
     expect(shortestKeepMs(parseRetention('ended=never'))).toBeNull()
   })
@@ -101,11 +101,11 @@ describe('a saga', () => {
     ],
     ['settled', 'settled=5d', saga({ status: 'Started', outcome: null, endedAt: null }), 5],
   ]
-  it.each(cases)('goes %s', (_, policy, given, day) => {
+  it.each(cases)('is deleted %s', (_, policy, given, day) => {
     expect(purgeDueAt(given, executed, parseRetention(policy))).toEqual(day === null ? null : at(day))
   })
 
-  it('stays as long as an activity was heard of', () => {
+  it('is kept as long as events of its activities arrive', () => {
     expect(
       purgeDueAt(saga(), [{ status: 'Executed', lastEventAt: at(4) }], parseRetention('ended=1d')),
     ).toEqual(at(5))
@@ -149,7 +149,7 @@ const policies = fc.uniqueArray(
 )
 
 describe('whatever the policy', () => {
-  it('nothing open, in error or unexpired is ever to go', () => {
+  it('open sagas, sagas in error and unexpired sagas are never deleted', () => {
     fc.assert(
       fc.property(sagaWithActivities, policies, ({ saga, activities }, policy) => {
         const due = purgeDueAt(saga, activities, policy)
@@ -166,7 +166,7 @@ describe('whatever the policy', () => {
     )
   })
 
-  it('without rules, only the client says when', () => {
+  it('only the expiry of the client counts without rules', () => {
     fc.assert(
       fc.property(sagaWithActivities, ({ saga, activities }) => {
         const due = purgeDueAt(saga, activities, [])

@@ -75,9 +75,9 @@ function parseDuration(duration: string, rule: string): number | null {
 }
 
 /**
- * The time from which a saga may be deleted; null while it must be kept. The expiry of the client (ExpiresAt)
- * replaces that of the policy. Open sagas and sagas in error are kept. A resolved saga is kept at least for
- * the time of the policy, even when the client's expiry is earlier.
+ * Returns the time from which a saga may be deleted; null while it must be kept. The expiry of the client
+ * (ExpiresAt) replaces that of the policy. Open sagas and sagas in error are kept. A resolved saga is kept at
+ * least for the time of the policy, even when the client's expiry is earlier.
  */
 export function purgeDueAt(
   saga: RetainedSaga,
@@ -95,8 +95,8 @@ export function purgeDueAt(
 }
 
 /**
- * The kind of a saga's end; null while the saga is open, is in error, or received events after it was
- * resolved.
+ * Returns the kind of a saga's end; null while the saga is open or in error, or when it received events after
+ * it was resolved.
  */
 function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivity[]): RetentionKind | null {
   if (saga.status === 'Error') return null
@@ -107,8 +107,8 @@ function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivi
 }
 
 /**
- * The most specific rule applies: a rule of the service before one of all services, a rule of the kind before
- * `ended`.
+ * Returns the time of the most specific rule. A rule of the service comes before a rule of all services, and
+ * a rule of the kind before `ended`.
  */
 function keepMsOf(policy: RetentionPolicy, saga: RetainedSaga, kind: RetentionKind): number | null {
   const kinds: RetentionKind[] =
@@ -126,7 +126,7 @@ function keepMsOf(policy: RetentionPolicy, saga: RetainedSaga, kind: RetentionKi
   return null
 }
 
-/** The shortest time of all rules; null when every rule keeps sagas for ever. */
+/** Returns the shortest time of all rules; null when every rule keeps sagas for ever. */
 export const shortestKeepMs = (policy: RetentionPolicy): number | null =>
   policy.reduce<number | null>(
     (least, { keepMs }) => (keepMs === null || (least !== null && least <= keepMs) ? least : keepMs),

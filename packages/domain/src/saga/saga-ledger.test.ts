@@ -38,7 +38,7 @@ describe('a ledger', () => {
     expect(ledger.sagas).toMatchObject([{ outcome: 'succeeded', late: true, lastEventAt: at(6) }])
   })
 
-  it('counts activities of a loaded saga that are not loaded themselves', () => {
+  it('includes activities of a loaded saga that are not loaded themselves', () => {
     const complete = new SagaLedger()
     apply(complete, 1, start)
     const [saga] = complete.sagas
@@ -52,7 +52,7 @@ describe('a ledger', () => {
     expect(ledger.changedActivities).toEqual([])
   })
 
-  it('parks an activity until an event names its saga, and then counts what it did meanwhile', () => {
+  it('parks an activity until an event names its saga, and then includes the facts from the time before', () => {
     const ledger = new SagaLedger()
     expect(apply(ledger, 1, done('a'))).toMatchObject({ result: 'parked', sagaId: null })
     expect(ledger.changedSagas).toEqual([])
@@ -61,7 +61,7 @@ describe('a ledger', () => {
     expect(ledger.activities).toMatchObject([{ id: 'a', sagaId: 's', status: 'Executed' }])
   })
 
-  it('leaves everything as it is for a duplicate and for a rejection', () => {
+  it('changes nothing for a duplicate or a rejected event', () => {
     const ledger = new SagaLedger()
     apply(ledger, 1, start)
     apply(ledger, 2, execute('a', 's'))

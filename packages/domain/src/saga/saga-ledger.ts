@@ -32,7 +32,7 @@ export interface Receipt {
 }
 
 /**
- * Whether applying an event may require the facts of all activities of the saga. Most events do not.
+ * Returns whether applying an event may require the facts of all activities of the saga. Most events do not.
  *
  * @param saga the stored saga of the event
  * @param activity the stored activity of the event; null when there is none
@@ -50,21 +50,27 @@ export class SagaLedger {
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
   /**
-   * Facts of all activities of a saga by activity id, by saga id; also of activities that are not loaded.
+   * Facts of all activities of a saga by activity id, by saga id, including activities that are not loaded.
    * Null: the facts are not loaded.
    */
   readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
   readonly #changedSagas = new Set<string>()
   readonly #changedActivities = new Set<string>()
 
-  /** @param strict refuse events out of order */
+  /**
+   * Makes an empty ledger.
+   *
+   * @param strict refuse events out of order
+   */
   constructor({ strict = false }: { strict?: boolean } = {}) {
     this.#strict = strict
   }
 
   /**
+   * Adds a saga.
+   *
    * @param facts of every activity of the saga by activity id, which the ledger updates; null when no event
-   *   to apply {@link needsFacts}
+   * to apply {@link needsFacts}
    */
   loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
     this.#sagas.set(saga.id, saga)
@@ -94,12 +100,12 @@ export class SagaLedger {
     return [...this.#activities.values()]
   }
 
-  /** The sagas that an event changed or created since they were loaded. */
+  /** Returns the sagas that an event changed or created since they were loaded. */
   get changedSagas(): Saga[] {
     return Array.from(this.#changedSagas, (id) => this.#sagas.get(id) as Saga)
   }
 
-  /** The activities that an event changed or created since they were loaded. */
+  /** Returns the activities that an event changed or created since they were loaded. */
   get changedActivities(): Activity[] {
     return Array.from(this.#changedActivities, (id) => this.#activities.get(id) as Activity)
   }
@@ -145,7 +151,11 @@ export class SagaLedger {
     return { result, sagaId, isNew: true }
   }
 
-  /** @param before the loaded activity, which callers may hold, so it is copied before a change */
+  /**
+   * Stores an activity.
+   *
+   * @param before the loaded activity, which callers may hold, so it is copied before a change
+   */
   #keepActivity(before: Activity | null, activity: Activity, key: string | null): void {
     const kept = activity === before ? { ...activity } : activity
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
@@ -180,7 +190,11 @@ export class SagaLedger {
     return saga
   }
 
-  /** @param before the loaded saga, which callers may hold, so it is copied before a change */
+  /**
+   * Stores a saga.
+   *
+   * @param before the loaded saga, which callers may hold, so it is copied before a change
+   */
   #keepSaga(before: Saga | null, saga: Saga, key: string | null): void {
     const kept = saga === before ? { ...saga } : saga
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
@@ -194,7 +208,7 @@ export class SagaLedger {
     return [...facts.values()]
   }
 
-  /** The facts of a saga. A saga that was not loaded is new and has no activities. */
+  /** Returns the facts of a saga. A saga that was not loaded is new and has no activities. */
   #factsOf(sagaId: string): Map<string, ActivityFacts> | null {
     let facts = this.#facts.get(sagaId)
     if (facts === undefined) {
@@ -206,7 +220,7 @@ export class SagaLedger {
 }
 
 /**
- * Strict mode: refuses events out of order. Repeated events are allowed.
+ * Refuses events out of order, in strict mode. Repeated events are allowed.
  *
  * @param saga the saga before the event; null when there is none
  * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED

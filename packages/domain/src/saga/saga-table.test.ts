@@ -97,7 +97,7 @@ describe('applySagaEvent', () => {
     expect(second).toMatchObject({ endedAt: at, expiresAt: late })
   })
 
-  it('refuses another service than the saga is of, but lets the start correct what an early end said', () => {
+  it('refuses another service than that of the saga, but lets the start correct the service of an early end', () => {
     const mismatch = expect.objectContaining({ code: 'SAGA_SERVICE_MISMATCH' })
     expect(() => applySagaEvent(startedSaga, { ...start, serviceName: 'x' }, later)).toThrow(mismatch)
     expect(() => applySagaEvent(startedSaga, { ...end, serviceName: 'x' }, later)).toThrow(mismatch)
@@ -107,7 +107,7 @@ describe('applySagaEvent', () => {
 })
 
 describe('noteActivityEvent', () => {
-  it('makes a pending saga, and marks an ended one as late', () => {
+  it('creates a pending saga, and marks an ended one as late', () => {
     expect(noteActivityEvent(null, 's', at)).toMatchObject({
       status: 'Pending',
       startedAt: null,

@@ -5,8 +5,8 @@ import type { ActivityStatus } from './activity-status.js'
 export const defaultTenant = 'default'
 
 /**
- * A map key for an identifier of a tenant. Identifiers contain no control characters, so keys are unique. The
- * key in the default tenant is the identifier itself.
+ * Returns a map key for an identifier of a tenant. Identifiers contain no control characters, so keys are
+ * unique. The key in the default tenant is the identifier itself.
  */
 export const keyInTenant = (tenant: string, id: string): string =>
   tenant === defaultTenant ? id : `${id}\0${tenant}`
@@ -41,7 +41,7 @@ export interface Saga {
   /** When an operator last resolved the saga. Failures before that time do not cause the status Error. */
   resolvedAt: Date | null
   resolvedBy: string | null
-  /** The saga that began this one: the first that an event named. It may be unknown. */
+  /** The parent saga: the first that an event named. Nothing may be known about it yet. */
   parentSagaId: string | null
   firstSeenAt: Date
   /** Time of the newest event. Ordinary activity events within the next ten seconds do not update it. */
@@ -68,7 +68,7 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   contentKeys: '',
 })
 
-/** The saga with its parent, unless it has one already. No saga is its own parent. */
+/** Returns the saga with its parent, unless it has a parent already. A saga is never its own parent. */
 export const linkToParent = (saga: Saga, parentSagaId: string | null): Saga =>
   parentSagaId === null || parentSagaId === saga.id || saga.parentSagaId !== null
     ? saga
@@ -78,8 +78,8 @@ export const linkToParent = (saga: Saga, parentSagaId: string | null): Saga =>
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
 /**
- * The status of a saga. A compensation that was given up causes the status Error even after the end of the
- * saga.
+ * Returns the status of a saga. A compensation that was given up causes the status Error even after the end
+ * of the saga.
  */
 export function deriveSagaStatus(
   saga: Pick<Saga, 'startedAt' | 'endedAt' | 'resolvedAt'>,
@@ -92,7 +92,9 @@ export function deriveSagaStatus(
   return saga.startedAt ? 'Started' : 'Pending'
 }
 
-/** Whether a compensation was given up, and afterwards neither completed nor resolved by an operator. */
+/**
+ * Returns whether a compensation was given up, and afterwards neither completed nor resolved by an operator.
+ */
 const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
   activity.finalAbort &&
   activity.status !== 'Compensated' &&
@@ -100,7 +102,7 @@ const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
 
 const isOvertimeOver = (status: ActivityStatus) => status === 'Executed' || status === 'Compensated'
 
-/** The outcome of a saga; null unless its status is Ended. */
+/** Returns the outcome of a saga; null unless its status is Ended. */
 export function deriveSagaOutcome(
   status: SagaStatus,
   activities: readonly Pick<Activity, 'status'>[],
@@ -112,7 +114,7 @@ export function deriveSagaOutcome(
   return undone ? 'compensated' : 'inconsistent'
 }
 
-/** The saga with the status and outcome derived from its facts and all of its activities. */
+/** Returns the saga with the status and outcome derived from its facts and all of its activities. */
 export function deriveSagaState(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
   const outcome = deriveSagaOutcome(status, activities)
@@ -121,8 +123,8 @@ export function deriveSagaState(saga: Saga, activities: readonly ActivityFacts[]
 }
 
 /**
- * Whether a changed activity may change its saga's status or outcome, so that the facts of all activities are
- * required.
+ * Returns whether a changed activity may change its saga's status or outcome, so that the facts of all
+ * activities are required.
  */
 export const concernsSaga = (
   saga: Saga,

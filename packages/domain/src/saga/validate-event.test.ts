@@ -80,7 +80,7 @@ describe('validateSagaEvent rejects what can never be valid', () => {
 })
 
 describe('validateSagaEvent reads', () => {
-  it.each(onActivity)('$operation with the least it needs', (raw) => {
+  it.each(onActivity)('$operation with only its required fields', (raw) => {
     expect(validateSagaEvent({ ...raw, activityId: ' a ' } as RawSagaEvent)).toMatchObject({
       operation: raw.operation,
       activityId: 'a',
@@ -108,7 +108,7 @@ describe('validateSagaEvent reads', () => {
     expect(validateSagaEvent(ended)).toMatchObject({ serviceName: null, expiresAt: null })
   })
 
-  it('a blank or all-zero saga id of an activity report as none', () => {
+  it('a blank or all-zero saga id of an activity report as no saga id', () => {
     const raw = { operation: 'ActivityExecuteOvertime', activityId: 'a', errors: 'x\0y' } as const
     expect(validateSagaEvent({ ...raw, sagaId: zeroGuid })).toMatchObject({
       sagaId: null,

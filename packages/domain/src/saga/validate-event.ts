@@ -92,7 +92,7 @@ function sagaStarted(raw: RawSagaEvent & { operation: 'SagaStarted' }, nameRequi
   return { operation: raw.operation, sagaId, serviceName, addTime: optionalAddTime(raw.addTime ?? '') }
 }
 
-/** Some clients send an expiry in the field of the service name (SagaEndedRequest). */
+/** Converts a SagaEndedRequest. Some clients send an expiry in its field for the service name. */
 function sagaEnded(raw: RawSagaEvent & { operation: 'SagaEnded' }): SagaEnded {
   const sagaId = requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED')
   const expiresAt = parseEventTime(raw.serviceName)

@@ -51,8 +51,8 @@ interface Candidate extends Pick<TreeEdit, 'filePath'> {
 }
 
 /**
- * The edited files and the folders above them whose names may be names of settings files. One folder stands
- * for all of its name, because git checks only the name.
+ * Returns the edited files and the folders above them whose names may be names of settings files. One folder
+ * stands for all folders of its name, because git checks only the name.
  */
 function candidatesOf(root: TreeFolder, edits: readonly TreeEdit[]): Candidate[] {
   const found = new Map<TreeEntry | string, Candidate>()
@@ -65,7 +65,7 @@ function candidatesOf(root: TreeFolder, edits: readonly TreeEdit[]): Candidate[]
   return [...found.values()]
 }
 
-/** The entries at each step of a path, as far as the tree has it. */
+/** Yields the entries at each step of a path, as far as the tree has it. */
 function* entriesAlong(root: TreeFolder, path: readonly string[]): Generator<[name: string, TreeEntry]> {
   let folder: TreeEntry = root
   for (const name of path) {
@@ -80,8 +80,8 @@ const longName = /^\.git(?:modules|attributes)[ .]*(?::|$)/i
 const shortName = /^g?i?.{0,5}~\d/i
 
 /**
- * Whether a file system may treat a disguised or shortened name as that of a settings file. git makes the
- * exact check.
+ * Returns whether a file system may treat a disguised or shortened name as that of a settings file. git makes
+ * the exact check.
  */
 function mayBeSettings(name: string): boolean {
   // A file system may ignore characters that are not ASCII, and a backslash may separate names.
@@ -90,7 +90,7 @@ function mayBeSettings(name: string): boolean {
 }
 
 /**
- * Unpacks objects aside with all of git's checks.
+ * Unpacks objects into a separate folder with all of git's checks.
  *
  * @returns the reason why git refuses the objects; null when it accepts them
  */
@@ -105,8 +105,8 @@ const unpackAside = (repository: Repository, pack: Buffer): Promise<string | nul
   })
 
 /**
- * A pack with a tree of each single entry, and with the contents of the entries unless they are stored
- * already.
+ * Creates a pack with a tree of each single entry, and with the contents of the entries that are not stored
+ * yet.
  */
 async function packOf(candidates: readonly Candidate[]): Promise<Buffer> {
   const objects: NewObject[] = []
@@ -123,7 +123,10 @@ async function packOf(candidates: readonly Candidate[]): Promise<Buffer> {
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()])
 }
 
-/** The new content of an entry, or the id of its stored content. An empty tree stands for every folder. */
+/**
+ * Returns the new content of an entry, or the id of its stored content. An empty tree stands for every
+ * folder.
+ */
 async function contentOf(entry: TreeEntry): Promise<NewObject | string> {
   if (entry.kind === 'folder') return newObject('tree', new Uint8Array())
   return typeof entry.blob === 'string' ? entry.blob : newObject('blob', entry.blob)

@@ -11,7 +11,7 @@ export interface CommitRange {
 }
 
 /**
- * The newest common ancestor of commits.
+ * Finds the newest common ancestor of commits.
  *
  * @param ids at least two, of commits
  * @returns null when they have none
@@ -23,10 +23,10 @@ export async function findMergeBase(repository: Repository, ids: readonly string
 }
 
 /**
- * The commits in the history of `to` that are not in the history of `from`.
+ * Lists the commits in the history of `to` that are not in the history of `from`.
  *
  * @param range `skip` leaves out this many of the newest ones
- * @returns the ids of the newest `take` of the rest, the oldest first, and how many there are in all
+ * @returns the ids of the newest `take` of the rest, the oldest first, and their number in all
  */
 export async function commitsBetween(
   repository: Repository,
@@ -49,13 +49,13 @@ export async function commitsBetween(
 
 interface AuthorTimesQuery {
   to: string
-  /** Ids of commits whose histories are left out. Those that do not exist are ignored. */
+  /** Ids of commits whose histories are left out. Missing commits are ignored. */
   without: readonly string[]
   take: number
 }
 
 /**
- * The author times, in Unix seconds, of the newest commits in the history of `to`. Merges are left out,
+ * Lists the author times, in Unix seconds, of the newest commits in the history of `to`. Merges are left out,
  * because they bring no change of their own.
  */
 export async function listAuthorTimes(
@@ -72,23 +72,23 @@ export async function listAuthorTimes(
 }
 
 export interface MentionQuery {
-  /** Null: the whole history of `to`. */
+  /** Start of the range. Null: the whole history of `to`. */
   from: string | null
   to: string
-  /** Each on one line. */
+  /** Texts to find, each on one line. */
   texts: readonly string[]
   take: number
 }
 
-/** A longer search is of a history for which it is not meant. */
+/** Time limit of a search, because it is not meant for longer histories. */
 const mentionTimeoutMs = 10_000
 
 /**
- * The commits in the history of `to`, and not of `from`, whose message has one of the texts, in upper or
- * lower case. A commit comes before its parents.
+ * Lists the commits in the history of `to`, without that of `from`, whose message has one of the texts, in
+ * upper or lower case. A commit comes before its parents.
  *
  * @throws DomainError unavailable after ten seconds, and too-large for messages of more than 64 MB: see
- *   isTooHard
+ * isTooHard
  */
 export async function listMentions(
   repository: Repository,

@@ -19,8 +19,7 @@ import type { Repository } from '../repository.js'
  * Loads a stored tree with the entries of the given folders.
  *
  * @param treeId null: the empty tree
- * @param folders paths of folders; what is above them is loaded, too, and folders that do not exist are
- *   skipped
+ * @param folders paths of folders; the folders above them are loaded, too, and missing folders are skipped
  * @throws DomainError invalid for a deep path that is not UTF-8
  */
 export async function loadTree(
@@ -46,13 +45,13 @@ async function loadAlong(repository: Repository, root: TreeFolder, path: readonl
 }
 
 /**
- * In a path with fewer names, folders are read one after the other; in a deeper one, git is asked for all of
- * them at once.
+ * Number of names from which a path is deep. The folders of a shorter path are read one after the other;
+ * those of a deep path are read with one question to git.
  */
 const deepNames = 16
 const readAtOnce = 32
 
-/** Loads a folder and, of a deep path, those below it. */
+/** Loads a folder and, for a deep path, the folders below it. */
 async function loadChain(
   repository: Repository,
   folder: TreeFolder,
@@ -72,7 +71,7 @@ async function loadChain(
   }
 }
 
-/** The ids of the trees at each name of a path, as far as it exists. */
+/** Returns the ids of the trees at each name of a path, as far as it exists. */
 async function treesAlong(
   repository: Repository,
   treeId: string,
@@ -91,7 +90,11 @@ async function treesAlong(
 
 const askedNamesMax = 100
 
-/** @throws DomainError invalid for a path whose folders git would have to be asked for one by one */
+/**
+ * Refuses a path whose folders would need one question to git each.
+ *
+ * @throws DomainError invalid
+ */
 export function refuseDeep(names: readonly string[]): void {
   if (names.length > askedNamesMax)
     throw invalid('git cannot be asked about a deep path that is not UTF-8 or has a line break')

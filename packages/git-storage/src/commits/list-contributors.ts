@@ -2,7 +2,7 @@ import { readableText } from '@switchyard/domain/commit'
 import { runGitOk } from '../processes/git-process.js'
 import type { Repository } from '../repository.js'
 
-/** An author and the number of commits, merges not counted. */
+/** An author and the number of commits without merges. */
 export interface Contributor {
   name: string
   email: string
@@ -10,8 +10,8 @@ export interface Contributor {
 }
 
 /**
- * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail
- * address, in upper or lower case, count as one, who gets the name of most of these commits.
+ * Lists everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same
+ * e-mail address, in upper or lower case, are one contributor, with the name of most of these commits.
  *
  * @throws DomainError unavailable after a minute
  */

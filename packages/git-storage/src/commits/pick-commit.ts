@@ -24,19 +24,19 @@ export interface PickRequest {
   tip: string
   /** The commit whose change against its first parent is applied to the branch. */
   pick: Commit
-  /** The change is undone instead of repeated. */
+  /** Whether the change is undone instead of repeated. */
   isRevert: boolean
   author: Signature
   committer: Signature
   message: string
-  /** Only checks whether the pick is possible, and stores nothing. */
+  /** Whether the pick is only checked, so that nothing is stored. */
   dryRun: boolean
   recordIntent?: RecordIntent
 }
 
 /**
- * `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the
- * pick would change.
+ * The result of a pick. `empty`: the branch would not change. `possible`: a dry run found no conflict, and
+ * the diffs are the changes of the pick.
  */
 export type PickResult =
   | { outcome: 'picked'; commit: Commit }
@@ -45,9 +45,9 @@ export type PickResult =
   | { outcome: 'conflict'; paths: string[] }
 
 /**
- * Applies the change of a commit to a branch, or undoes it there: a three-way merge without a work tree. The
- * first parent of the commit is the base; to undo the change, the commit is the base and its first parent the
- * other side. When the branch moves during the merge, the merge is repeated.
+ * Applies the change of a commit to a branch, or undoes it there, by a three-way merge without a work tree.
+ * The first parent of the commit is the base. To undo the change, the commit is the base and its first parent
+ * the other side. When the branch moves during the merge, the merge is repeated.
  *
  * @throws DomainError conflict when the branch is deleted or keeps moving
  */
@@ -81,7 +81,11 @@ async function previewPick(
   return { outcome: 'possible', diffs: await diffBetween(repository, tip.treeId, merged.treeId, where) }
 }
 
-/** @returns null when the branch no longer points to `tip` */
+/**
+ * Tries the pick once.
+ *
+ * @returns null when the branch no longer points to `tip`
+ */
 async function tryPick(
   repository: Repository,
   request: PickRequest,
@@ -147,8 +151,9 @@ interface Sides {
 }
 
 /**
- * `git merge-tree` finds the base in the history of both sides. So two temporary commits hold the trees of
- * the sides and have the base as their parent. No reference ever points to the temporary commits.
+ * Merges with git. `git merge-tree` finds the base in the history of both sides. So two temporary commits
+ * hold the trees of the sides and have the base as their parent. No reference ever points to the temporary
+ * commits.
  */
 async function mergeByGit(
   repository: Repository,
@@ -174,8 +179,8 @@ async function mergeByGit(
 }
 
 /**
- * git appends `~` and the id of a side to the path of a file that conflicts with a folder; this removes the
- * suffix.
+ * Removes the suffix of conflicting paths: git appends `~` and the id of a side to the path of a file that
+ * conflicts with a folder.
  */
 function conflictedPaths(paths: string[], sides: string[]): string[] {
   const withoutSide = (path: string) => {

@@ -9,17 +9,17 @@ import { bytesOfIds, pathHistory } from './read-path-history.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
-  /** A branch, tag or hash, or the commit itself when it was read already. */
+  /** A branch, tag or hash, or a commit that was already read. */
   revision: string | Commit
-  /** Lists the commits of every reference and ignores `revision`. */
+  /** Whether the commits of every reference are listed; `revision` is ignored then. */
   all?: boolean
   since?: Date
   until?: Date
-  /** A file, whose renames are followed, or a folder. */
+  /** A file or a folder. Renames of a file are followed. */
   path?: string | undefined
-  /** Part of the author's name or e-mail; upper and lower case are equal. */
+  /** Part of the author's name or e-mail, in upper or lower case. */
   author?: string
-  /** Part of the message; upper and lower case are equal. */
+  /** Part of the message, in upper or lower case. */
   message?: string
   firstParent?: boolean
   topological?: boolean
@@ -29,27 +29,31 @@ export interface CommitQuery {
 
 export interface CommitPage {
   commits: Commit[]
-  /** Number of commits that match the query, on all pages; null: more than are counted. */
+  /** Number of commits that match the query, on all pages; null: too many to count. */
   total: number | null
 }
 
 /**
- * More commits are only counted with the help of a bitmap: a walk through them takes longer than reading a
- * page of them.
+ * Most commits that are counted without a bitmap. Counting more would take longer than reading a page of
+ * them.
  */
 const countedMax = 10_000
 
-/** The commit that a revision names; null when there is no such commit. */
+/** Finds the commit that a revision names; null when there is no such commit. */
 export async function findCommit(repository: Repository, revision: string): Promise<Commit | null> {
   const resolved = await resolveRevision(repository, revision)
   return resolved === null ? null : readCommit(repository, resolved)
 }
 
-/** The id of the commit that a revision names; null when there is no such commit. */
+/** Finds the id of the commit that a revision names; null when there is no such commit. */
 export const findCommitId = async (repository: Repository, revision: string): Promise<string | null> =>
   (await findCommit(repository, revision))?.id ?? null
 
-/** @param resolved a full hash, optionally followed by steps such as `~2` */
+/**
+ * Reads a commit.
+ *
+ * @param resolved a full hash, optionally followed by steps such as `~2`
+ */
 async function readCommit(repository: Repository, resolved: string): Promise<Commit | null> {
   const known = findRead(repository, resolved)
   if (known) return known
@@ -86,7 +90,11 @@ export async function listCommits(repository: Repository, query: CommitQuery): P
 const tipOf = (repository: Repository, { revision }: CommitQuery) =>
   typeof revision === 'string' ? findCommit(repository, revision) : revision
 
-/** @param tip null: the commits of every reference */
+/**
+ * Reads one page of a list.
+ *
+ * @param tip null: the commits of every reference
+ */
 async function readPage(repository: Repository, query: CommitQuery, tip: Commit | null) {
   const list = () => listIds(repository, query, tip?.id ?? null)
   if (!tip) return readCommits(repository, await list())
@@ -96,7 +104,7 @@ async function readPage(repository: Repository, query: CommitQuery, tip: Commit 
 }
 
 /**
- * Commits in the order of their ids. Those that do not exist are left out.
+ * Reads commits in the order of their ids. Missing commits are left out.
  *
  * @throws DomainError too-large for more than 64 MB
  */
@@ -126,7 +134,7 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
   paths: [],
 })
 
-/** The number of commits of a query, cached by where it starts; null: more than are counted. */
+/** Counts the commits of a query, cached by its start; null: too many to count. */
 async function totalOf(
   repository: Repository,
   query: CommitQuery,
@@ -142,7 +150,7 @@ async function totalOf(
   if (known !== undefined) return known
   const isWhole = !query.firstParent && !isFiltered(unordered)
   const usesBitmap = isWhole && (await hasBitmap(path))
-  // Apart from the number, which a bitmap that is written later gives.
+  // "Too many" has a key of its own, because a bitmap that is written later makes the count possible.
   const uncountedKey = `uncounted ${key}`
   if (!usesBitmap && cache.getTotal(path, uncountedKey) !== undefined) return null
   const flags = usesBitmap ? ['--use-bitmap-index'] : [`--max-count=${countedMax + 1}`]
@@ -157,7 +165,7 @@ async function countByGit(repository: Repository, { flags = [], ...command }: Gi
   return Number(stdout.toString().trim()) || 0
 }
 
-/** The number of commits that a commit has in its history, itself included, however many there are. */
+/** Counts the commits in the history of a commit, including itself, however many there are. */
 export async function countAncestors(
   repository: Repository,
   { tip, firstParent }: { tip: string; firstParent: boolean },
@@ -202,7 +210,7 @@ async function listCommitsOfPath(
   return pageOf(ids, isWhole ? ids.length : null)
 }
 
-/** The ids of commits that match the filters besides the path, in the order of the query. */
+/** Returns the ids of commits that match the filters besides the path, in the order of the query. */
 async function applyFilters(repository: Repository, query: CommitQuery, tip: string | null, ids: string[]) {
   const candidates = new Set(ids)
   const command = walkCommand(query, tip, [])
@@ -224,5 +232,5 @@ function filters({ all, since, until, author, message, firstParent, topological 
   ]
 }
 
-/** A time in the format of git, which compares whole seconds and includes both ends. */
+/** Formats a time for git, which compares whole seconds and includes both ends. */
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`

@@ -7,7 +7,7 @@ import type { Repository } from '../repository.js'
 import { findCommit } from './read-commits.js'
 
 /**
- * Commits from which a commit is looked for whose answer is known. A longer way takes more time than a
+ * Most commits between a commit and an earlier one with a known answer. A longer way takes more time than a
  * process of git.
  */
 const stepsMax = 16
@@ -18,9 +18,9 @@ interface LastCommit {
 }
 
 /**
- * Id of the newest commit that changed a path, among `from` and its ancestors, as
- * `git rev-list --max-count=1 FROM -- PATH` tells; null when none did. No process is started when the answer
- * is known for a commit shortly before.
+ * Finds the newest commit that changed a path, among `from` and its ancestors, as `git rev-list --max-count=1
+ * FROM -- PATH` does; null when none did. No process is started when the answer is known for a commit shortly
+ * before.
  *
  * @param from a full hash
  */
@@ -35,7 +35,7 @@ export async function findLastCommitOf(
   const remember = (key: string, value: object) => engine.cache.set(path, key, value, 2 * key.length)
   const known = recall(from)
   if (known) return known.id
-  // Only a path about which somebody has asked is worth a look at the commits before.
+  // The commits before are only searched for a path that was asked about before.
   const mark = `last commit of ${filePath}`
   const isAskedAgain = engine.cache.get(path, mark) !== undefined
   const found = (isAskedAgain && (await lookBack(repository, { from, filePath, recall }))) || {
@@ -53,18 +53,18 @@ interface Look {
 }
 
 /**
- * Follows first parents up to a commit whose answer is known. git leaves a commit out, and goes on with its
- * first parent alone, when both have the same file at the path; so they have the same answer, whatever a
- * merge has brought.
+ * Follows first parents up to a commit with a known answer. When a commit and its first parent have the same
+ * file at the path, git ignores the commit and continues with that parent only. So both commits have the same
+ * answer, even if the commit is a merge.
  *
- * @returns null when no answer is known near by, and for what git alone can tell
+ * @returns null when no answer is known nearby, or when only git can find it
  */
 async function lookBack(
   repository: Repository,
   { from, filePath, recall }: Look,
 ): Promise<LastCommit | null> {
   const names = namesOf(filePath)
-  // git understands a path with empty names in other ways, such as a folder where a slash is the end.
+  // git reads a path with empty names differently; a slash at the end, for example, means a folder.
   if (names.includes('') || names.join('/') !== storedPath(filePath)) return null
   const chain = [from, ...(await firstParentsOf(repository, from))]
   const end = chain.findIndex((id) => recall(id))
@@ -82,7 +82,7 @@ async function lookBack(
   return recall(chain[end] ?? '') ?? null
 }
 
-/** Ids of the commits before a commit, each the first parent of the one in front of it. */
+/** Returns the ids of the commits before a commit, each the first parent of the previous one. */
 async function firstParentsOf(repository: Repository, from: string): Promise<string[]> {
   const names = Array.from({ length: stepsMax }, (_, index) => `${from}~${index + 1}`)
   const question = {

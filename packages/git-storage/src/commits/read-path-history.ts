@@ -6,14 +6,14 @@ import { everyReference, fingerprintOfReferences } from '../references/find-refs
 import type { Repository } from '../repository.js'
 
 export interface PathHistoryQuery {
-  /** Null: the commits of every reference. */
+  /** Start of the history. Null: the commits of every reference. */
   tip: string | null
   filePath: string
   firstParent: boolean
 }
 
 export interface PathHistory {
-  /** The newest first. */
+  /** Ids of the commits, the newest first. */
   ids: string[]
   /** Whether no older commit changed the path. */
   isWhole: boolean
@@ -23,10 +23,10 @@ export interface PathHistory {
 export const bytesOfIds = (ids: readonly string[]) => ids.length * 64
 
 /**
- * Ids of the newest commits that changed a file or a folder: the commits of `git log --follow`, in its order.
- * Renames of files are followed.
+ * Returns the ids of the newest commits that changed a file or a folder: the commits of `git log --follow`,
+ * in its order. Renames of files are followed.
  *
- * @param needed at least so many, unless there are fewer; Infinity: all of them
+ * @param needed fewest ids, unless there are fewer; Infinity: all of them
  */
 export async function pathHistory(
   repository: Repository,
@@ -38,23 +38,23 @@ export async function pathHistory(
   const key = `path ${tip ?? (await fingerprintOfReferences(repository))} ${firstParent} ${filePath}`
   const known = engine.cache.get<PathHistory>(path, key)
   if (known && (known.isWhole || known.ids.length >= needed)) return known
-  // Who reads on from page to page gets each from twice as long a list, so that the last page costs no more
-  // than all others.
+  // A reader that continues from page to page gets each page from a list twice as long, so that the last page
+  // costs no more than all others.
   const found = await readHistory(repository, query, known ? 2 * needed : needed)
   engine.cache.set(path, key, found, 2 * key.length + bytesOfIds(found.ids))
   return found
 }
 
 /**
- * Commits that are walked through at first. Changed-path filters tell within 20 ms which of them changed a
- * path.
+ * Most commits of the first walk. The changed-path filters find within 20 ms which of them changed a path.
  */
 const firstWalk = 3_000
 const walkMax = 50_000
 
 /**
- * `git log --follow` compares all files of each commit. Here, git walks first, then tells which of the
- * commits changed the path, by its changed-path filters, and looks for a rename only where the path begins.
+ * Reads the history of a path. `git log --follow` would compare all files of each commit. Instead, git first
+ * walks through the commits, then finds with its changed-path filters those that changed the path. It looks
+ * for a rename only where the path begins.
  */
 async function readHistory(
   repository: Repository,
@@ -90,7 +90,9 @@ async function readHistory(
   }
 }
 
-/** For a file with a former path that git cannot be asked about. */
+/**
+ * Reads the history with `git log --follow`, for a file with a former path that git cannot be asked about.
+ */
 async function followByGit(repository: Repository, query: PathHistoryQuery): Promise<string[]> {
   const { flags, paths, stdin } = pathArguments(query.filePath)
   const { tip } = query
@@ -109,7 +111,7 @@ async function followByGit(repository: Repository, query: PathHistoryQuery): Pro
   return run(repository, command, stdin === undefined ? {} : { stdin })
 }
 
-/** A merge is compared with no parent unless only first parents count. */
+/** Returns flags that compare a merge with no parent, unless only first parents count. */
 const parentFlags = ({ firstParent }: PathHistoryQuery) => [firstParent ? '--first-parent' : '--no-merges']
 
 async function walk(
@@ -127,7 +129,7 @@ async function walk(
   })
 }
 
-/** The first `most` of the given commits that changed the path, in the given order. */
+/** Returns the first `most` of the given commits that changed the path, in the given order. */
 async function changesAmong(
   repository: Repository,
   query: PathHistoryQuery,
@@ -137,7 +139,7 @@ async function changesAmong(
   const { paths, stdin = '' } = pathArguments(query.filePath)
   const flags = [
     ...(most === Number.POSITIVE_INFINITY ? [] : [`--max-count=${most}`]),
-    // In front of `--max-count`, `--no-walk` would not count.
+    // Before `--max-count`, `--no-walk` would have no effect.
     '--no-walk=unsorted',
     '--stdin',
     ...parentFlags(query),
@@ -147,15 +149,12 @@ async function changesAmong(
 }
 
 interface Rename {
-  /** The commit in which the file got its path. */
+  /** Id of the commit in which the file got its path. */
   id: string
   formerPath: string
 }
 
-/**
- * The newest of the commits in which a file came to the path from another one, as a rename or a copy; null
- * when it never did.
- */
+/** Finds the newest of the commits that renamed or copied another file to the path; null when none did. */
 async function findRename(
   repository: Repository,
   query: PathHistoryQuery,
@@ -168,10 +167,10 @@ async function findRename(
   return null
 }
 
-/** Characters by which git would read the end of a path as a part of the revision, or as its end. */
+/** Characters that git would read as the end of the path, or as a part of the revision. */
 const readAsRevision = /[\n^~@]/
 
-/** Those of the commits before which the path named no file. */
+/** Returns those of the commits before which the path was not a file. */
 async function beginningsAmong(
   repository: Repository,
   { filePath }: PathHistoryQuery,
@@ -181,7 +180,7 @@ async function beginningsAmong(
   if (path === '' || readAsRevision.test(path) || changes.length === 0) return changes
   const question = {
     input: changes.map((id) => `info ${id}^1:${path}\n`).join(''),
-    // git repeats the name of what does not exist.
+    // git repeats the name of a missing object.
     answerBytesMax: changes.length * (Buffer.byteLength(path) + 100) + 100,
     timeoutMs: 60_000,
   }
@@ -191,7 +190,8 @@ async function beginningsAmong(
 }
 
 /**
- * The path from which a file was renamed or copied in the commit that added it; null when the file is new.
+ * Finds the path from which a file was renamed or copied in the commit that added it; null when the file is
+ * new.
  */
 async function findFormerPath(
   repository: Repository,
@@ -217,8 +217,8 @@ async function readFormerPath(
   try {
     const { stdout } = await runGitOk(repository, command, { stdin, memoryBytesMax })
     const [status = '', former = ''] = stdout.toString('latin1').split('\0')
-    // A file that comes from the folder whose place it takes has no former path for git: both are below the
-    // same path.
+    // For git, a file that replaces a folder has no former path inside that folder, because both are below
+    // the same path.
     const isInside = former.startsWith(`${storedPath(query.filePath)}/`)
     return /^[RC]\d+$/.test(status.trim()) && !isInside ? nameOf(Buffer.from(former, 'latin1')) : null
   } catch (error) {

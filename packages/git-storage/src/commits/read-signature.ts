@@ -8,7 +8,7 @@ const signature = /^gpgsig (.*(?:\n .*)*)/m
 const trailingSignature = /^-----BEGIN (?:PGP|SSH|SIGNED) .*/ms
 
 /**
- * The signature in the header of a commit, or after the message of an annotated tag; null for an object
+ * Reads the signature in the header of a commit, or after the message of an annotated tag; null for an object
  * without one.
  *
  * @param id of a commit or a tag

@@ -11,8 +11,8 @@ const abbreviatedHash = /^[0-9a-f]{4,40}$/
 /**
  * Resolves a revision to a full hash and the steps after it (`~2`, `^`), which git resolves without searching
  * references. git itself prefers a tag to a branch of the same name and completes partial names. Here a
- * branch comes first, then a tag, then an abbreviated hash; a full name must be that of a branch or tag. So
- * creating a tag or another reference never changes the meaning of a branch name.
+ * branch comes first, then a tag, then an abbreviated hash; a full name has to be the name of a branch or
+ * tag. So a new tag or another reference never changes the meaning of a branch name.
  *
  * @returns null when the revision is malformed or names no object
  */
@@ -44,7 +44,11 @@ async function findByAbbreviation(repository: Repository, hash: string): Promise
   return id?.startsWith(hash) ? id : null
 }
 
-/** @param name validated text without a line break */
+/**
+ * Asks git for the id of a name.
+ *
+ * @param name validated text without a line break
+ */
 async function askForId(repository: Repository, name: string): Promise<string | null> {
   const question = { input: `info ${name}\n`, answerBytesMax: 4096, timeoutMs: 60_000 }
   const { bytes } = await repository.engine.children.ask(repository, objectChild, question)

@@ -66,10 +66,10 @@ export async function writeCommit(repository: Repository, request: CommitRequest
 }
 
 /**
- * What a commit would change, compared with its first parent. No object is kept, and no reference moves.
+ * Returns the changes of a commit compared with its first parent. No object is kept, and no reference moves.
  *
  * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the
- *   trees
+ * trees
  */
 export const previewCommit = (
   repository: Repository,
@@ -86,8 +86,10 @@ export const previewCommit = (
   })
 
 /**
+ * Tries to write the commit once.
+ *
  * @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is
- *   unchanged
+ * unchanged
  */
 async function tryWrite(
   repository: Repository,
@@ -142,7 +144,11 @@ async function store(objects: NewObjects, root: TreeFolder, request: StoreReques
   return parseCommitObject(id, content)
 }
 
-/** @throws DomainError conflict when a path that the edits touch differs between the trees */
+/**
+ * Refuses edits of a path that has changed.
+ *
+ * @throws DomainError conflict when a path that the edits touch differs between the trees
+ */
 function refuseChanged(before: TreeFolder, now: TreeFolder, edits: readonly TreeEdit[]): void {
   for (const [index, edit] of edits.entries()) {
     for (const path of [edit.path, edit.previousPath]) {

@@ -3,19 +3,19 @@ import { type GitResult, isTooHard, runGitOk } from '../processes/git-process.js
 import type { Repository } from '../repository.js'
 
 const timeoutMs = 20_000
-/** A comparison that took too long is tried again after this time, because the machine may have been busy. */
+/**
+ * Time after which a comparison that took too long is tried again, because the machine may have been busy.
+ */
 const tooSlowHoldsMs = 60_000
 
 /** Flags that compare a commit with its first parent, and a root commit with the empty tree. */
 const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
 
-/** What a comparison of commits with their first parents tells of each, as flags of `git diff-tree`. */
+/** Kinds of comparisons of commits with their first parents, as flags of `git diff-tree`. */
 export const comparisons = {
   numstat: ['--numstat'],
   patch: ['-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv', '--full-index'],
-  /**
-   * The list of changed files with the numbers of lines that were added and removed in each, without patches.
-   */
+  /** The list of changed files with the numbers of added and removed lines of each, without patches. */
   changes: ['-z', '--raw', '--numstat', '--full-index'],
   /**
    * The list of changed files without patches. It reads no file, so it finds only renames that keep the
@@ -26,7 +26,7 @@ export const comparisons = {
 
 export type Comparison = keyof typeof comparisons
 
-/** git cannot compare a commit with its first parent. */
+/** The error for a commit that git cannot compare with its first parent. */
 export class Incomparable extends DomainError {
   /**
    * True: the comparison needs more memory than git may use, so it always fails. False: it took too long this

@@ -7,7 +7,9 @@ import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChangesOf } from './read-diff.js'
 
-/** What to compare: a commit with its first parent, or a root commit with the empty tree; or two commits. */
+/**
+ * The objects to compare: a commit with its first parent, a root commit with the empty tree, or two commits.
+ */
 export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
 
 const timeoutMs = 20_000
@@ -17,7 +19,7 @@ const patchFlags = ['--patch', '--no-color', '--no-ext-diff', '--no-textconv']
 const comparison = ['--no-commit-id', '-r', '-M', '--root', '--diff-merges=first-parent', '-z', '--raw']
 
 interface DiffTree extends Pick<SpawnOptions, 'variables'> {
-  /** Choose what git prints after the list of changes. */
+  /** Flags that select the output of git after the list of changes. */
   flags: string[]
   paths?: string[] | undefined
   /** Path of the repository in which git runs. Unset: the repository itself. */
@@ -41,7 +43,7 @@ function diffTree(
 }
 
 /**
- * The differences between two commits or trees, with renames.
+ * Returns the differences between two commits or trees, with renames.
  *
  * @param where where git runs, and with which objects. Unset: in the repository
  * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
@@ -57,7 +59,7 @@ export async function diffBetween(
 }
 
 /**
- * The differences between the merge base of two commits and `to`, with renames.
+ * Returns the differences between the merge base of two commits and `to`, with renames.
  *
  * @returns null when the commits have no merge base, or several
  * @throws DomainError like diffBetween
@@ -79,7 +81,7 @@ export async function diffFromMergeBase(
 }
 
 /**
- * The differences, with the numbers of lines instead of patches.
+ * Returns the differences, with the numbers of lines instead of patches.
  *
  * @throws DomainError like diffBetween
  */
@@ -92,7 +94,7 @@ export async function listChanges(repository: Repository, [first, second]: Compa
 }
 
 /**
- * The differences in one file, whose patch may be longer than in a list of all files.
+ * Returns the differences in one file, whose patch may be longer than in a list of all files.
  *
  * @param filePath the old or the new path
  * @returns no entry when the file does not differ; two when its type has changed
@@ -120,8 +122,8 @@ export async function readFileDiff(
 }
 
 /**
- * Both paths of each change, so that git finds the same renames. Arguments of a process are UTF-8, so the
- * nearest folder with such a path stands for a path that is not UTF-8.
+ * Returns both paths of each change as arguments, so that git finds the same renames. Arguments of a process
+ * are UTF-8. A path that is not UTF-8 is replaced by the nearest folder above it whose path is UTF-8.
  *
  * @returns undefined for the whole tree
  */

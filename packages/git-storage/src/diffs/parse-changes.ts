@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { nameOf } from '@switchyard/domain/commit'
 import { type DiffEntry, fileOf, type LineCounts, parseRaw } from './parse-diff.js'
 
-/** Parsing this number of entries takes some milliseconds. */
+/** Most entries that are parsed at once, which takes some milliseconds. */
 const sliceEntriesMax = 5_000
 const notCounted: LineCounts = { additions: null, deletions: null }
 
@@ -10,7 +10,7 @@ const notCounted: LineCounts = { additions: null, deletions: null }
  * Parses the output of `diff-tree --raw --numstat -z`: a list of changes, then the line counts of each.
  * Yields to the event loop during a long output.
  *
- * @returns entries without patches; those whose line counts are missing in the output have null for them
+ * @returns entries without patches; entries without line counts in the output have null for them
  */
 export async function parseChanges(output: Buffer): Promise<DiffEntry[]> {
   const { changes, listEnd } = parseRaw(output)
@@ -30,7 +30,7 @@ export async function parseChanges(output: Buffer): Promise<DiffEntry[]> {
   return entries
 }
 
-/** Line counts by the new path of a file. */
+/** Parses line counts, by the new path of a file. */
 async function parseNumstat(output: Buffer): Promise<Map<string, LineCounts>> {
   const counts = new Map<string, LineCounts>()
   let at = 0

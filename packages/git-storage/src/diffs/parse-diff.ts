@@ -23,7 +23,7 @@ export interface DiffEntry {
   header: string
   /** `latin1`: the patch is not UTF-8, and each character of the texts is one byte of it. */
   encoding: TextEncoding
-  /** The patch exceeds a limit and is left out. */
+  /** Whether the patch exceeds a limit and is left out. */
   tooLarge: boolean
   /** Blob ids of a file that git treats as binary; a zero id on the side where the file is missing. */
   binaryIds?: [before: string, after: string]
@@ -90,7 +90,7 @@ export async function parseDiff(
   return entries
 }
 
-/** The fields of an entry that say which file changed, and how. */
+/** Returns the fields of an entry that name the changed file and the kind of change. */
 export const fileOf = ({ oldPath, newPath, oldMode, newMode, status }: RawChange) => ({
   oldPath,
   newPath,
@@ -101,7 +101,7 @@ export const fileOf = ({ oldPath, newPath, oldMode, newMode, status }: RawChange
   deletedFile: status === 'D',
 })
 
-/** Parsing this number of bytes takes some milliseconds. */
+/** Most bytes that are parsed at once, which takes some milliseconds. */
 const sliceBytesMax = 1024 * 1024
 const entryBytes = 1024
 

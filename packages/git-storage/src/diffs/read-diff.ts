@@ -18,7 +18,7 @@ export const diffLimits = {
 }
 
 /**
- * The changes of a commit against its first parent, or against the empty tree for a root commit.
+ * Returns the changes of a commit against its first parent, or against the empty tree for a root commit.
  *
  * @throws Incomparable when git cannot compare the commit
  */
@@ -29,8 +29,8 @@ export const readDiff = (repository: Repository, id: string): Promise<DiffEntry[
   })
 
 /**
- * The same changes with the numbers of lines instead of patches, so that the list is complete for a commit of
- * many files, too.
+ * Returns the same changes with the numbers of lines instead of patches, so that the list is complete even
+ * for a commit of many files.
  *
  * @throws Incomparable when git cannot compare the commit
  */
@@ -40,10 +40,14 @@ export const listChangesOf = (repository: Repository, id: string): Promise<DiffE
     return parseChanges(afterId(stdout, id))
   })
 
-/** The answer of git begins with the id and a NUL. */
+/** Returns the answer of git after the id and the NUL at its beginning. */
 const afterId = (bytes: Buffer, id: string) => bytes.subarray(id.length + 1)
 
-/** @param key ids of what is compared, and how */
+/**
+ * Returns cached entries of a comparison.
+ *
+ * @param key ids of the compared objects, and the kind of comparison
+ */
 export async function cachedEntries(
   { path, engine }: Repository,
   key: string,
@@ -57,8 +61,8 @@ export async function cachedEntries(
 }
 
 /**
- * git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names
- * only.
+ * Compares a commit with its first parent. git loads an added or removed file as a whole. When its memory
+ * does not suffice, the diff has file names only.
  */
 async function compare(repository: Repository, comparison: Comparison, id: string): Promise<GitResult> {
   try {

@@ -3,7 +3,7 @@ import type { Repository } from '../repository.js'
 import { compareCommits, Incomparable } from './compare-commits.js'
 
 const answerBytesMax = 64 * 1024 * 1024
-/** When commits are compared one by one, no further comparison begins after this time. */
+/** Time after which no further comparison begins when commits are compared one by one. */
 const oneByOneMs = 10_000
 const statsBytes = 50
 

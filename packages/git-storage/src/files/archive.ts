@@ -11,7 +11,7 @@ export interface ArchiveRequest {
   format: ArchiveFormat
   commitId: string
   treeId: string
-  /** Name of the folder that holds everything. */
+  /** Name of the folder that contains all files. */
   folder: string
   /** Path of the only file or folder to include, which must exist; undefined: everything. */
   path?: string | undefined
@@ -19,11 +19,11 @@ export interface ArchiveRequest {
 
 /**
  * Writes an archive of a commit, in bounded memory. Two archives of the same request have the same bytes.
- * Attributes of the commit apply, such as `export-ignore`. The stream is left for the caller to end.
+ * Attributes of the commit apply, such as `export-ignore`. The caller ends the stream.
  *
  * @throws DomainError invalid for a path that is not UTF-8, unprocessable when git crashes, unavailable
- *   without bzip2 for its format; Error when git fails, also after a part of the archive was written; the
- *   reason of the signal when it is aborted
+ * without bzip2 for its format; Error when git fails, also after a part of the archive was written; the
+ * reason of the signal when it is aborted
  */
 export async function writeArchive(
   repository: Repository,

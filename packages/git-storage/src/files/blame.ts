@@ -5,7 +5,7 @@ import type { Repository } from '../repository.js'
 
 export interface BlameQuery {
   commitId: string
-  /** Path of a file that the commit has. */
+  /** Path of a file in the commit. */
   path: string
   /** First and last line, counted from 1; undefined: every line. */
   lines?: { start: number; end: number } | undefined
@@ -14,18 +14,18 @@ export interface BlameQuery {
 /** Adjacent lines that the same commit wrote last. */
 export interface BlamedLines {
   commitId: string
-  /** Without line breaks. */
+  /** The lines, without line breaks. */
   lines: string[]
 }
 
 const outputBytesMax = 64 * 1024 * 1024
 
 /**
- * The lines of a file with the commits that wrote them.
+ * Returns the lines of a file with the commits that wrote them.
  *
  * @param query its range begins at an existing line
  * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git
- *   needs more memory than it may use
+ * needs more memory than it may use
  */
 export async function blameFile(
   repository: Repository,
@@ -43,7 +43,10 @@ export async function blameFile(
 
 const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/
 
-/** Each line follows a header and perhaps facts about its commit, and begins with a tab. */
+/**
+ * Parses the output of `git blame`. Each line begins with a tab, after a header and possibly facts about its
+ * commit.
+ */
 function parseBlame(output: Buffer): BlamedLines[] {
   const groups: BlamedLines[] = []
   let commitId = ''
@@ -58,7 +61,7 @@ function parseBlame(output: Buffer): BlamedLines[] {
   return decoded(groups)
 }
 
-/** Reads the lines as UTF-8 when all of them are, else as Latin-1, as in diffs. */
+/** Decodes the lines as UTF-8 when all of them are valid, otherwise as Latin-1, as in diffs. */
 function decoded(groups: BlamedLines[]): BlamedLines[] {
   const bytesOf = (lines: readonly string[]) => Buffer.from(lines.join('\n'), 'latin1')
   if (!groups.every(({ lines }) => isUtf8(bytesOf(lines)))) return groups

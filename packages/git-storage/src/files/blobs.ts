@@ -5,10 +5,10 @@ import { runGitOk } from '../processes/git-process.js'
 import { streamOutput } from '../processes/stream-output.js'
 import type { Repository } from '../repository.js'
 
-/** Smaller files are read without a separate process. */
+/** Largest file that is read without a separate process. */
 const inMemoryBytesMax = 1024 * 1024
 
-/** A file that is stored, and its size in bytes. */
+/** A stored file, with its size in bytes. */
 export interface StoredBlob {
   id: string
   size: number
@@ -20,15 +20,18 @@ export interface ByteRange {
   end: number
 }
 
-/** The blob of an id; null when there is none. @param id a full hash */
+/**
+ * Finds the blob with an id; null when there is none.
+ *
+ * @param id a full hash
+ */
 export async function findBlob(repository: Repository, id: string): Promise<StoredBlob | null> {
   const found = await findObject(repository, id)
   return found?.type === 'blob' ? { id, size: found.size } : null
 }
 
 /**
- * Writes the bytes of a file, or a part of them, to a stream, in bounded memory. The stream is left for the
- * caller to end.
+ * Writes the bytes of a file, or a part of them, to a stream, in bounded memory. The caller ends the stream.
  *
  * @param blob its id, and its size in bytes
  * @throws Error when git ends early; the reason of the signal when it is aborted
@@ -47,7 +50,7 @@ export async function writeBlob(
   await streamOutput(repository, command, output, { transform: cut(range) })
 }
 
-/** Passes on the bytes of a range only. */
+/** Returns a transform that passes on only the bytes of a range. */
 const cut = ({ start, end }: ByteRange) =>
   async function* (source: AsyncIterable<Buffer>) {
     let at = 0
@@ -58,7 +61,7 @@ const cut = ({ start, end }: ByteRange) =>
     }
   }
 
-/** The SHA-256 of a file's bytes, in hexadecimal digits. */
+/** Computes the SHA-256 of a file's bytes, in hexadecimal digits. */
 export async function hashBlob(repository: Repository, blob: StoredBlob): Promise<string> {
   const hash = createHash('sha256')
   const sink = new Writable({
@@ -78,7 +81,11 @@ export async function hashBlob(repository: Repository, blob: StoredBlob): Promis
  */
 const lastRead = new WeakMap<Repository, { id: string; content: Buffer }>()
 
-/** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */
+/**
+ * Reads the bytes of a file into memory.
+ *
+ * @throws DomainError too-large for more than 64 MB
+ */
 export async function readBlob(repository: Repository, { id, size }: StoredBlob): Promise<Buffer> {
   const known = lastRead.get(repository)
   if (known?.id === id) return known.content
@@ -88,7 +95,7 @@ export async function readBlob(repository: Repository, { id, size }: StoredBlob)
   return content
 }
 
-/** The first bytes of a file. */
+/** Reads the first bytes of a file. */
 export async function readStart(
   repository: Repository,
   { id, size }: StoredBlob,

@@ -4,11 +4,11 @@ import { findObject, readObject } from '../objects/object-reader.js'
 import type { Repository } from '../repository.js'
 import { findEntry, namesOf } from './trees.js'
 
-/** Larger files are not read: callers count lines of text. */
+/** Largest file that is read. The limit suffices, because callers count lines of text. */
 const fileBytesMax = 32 * 1024 * 1024
 
 /**
- * The content of a file in a commit.
+ * Reads the content of a file in a commit.
  *
  * @returns null when the commit has no such file, when it is larger than 32 MB, and for links and submodules
  */

@@ -5,7 +5,7 @@ import { gitFailure, isTooHard, runGit } from '../processes/git-process.js'
 import { getOrCompute, type Repository } from '../repository.js'
 import { compileFilters, type FoundName, type PathFilter, readStartOf, searchNames } from './search-names.js'
 
-/** Adjacent lines of a file, some of which have the text. */
+/** Adjacent lines of a file, some of which contain the text. */
 export interface FoundLines {
   path: string
   /** Number of the first line, from 1. */
@@ -16,35 +16,39 @@ export interface FoundLines {
 
 export interface FileQuery {
   /**
-   * Without line breaks; git reads each line as a text of its own. Empty: every file that meets the filters.
+   * Text to search for, without line breaks, because git searches each line separately. Empty: every file
+   * that meets the filters is found.
    */
   text: string
   filters: readonly PathFilter[]
 }
 
 export interface FoundFiles {
-  /** Lines of files, then files of which the path alone was found. */
+  /** Lines of files, then files that were only found by their path. */
   found: (FoundLines | FoundName)[]
-  /** Whether there is no more than `found`. */
+  /** Whether `found` is everything. */
   isWhole: boolean
 }
 
-/** Lines that are shown before and after each line with the text, as GitLab does. */
+/** Lines that are shown before and after each found line, as in GitLab. */
 const contextLines = 2
-/** Lines of one file, so that no file fills the answer alone. */
+/** Most lines of one file, so that no file fills the answer alone. */
 const linesPerFileMax = 50
 const foundMax = 1000
 const outputBytesMax = 4 * 1024 * 1024
 const lineBytesMax = 1000
 const timeoutMs = 10_000
 
-/** Files that are named to git one by one; of more, what it finds in others is dropped. */
+/**
+ * Most files that are passed to git by name. Beyond it, git searches all files, and hits in others are
+ * dropped.
+ */
 const namedMax = 200
 const namedCharsMax = 100_000
 
 /**
- * Lines of text files that contain a text, and files whose path does, in upper or lower case, in the order of
- * their paths. The search ends where it has found enough for an answer.
+ * Finds lines of text files that contain a text, and files whose path contains it, in upper or lower case,
+ * ordered by path. The search ends once it has found enough for an answer.
  *
  * @throws DomainError unprocessable when the repository is too large to be searched in ten seconds
  */
@@ -124,7 +128,7 @@ async function grep(repository: Repository, commitId: string, { text, filters, w
   return { found, isWhole: !result.truncated && found.length <= foundMax }
 }
 
-/** The paths as arguments of git; null when there are too many, and for one that no argument can have. */
+/** Returns the paths as arguments of git; null when there are too many, or when one cannot be an argument. */
 function argumentsOf(files: readonly FoundName[]): string[] | null {
   if (files.length > namedMax) return null
   const paths = files.map(({ path }) => bytesOfName(path))
@@ -132,11 +136,11 @@ function argumentsOf(files: readonly FoundName[]): string[] | null {
   return chars <= namedCharsMax && paths.every(isUtf8) ? paths.map(String) : null
 }
 
-/** Bytes at the beginning of a file that are read to show it. */
+/** Bytes at the beginning of a file that are read to display it. */
 const startBytesMax = 5 * lineBytesMax
 const startLinesMax = 5
 
-/** The first lines of a file that was found by its path; none of a file that is no text. */
+/** Reads the first lines of a file that was found by its path; no lines of a file that is not text. */
 export async function readFirstLines(repository: Repository, found: FoundName): Promise<FoundLines> {
   const bytes = await readStartOf(repository, found, startBytesMax)
   const lines = bytes.includes(0) ? [] : bytes.toString().split('\n', startLinesMax)
@@ -155,7 +159,8 @@ function readOutput(output: Buffer, commitId: string): FoundLines[] {
 }
 
 /**
- * Each line is `<commit>:<path> NUL <number> NUL <text> LF`; `--` stands between lines that are not adjacent.
+ * Parses the found lines. Each is `<commit>:<path> NUL <number> NUL <text> LF`; `--` separates lines that are
+ * not adjacent.
  */
 function* linesOf(output: Buffer, prefix: Buffer) {
   let isFirst = true

@@ -4,15 +4,15 @@ import { runGitOk } from '../processes/git-process.js'
 import type { Repository } from '../repository.js'
 import { findBlob, readStart } from './blobs.js'
 
-/** What the path of a file must be like, in upper or lower case. */
+/** A condition on the path of a file, in upper or lower case. */
 export interface PathFilter {
-  /** Of the whole path; `*` stands for any characters, slashes too. */
+  /** Pattern of the whole path; `*` stands for any characters, including slashes. */
   pattern: string
-  /** Only files that are not like this. */
+  /** Whether files that match are excluded. */
   isNegated: boolean
 }
 
-/** A file of which the path was found. */
+/** A file that was found by its path. */
 export interface FoundName {
   path: string
   blobId: string
@@ -21,7 +21,7 @@ export interface FoundName {
 const listBytesMax = 16 * 1024 * 1024
 const submodule = '160000'
 
-/** Whether a path meets all filters. */
+/** Returns a function that tells whether a path meets all filters. */
 export function compileFilters(filters: readonly PathFilter[]): (path: string) => boolean {
   const conditions = filters.map(({ pattern, isNegated }) => {
     const isLike = compileWildcard(pattern.toLowerCase())
@@ -34,8 +34,8 @@ export function compileFilters(filters: readonly PathFilter[]): (path: string) =
 }
 
 /**
- * The files of a commit that meet the filters, by their paths. Of more names than 16 MB, the first ones are
- * looked at.
+ * Finds the files of a commit that meet the filters, by their paths. Only the first 16 MB of names are
+ * searched.
  */
 export async function searchNames(
   repository: Repository,
@@ -57,7 +57,7 @@ export async function searchNames(
   return { names, isWhole: !truncated }
 }
 
-/** The first bytes of a file that was found; empty when it is no longer there. */
+/** Reads the first bytes of a found file; empty when the file no longer exists. */
 export async function readStartOf(
   repository: Repository,
   { blobId }: FoundName,

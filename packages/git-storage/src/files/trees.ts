@@ -20,16 +20,16 @@ import { getOrCompute, type Repository } from '../repository.js'
 export interface FolderEntry {
   id: string
   type: 'tree' | 'blob' | 'commit'
-  /** From the root; a path that is not UTF-8 is quoted. */
+  /** Path from the root; a path that is not UTF-8 is quoted. */
   path: string
-  /** Six digits. */
+  /** Mode, six digits. */
   mode: string
 }
 
-/** A file as a commit has it. */
+/** A file in a commit. */
 export interface FileEntry {
   blobId: string
-  /** Six digits. */
+  /** Mode, six digits. */
   mode: string
   isExecutable: boolean
 }
@@ -38,11 +38,11 @@ const submoduleMode = '160000'
 
 export interface FolderQuery {
   treeId: string
-  /** Empty: the root. */
+  /** Path of the folder. Empty: the root. */
   folderPath: string
-  /** Everything below the folder, too. */
+  /** Whether everything below the folder is listed, too. */
   isRecursive: boolean
-  /** Undefined: every entry, from the first on. */
+  /** Undefined: all entries. */
   rows: { skip: number; take: number } | undefined
 }
 
@@ -50,7 +50,7 @@ export interface FolderQuery {
 const recursiveBytesMax = 16 * 1024 * 1024
 
 /**
- * One page of the entries of a folder in git's order, and how many there are.
+ * Lists one page of the entries of a folder in git's order, with their number in all.
  *
  * @returns null when the tree has no such folder
  * @throws DomainError too-large when the names below a folder take more than 16 MB
@@ -69,7 +69,9 @@ export async function listFolder(
   return { entries: page.map((entry) => presentEntry(entry, prefix)), total: all.length }
 }
 
-/** The file at a path of a tree; null when there is none. A symbolic link is a file; a submodule is not. */
+/**
+ * Finds the file at a path of a tree; null when there is none. A symbolic link is a file; a submodule is not.
+ */
 export async function findFile(
   repository: Repository,
   treeId: string,
@@ -91,26 +93,23 @@ function fileOf(entry: TreeEntry | null): FileEntry | null {
 
 const partsOf = (path: string) => namesOf(path).filter(Boolean)
 
-/**
- * Longest text of a path that is looked up. No path of a body may be long enough to be worth more than a
- * look.
- */
+/** Longest path that is looked up. It is limited because a request body can contain a path of any length. */
 const pathLengthMax = 65_536
 
 /**
- * The names in a path as trees store them. No tree has the name of a path that is too long.
+ * Returns the names in a path as trees store them. A path that is too long becomes a name that no tree has.
  */
 export const namesOf = (path: string): string[] =>
   path.length > pathLengthMax ? [path] : storedPath(path).split('/')
 
-/** Whether a tree has an entry at a path: a file, a folder or a submodule. */
+/** Returns whether a tree has an entry at a path: a file, a folder or a submodule. */
 export const hasEntry = async (repository: Repository, treeId: string, path: string): Promise<boolean> =>
   (await findEntry(repository, treeId, partsOf(path))) !== null
 
 /**
- * The entry at a path of a tree. git finds the folder above it in one question, however deep it is.
+ * Finds the entry at a path of a tree. git finds the folder above it in one question, however deep it is.
  *
- * @throws DomainError invalid for a deep path of which git cannot be asked
+ * @throws DomainError invalid for a deep path that git cannot be asked about
  */
 export async function findEntry(
   repository: Repository,
@@ -138,7 +137,7 @@ async function readTree(repository: Repository, id: string): Promise<StoredEntry
   return parseTreeObject(object.content)
 }
 
-/** The entries below a folder, each with its path as its name. */
+/** Returns the entries below a folder, each with its path as its name. */
 async function readBelow(repository: Repository, treeId: string): Promise<StoredEntry[]> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
   const options = { stdoutBytesMax: recursiveBytesMax }

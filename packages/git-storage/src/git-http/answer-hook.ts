@@ -14,17 +14,17 @@ export interface PushRules {
   judge: PushJudge
   /** The files that other users have locked. */
   locks: FileLocks
-  /** Refuse pointers of Git LFS whose objects are not stored. */
+  /** Whether pointers of Git LFS whose objects are not stored are refused. */
   needsLfsObjects: boolean
   /**
-   * Bytes for which the disk has room now.
+   * Returns the bytes for which the disk has room now. Not called when references are only deleted.
    *
-   * @throws DomainError when it has none. Not asked when references are only deleted.
+   * @throws DomainError when it has none
    */
   findRoom: () => Promise<number>
   /** Counts the objects that have arrived, before they become part of the repository. */
   takeSpace: TakeSpace
-  /** Called when git found no room on the disk. The client has git's message. */
+  /** Called when git found no room on the disk. The client receives git's message. */
   noteFullDisk: () => void
   /** Prevents a move of the repository from the answer until git has changed the references. */
   withoutMove: WithoutMove
@@ -36,8 +36,8 @@ export interface PushRules {
 }
 
 /**
- * Longest time for which the answer prevents a move. git changes references sooner, but keeps running as long
- * as a client does not read its output.
+ * Longest time for which the answer prevents a move. git changes references sooner, but keeps running while a
+ * client does not read its output.
  */
 const moveHeldMsMax = 60_000
 
@@ -53,15 +53,15 @@ interface Judged {
   refusal: string | null
 }
 
-/** A reference that a push creates or moves, and the id that it gets. */
+/** A reference that a push creates or moves, and its new id. */
 interface Addition {
   entry: Judged
   id: string
 }
 
 /**
- * Tells the hook `proc-receive` of a push which references git may change; the objects of the push are stored
- * by then. Format: "proc-receive" in the manual page githooks.
+ * Answers the hook `proc-receive` of a push: names the references that git may change. The objects of the
+ * push are already stored. Format: "proc-receive" in the manual page githooks.
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @param gitEnded resolves when git has ended
@@ -188,7 +188,7 @@ async function refuseLockedChanges(
   for (const { entry, id } of branches) entry.refusal = refusals.get(id) ?? null
 }
 
-/** `<old id> <new id> <name>` */
+/** Parses `<old id> <new id> <name>`. */
 function parseCommand(command: string): { change: RefChange; name: string } {
   const [before = '', after = ''] = command.split(' ', 2)
   const name = command.slice(before.length + after.length + 2)
@@ -205,7 +205,10 @@ function refuseAllOrNone(judged: readonly Judged[]): void {
   for (const entry of judged) entry.refusal ??= 'Another reference of this atomic push is refused'
 }
 
-/** An accepted reference "falls through" to git, which changes it unless another push has changed it. */
+/**
+ * Returns the answer about a reference. An accepted reference "falls through" to git, which changes it unless
+ * another push has changed it.
+ */
 const answerOf = ({ name, refusal }: Judged): string =>
   refusal === null
     ? packetLine(`ok ${name}\n`) + packetLine('option fall-through\n')

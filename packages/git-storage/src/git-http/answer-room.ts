@@ -8,8 +8,8 @@ import type { TakeSpace } from '../repository.js'
 const noAnswer = 'The push could not be checked. Try again in a moment.'
 
 /**
- * Tells the hook `pre-receive` of a push whether there is room for the objects that have arrived. When there
- * is none, git removes them, and the client sees the reason.
+ * Answers the hook `pre-receive` of a push: whether there is room for the received objects. Without room, git
+ * removes the objects, and the client sees the reason.
  *
  * @param hook stream to the hook; it ends without data when the push brings no objects
  * @param path of the bare repository
@@ -32,13 +32,13 @@ export async function answerRoom(hook: Duplex, path: string, takeSpace: TakeSpac
   }
 }
 
-/** The first line; null when there is none. */
+/** Reads the first line; null when there is none. */
 async function readLine(hook: Duplex): Promise<string | null> {
   for await (const line of createInterface({ input: hook })) return line
   return null
 }
 
-/** Bytes of the files below a folder. */
+/** Counts the bytes of the files below a folder. */
 async function bytesBelow(folder: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folder, { recursive: true })) {

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { linesOf, runGit } from '../processes/git-process.js'
 
-/** A branch moves from one commit to another. */
+/** The move of a branch from one commit to another. */
 export interface Move {
   before: string
   after: string
@@ -51,7 +51,7 @@ export async function findFastForwards(path: string, moves: readonly Move[]): Pr
   return found
 }
 
-/** Parents by commit, for the newest commits that the moves add. Empty when git fails. */
+/** Lists parents by commit, for the newest commits that the moves add. Empty when git fails. */
 async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map<string, string[]>> {
   const { code, stdout } = await runGit(
     path,
@@ -68,8 +68,8 @@ async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map
 }
 
 /**
- * Whether the listed commits lead from the new commit to the old one. False does not exclude that a longer
- * path exists.
+ * Returns whether the listed commits lead from the new commit to the old one. False does not exclude a longer
+ * path.
  */
 function leadsTo(parentsOf: ReadonlyMap<string, string[]>, { before, after }: Move): boolean {
   if (before === after) return true

@@ -17,12 +17,12 @@ export interface GitSession {
   /** The header `Git-Protocol` of the client. */
   protocol: string | undefined
   /**
-   * The session ends when it is the client's turn and the client neither sends nor reads anything for this
-   * time.
+   * Time after which a session ends when it is the client's turn and the client neither sends nor reads
+   * anything.
    */
   idleMs: number
   signal: AbortSignal
-  /** Whether the client sees hidden references, too. Unset: it does not. */
+  /** Whether the client also sees hidden references. Unset: it does not. */
   seesAll?: boolean
 }
 
@@ -42,7 +42,7 @@ const settings = [
 ]
 /**
  * Most bytes of the report of a push that are kept in memory for its client. The longest report fits, so git
- * ends, and the repository is released, although the client does not read.
+ * ends and releases the repository even when the client does not read.
  */
 const reportBytesMax = 2 * pushLimits.commandBytesMax
 
@@ -122,7 +122,7 @@ export async function converse(
   }
 }
 
-/** The reason why git wrote no output: a malformed request, or a failure of git. */
+/** Returns the reason why git wrote no output: a malformed request, or a failure of git. */
 function failureOf(service: GitService, code: number | null, stderr: string): Error {
   if (malformedRequest.test(stderr)) return malformedRequestError(service)
   // git quotes text that the client sent, which must not reach a log.
@@ -168,7 +168,7 @@ const acceptableProtocol = /^[\w=:.-]{1,200}$/
 
 const stderrBytesMax = 64 * 1024
 
-/** The text that a stream delivers until it closes, cut after about `bytesMax` bytes. */
+/** Reads the text of a stream until it closes, cut after about `bytesMax` bytes. */
 export async function textOf(stream: Readable, bytesMax: number): Promise<string> {
   let text = ''
   stream.setEncoding('utf8')

@@ -5,7 +5,7 @@
  */
 export const flushPacket = '0000'
 
-/** A packet that holds a text. */
+/** Returns a packet with a text. */
 export const packetLine = (text: string): string =>
   `${(text.length + flushPacket.length).toString(16).padStart(4, '0')}${text}`
 
@@ -19,8 +19,8 @@ export class PacketReader {
   }
 
   /**
-   * The texts of the packets up to the next flush packet, without their line ends; null at the end of the
-   * stream.
+   * Reads the texts of the packets up to the next flush packet, without their line ends; null at the end of
+   * the stream.
    *
    * @throws Error when the bytes are not packets or end within a packet
    */
@@ -37,7 +37,7 @@ export class PacketReader {
     }
   }
 
-  /** The next `length` bytes as text; null when the stream ends before. */
+  /** Reads the next `length` bytes as text; null when the stream ends before. */
   async #take(length: number): Promise<string | null> {
     while (this.#bytes.length < length) {
       const { value, done } = await this.#chunks.next()

@@ -9,7 +9,7 @@ import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 const command = (ref: string, capabilities = '') =>
   packetLine(`${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}${capabilities && `\0${capabilities}`}\n`)
 
-/** The bytes of a request, cut into chunks at these positions. */
+/** Returns the bytes of a request, cut into chunks at these positions. */
 function inChunks(text: string, cuts: readonly number[]): Readable {
   const positions = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
   const chunks = positions
@@ -21,7 +21,7 @@ function inChunks(text: string, cuts: readonly number[]): Readable {
 const refusalOf = (text: string) => readPushHead(inChunks(text, [])).catch((error: unknown) => error)
 
 describe('the beginning of a push', () => {
-  it('is read to its pack and passed on as it is, in whatever chunks it comes', async () => {
+  it('is read up to its pack and passed on unchanged, in chunks of any size', async () => {
     const names = fc.array(fc.constantFrom('refs/heads/a', 'refs/tags/b', 'refs/heads/ü'), { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(
@@ -41,7 +41,7 @@ describe('the beginning of a push', () => {
     )
   })
 
-  it('knows the options also of a shallow clone, which names its edges before its references', async () => {
+  it('finds the options of a shallow clone, too, which sends its edges before its references', async () => {
     const many = packetLine('n.o').repeat(pushLimits.optionsMax + 1)
     const shallow = packetLine(`shallow ${'1'.repeat(40)}`)
     const text = shallow + command('refs/heads/a', 'report-status push-options') + flushPacket + many
@@ -49,7 +49,7 @@ describe('the beginning of a push', () => {
   })
 
   it.each(['', '0', '0032want', 'zzzz', '0001', `${command('refs/heads/a')}`])(
-    '%j is refused as not readable',
+    '%j is refused as unreadable',
     async (text) => {
       const error = (await refusalOf(text)) as DomainError
       expect(error).toBeInstanceOf(DomainError)
@@ -57,7 +57,7 @@ describe('the beginning of a push', () => {
     },
   )
 
-  it('passes on why its reading failed', async () => {
+  it('passes on the error of its input', async () => {
     const input = new PassThrough()
     input.destroy(new Error('broken'))
     await expect(readPushHead(input)).rejects.toThrow('broken')
@@ -70,14 +70,14 @@ describe('a push beyond the limits', () => {
   it.each([
     ['references', first + command('refs/tags/t').repeat(pushLimits.commandsMax), 'references at most'],
     ['bytes of names', first + packetLine('x'.repeat(60_000)).repeat(150), 'too long together'],
-  ])('of %s is refused before its list is over, with the reason', async (_what, text, reason) => {
+  ])('of %s is refused before its list ends, with the reason', async (_what, text, reason) => {
     const error = (await refusalOf(text)) as PushRefused
     expect(error).toBeInstanceOf(PushRefused)
     expect(error.report).toBe(`${packetLine(`unpack ${error.message}\n`)}${flushPacket}`)
     expect(error.message).toContain(reason)
   })
 
-  it('has no report for a client that asked for none', async () => {
+  it('has no report for a client that did not ask for one', async () => {
     const error = (await refusalOf(command('refs/tags/t').repeat(pushLimits.commandsMax + 1))) as PushRefused
     expect([error.report, error.reason.kind]).toEqual([null, 'too-large'])
   })

@@ -19,15 +19,15 @@ export const pushLimits = {
 export interface PushHead {
   /** Number of references to change. */
   commandCount: number
-  /** Whether a reference is created or moved; else all are deleted, and no object comes. */
+  /** Whether a reference is created or moved. Otherwise all are deleted, and no objects are sent. */
   adds: boolean
-  /** Refuses the push as a whole. */
+  /** Creates the refusal of the whole push. */
   refuse: (reason: DomainError) => PushRefused
   /** The whole request body, from its first byte on. */
   body: Readable
 }
 
-/** A push is refused as a whole, before git starts. */
+/** The refusal of a whole push, before git starts. */
 export class PushRefused extends Error {
   /** The refusal in git's protocol; null when the client did not ask for a report. */
   readonly report: string | null
@@ -160,7 +160,7 @@ class HeadParser {
   }
 }
 
-/** A report that nothing was unpacked ("Report Status" in gitprotocol-pack). */
+/** Returns a report that nothing was unpacked ("Report Status" in gitprotocol-pack). */
 function reportOf(reason: string, capabilities: ReadonlySet<string>): string | null {
   if (!capabilities.has('report-status') && !capabilities.has('report-status-v2')) return null
   const report = `${packetLine(`unpack ${reason}\n`)}${flushPacket}`

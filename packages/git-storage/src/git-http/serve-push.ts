@@ -17,7 +17,7 @@ const hooksPath = dirname(
   createRequire(import.meta.url).resolve('@switchyard/git-storage/hooks/proc-receive'),
 )
 
-/** Above this number of references, the file system is flushed once, instead of each file by git. */
+/** Number of references above which the file system is flushed once, instead of each file by git. */
 const flushedAloneMax = 100
 /** Largest pack of a push. */
 const packBytesMax = 2200 * 1024 * 1024
@@ -85,7 +85,7 @@ export async function servePush(
   return []
 }
 
-/** Looks for the message of a full disk in what git prints, which goes to the client. */
+/** Searches the output of git, which goes to the client, for the message of a full disk. */
 function noticeFullDisk({ stdout, stderr }: ReturnType<typeof start>): { noticed: boolean } {
   const found = { noticed: false }
   for (const stream of [stdout, stderr]) {
@@ -98,7 +98,11 @@ function noticeFullDisk({ stdout, stderr }: ReturnType<typeof start>): { noticed
   return found
 }
 
-/** @throws as {@link readHead}, and PushRefused when there is no room for what the push adds */
+/**
+ * Reads the head of a push, and checks that there is room.
+ *
+ * @throws as {@link readHead}, and PushRefused when there is no room for the push
+ */
 async function begin(session: GitSession, input: Readable, { findRoom }: PushRules) {
   const head = await readHead(session, input)
   if (!head.adds) return { head, room: packBytesMax }
@@ -108,7 +112,11 @@ async function begin(session: GitSession, input: Readable, { findRoom }: PushRul
   return { head, room }
 }
 
-/** @throws also DomainError timed-out when the client stalls before its pack begins */
+/**
+ * Reads the head of a push.
+ *
+ * @throws also DomainError timed-out when the client stalls before its pack begins
+ */
 async function readHead(session: GitSession, input: Readable) {
   const guard = new StallGuard(
     session.idleMs,

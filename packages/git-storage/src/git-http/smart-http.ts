@@ -63,7 +63,7 @@ export async function serveFetch(session: GitSession, input: Readable, output: W
   if (!answered && isEmpty && !session.signal.aborted) throw malformedRequestError('git-upload-pack')
 }
 
-/** Passes chunks through, and fails when they exceed `bytesMax`. */
+/** Returns a transform that passes chunks through, and fails when they exceed `bytesMax`. */
 const atMost = (bytesMax: number, onBytes: () => void) =>
   async function* (source: AsyncIterable<Buffer>) {
     let bytes = 0

@@ -22,7 +22,7 @@ export async function syncReferences(path: string, changes: readonly RefChange[]
   await syncFile(join(path, 'packed-refs'))
 }
 
-/** A missing file needs no flush: the reference was deleted or packed. */
+/** Flushes a file. A missing file needs no flush, because the reference was deleted or packed. */
 async function syncFile(file: string): Promise<void> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return null

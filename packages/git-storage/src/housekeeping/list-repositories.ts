@@ -1,14 +1,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What lies in the folders of repositories, below the storage root. */
+/** A folder of a repository below the storage root. */
 export interface FoundRepository {
   /** Path of the repository to which the folder belongs. */
   diskPath: string
   /** Path of the folder: `diskPath`, or that and a suffix of an unfinished copy, creation or deletion. */
   path: string
   /**
-   * The folder is that of a creation or a deletion whose process ended, if it is old: nothing ever reads it.
+   * Whether the folder belongs to a creation or a deletion. When such a folder is old, its process has ended,
+   * and nothing ever reads it.
    */
   isLeftover: boolean
 }
@@ -19,7 +20,7 @@ const named =
   /^(?<repository>[0-9a-f]{64}\.git)(?:\.arriving)?(?<leftover>\.[0-9a-f-]{36}\.(?:new|removed))?$/
 
 /**
- * Lists the folders of repositories, one piece for each of the 65,536 folders that their paths spread over.
+ * Lists the folders of repositories, in one part for each of the 65,536 folders that their paths spread over.
  */
 export async function* listRepositories(storageRoot: string): AsyncGenerator<FoundRepository[]> {
   for (const first of await shardsOf(join(storageRoot, hashed))) {
@@ -39,8 +40,7 @@ export async function* listRepositories(storageRoot: string): AsyncGenerator<Fou
 const shardsOf = async (folder: string) => (await namesIn(folder)).filter((name) => shard.test(name))
 
 /**
- * The names in a folder, also those in its folders where it is `recursive`; none when there is no such
- * folder.
+ * Lists the names in a folder, with `recursive` also those in its folders; none when there is no such folder.
  */
 export async function namesIn(folder: string, { recursive = false } = {}): Promise<string[]> {
   return readdir(folder, { recursive }).catch((error: NodeJS.ErrnoException) => {
@@ -50,15 +50,15 @@ export async function namesIn(folder: string, { recursive = false } = {}): Promi
 }
 
 /**
- * Whether nothing was written to a file, or added to a folder or taken out of it, since a time. False when
- * there is none.
+ * Returns whether a file was not written, or no entry of a folder added or removed, since a time. False when
+ * it does not exist.
  */
 export async function isUntouchedSince(path: string, time: Date): Promise<boolean> {
   const found = await stat(path).catch(() => null)
   return found !== null && found.mtimeMs < time.getTime()
 }
 
-/** Whether a repository never had an object. */
+/** Returns whether a repository never had an object. */
 export async function hasNoObjects(path: string): Promise<boolean> {
   const objects = join(path, 'objects')
   const [names, packs] = await Promise.all([namesIn(objects), namesIn(join(objects, 'pack'))])

@@ -5,10 +5,13 @@ import { listRefLocks } from '../references/stale-locks.js'
 /** Locks outside the references and the objects. */
 const locks = ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'packed-refs.new', 'shallow.lock']
 
-/** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
+/**
+ * Age of a stale lock. It is longer than any run of housekeeping, so the process that took such a lock is
+ * gone.
+ */
 const staleMs = 60 * 60_000
 
-/** Longer than git-api lets a push run. */
+/** Age of a stale push. It is longer than git-api lets a push run. */
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
@@ -32,8 +35,8 @@ export async function removeLeftovers(repository: string): Promise<void> {
 }
 
 /**
- * Removes what a step of housekeeping that has failed was writing. Without this, each attempt on a full disk
- * would leave a further file. Only housekeeping makes files of these names, and it runs once at a time in a
+ * Removes the unfinished files of a failed step of housekeeping. Otherwise each attempt on a full disk would
+ * leave a further file. Only housekeeping creates files with these names, and it runs once at a time in a
  * repository.
  *
  * @param sinceMs when the step began, in milliseconds since 1970
@@ -47,14 +50,17 @@ export async function removeUnfinishedPacks(repository: string, sinceMs: number)
   }
 }
 
-/** File systems round times. */
+/** Step by which file systems round times. */
 const clockStepMs = 2_000
-/** git puts six random characters behind the names of temporary files, or its process id before them. */
+/** Names of temporary files: git appends six random characters, or puts its process id in front. */
 const unfinishedPack = /^(?:tmp_[a-z]+_\w{6}|\.tmp-\d+-.+)$/
-/** Files that git and this service write under another name first, and locks of packs and commit-graphs. */
+/**
+ * Names of files that git and this service write under another name first, and of locks of packs and
+ * commit-graphs.
+ */
 const temporary = /^(?:\.?tmp[_-].+|.+\.lock)$/
 
-/** The folders below `objects` that files are written to. */
+/** Lists the folders below `objects` to which files are written. */
 async function listObjectFolders(objects: string): Promise<string[]> {
   const loose = (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
   return ['pack', 'info', 'info/commit-graphs', ...loose]

@@ -7,15 +7,21 @@ import { readLfsPointers } from '../lfs/lfs-pointers.js'
 import { argumentsOf, ended, spawnGit, stopGit } from '../processes/git-process.js'
 import { namesIn } from './list-repositories.js'
 
-/** A client may upload objects this long before the push that names them. */
+/**
+ * Time for which an object is kept without a pointer, because a client may upload objects this long before
+ * its push.
+ */
 const graceMs = 14 * 24 * 3_600_000
 
-/** The bytes of a file may be stored again a while before the database has its package or comment. */
+/**
+ * Time for which the object of a deleted file is kept, because the same bytes may be stored again before the
+ * database has their package or comment.
+ */
 const releasedGraceMs = 3_600_000
 
-/** What the database has about the objects of a repository. */
+/** The records of the database about the objects of a repository. */
 export interface LfsObjectNotes {
-  /** Ids of the objects of deleted files. */
+  /** Lists the ids of the objects of deleted files. */
   listReleased(): Promise<string[]>
   /** Counts objects of deleted files as needed again. */
   reclaim(oids: readonly string[]): Promise<void>
@@ -59,7 +65,7 @@ export async function removeLfsObjects(
   }
 }
 
-/** Those of the objects that a pointer of Git LFS names. */
+/** Returns those of the objects that a pointer of Git LFS names. */
 async function listNamed(repository: string, sought: Set<string>, signal: AbortSignal): Promise<string[]> {
   const named: string[] = []
   for await (const ids of listSmallBlobs(repository, signal)) {
@@ -77,7 +83,7 @@ interface OldObject {
 }
 
 /**
- * The objects beyond their grace periods, by id.
+ * Returns the objects beyond their grace periods, by id.
  *
  * @param graceOf null for objects that are not asked for
  */
@@ -102,7 +108,7 @@ async function isOlder(file: string, ms: number): Promise<boolean> {
   return found !== null && Date.now() - found.mtimeMs > ms
 }
 
-/** Ids of all blobs of the repository that are small enough for a pointer, in parts. */
+/** Lists the ids of all blobs of the repository that are small enough for a pointer, in parts. */
 async function* listSmallBlobs(repository: string, signal: AbortSignal): AsyncGenerator<string[]> {
   signal.throwIfAborted()
   const flags = [

@@ -6,17 +6,17 @@ import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
 import { type LfsObjectNotes, removeLfsObjects } from './remove-lfs-objects.js'
 
 export interface TidyOptions {
-  /** How often unreachable objects are collected. Unset: once a week. */
+  /** Time between collections of unreachable objects. Unset: once a week. */
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
-  /** What the database has about the objects of Git LFS and of files. */
+  /** The records of the database about the objects of Git LFS and of files. */
   lfsObjectNotes: LfsObjectNotes
 }
 
 /**
- * Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to
- * 512 MB.
+ * Settings that limit the memory of packing to some 500 MB, including mapped packs. By default git compares
+ * files up to 512 MB.
  */
 const settings = {
   'core.multiPackIndex': 'true',
@@ -30,10 +30,10 @@ const settings = {
   'pack.deltaCacheSize': '64m',
 }
 
-/** The list of all objects of a large repository takes more memory than a request may use. */
+/** Memory limit. The list of all objects of a large repository takes more memory than a request may use. */
 const memoryBytesMax = 4 * 1024 ** 3
 
-/** The job's own signal ends a step earlier. */
+/** Time limit of a step, for the case that the signal of the job does not end it earlier. */
 const stepMsMax = 60 * 60_000
 
 type Step = [command: string, ...flags: string[]]
@@ -56,8 +56,9 @@ const usualSteps: Step[] = [
 const addToGraph: Step = [...graph, '--split', '--expire-time=1.hour.ago']
 
 /**
- * Steps that join all reachable objects into one pack with a bitmap, by which git counts a history without
- * walking through it, and unreachable objects into a cruft pack, which stores the age of each.
+ * Returns steps that join all reachable objects into one pack with a bitmap, and unreachable objects into a
+ * cruft pack. With the bitmap, git counts a history without walking through it. The cruft pack stores the age
+ * of each object.
  *
  * @param expiration which unreachable objects are removed
  */
@@ -67,8 +68,8 @@ const joiningSteps = (expiration: string): Step[] => [
 ]
 
 /**
- * Steps that also remove unreachable objects older than the grace period; those of a push or a commit in
- * progress are younger.
+ * Returns steps that also remove unreachable objects older than the grace period. Those of a push or a commit
+ * in progress are younger.
  */
 const collectingSteps = (grace: string): Step[] => [
   packRefs,
@@ -79,7 +80,11 @@ const collectingSteps = (grace: string): Step[] => [
 
 const week = 7 * 24 * 3_600_000
 
-/** @returns whether there is a repository at this path */
+/**
+ * Tidies a repository.
+ *
+ * @returns whether there is a repository at this path
+ */
 export async function tidyRepository(
   repository: string,
   signal: AbortSignal,
@@ -114,10 +119,10 @@ async function runSteps(repository: string, steps: readonly Step[], signal: Abor
   }
 }
 
-/** The modification time of this file is the time of the last collection. */
+/** Returns the path of the file whose modification time is the time of the last collection. */
 const stampOf = (repository: string) => join(repository, 'switchyard-collected')
 
-/** A repository without the file is new, and has no old objects. */
+/** Returns whether a collection is due. A repository without the file is new, and has no old objects. */
 async function isCollectionDue(repository: string, everyMs: number): Promise<boolean> {
   const stamp = stampOf(repository)
   const last = await stat(stamp).catch(() => null)

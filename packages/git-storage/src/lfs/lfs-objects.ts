@@ -29,7 +29,7 @@ const foldersOf = (oid: string) => [...objectsFolder, oid.slice(0, 2), oid.slice
 
 const pathOf = ({ path }: Pick<Repository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
 
-/** Bytes of a stored object; null when there is none with this id, which may be any text. */
+/** Returns the bytes of a stored object; null when there is none with this id, which may be any text. */
 export async function findLfsObject(
   repository: Pick<Repository, 'path'>,
   oid: string,
@@ -43,7 +43,7 @@ export async function findLfsObject(
 }
 
 /**
- * Makes a stored object as young as a new one, so that housekeeping keeps it until a push names it.
+ * Renews the age of a stored object, so that housekeeping keeps the object until a push names it.
  *
  * @param oid is well-formed, as `isLfsOid` says
  */
@@ -80,16 +80,20 @@ export async function storeLfsObject(
 export interface Receiving {
   /** Size of the largest file. */
   bytesMax: number
-  /** Called with the complete file before it is stored. @throws Error to refuse the file */
+  /**
+   * Called with the complete file before it is stored.
+   *
+   * @throws Error to refuse the file
+   */
   admit: (object: LfsObject) => Promise<void>
 }
 
 /**
- * Stores a file whose SHA-256 and size are known only when it has arrived, in bounded memory, as an object.
- * It is durable when the promise resolves; a file that is refused or incomplete leaves nothing.
+ * Stores a file as an object, in bounded memory. Its SHA-256 and size are known only when it has arrived. The
+ * file is durable when the promise resolves; a refused or incomplete file leaves nothing.
  *
  * @throws DomainError too-large; not-found when the repository was deleted; every error of the chunks and of
- *   `admit`
+ * `admit`
  */
 export async function storeFile(
   repository: Pick<Repository, 'path'>,
@@ -113,9 +117,9 @@ export async function storeFile(
 }
 
 /**
- * Passes the bytes on, and notes what they are at their end.
+ * Passes the bytes on, and records their SHA-256 and number at their end.
  *
- * @throws what `tooMany` makes, when they are more than so many
+ * @throws the error of `tooMany`, when there are more bytes than allowed
  */
 async function* measured(
   received: LfsObject,
@@ -133,17 +137,21 @@ async function* measured(
   received.oid = hash.digest('hex')
 }
 
-/** The refusal of a file that is too large. */
+/** Returns the refusal of a file that is too large. */
 export const largestFile = (bytesMax: number) => `A file can have ${bytesMax} bytes at most`
 
-/** @returns its path */
+/**
+ * Creates the folder of uploads.
+ *
+ * @returns its path
+ */
 export const makeUploadFolder = (repository: string): Promise<string> =>
   makeFolders(repository, uploadFolders)
 
 /**
- * Removes the unfinished uploads of processes that were killed.
+ * Removes the unfinished uploads of killed processes.
  *
- * @param before what was written to later stays
+ * @param before uploads that were written to later stay
  */
 export async function removeStaleUploads({ path }: Pick<Repository, 'path'>, before: Date): Promise<void> {
   const folder = join(path, lfsUploads)
@@ -161,7 +169,11 @@ async function* checked({ oid, size }: LfsObject, chunks: AsyncIterable<Buffer>)
 
 const mismatch = () => invalid('SHA256 or size mismatch')
 
-/** Makes missing folders durably, but never the repository itself. @returns the path of the last one */
+/**
+ * Creates missing folders durably, but never the repository itself.
+ *
+ * @returns the path of the last one
+ */
 async function makeFolders(repository: string, names: readonly string[]): Promise<string> {
   let folder = repository
   for (const name of names) {
@@ -202,7 +214,7 @@ export async function writeLfsObject(
   await sendToClient(file, output, { idleMs, signal: repository.signal })
 }
 
-/** Every stored object of Git LFS of a repository. */
+/** Lists every stored object of Git LFS of a repository. */
 export async function listLfsObjects({ path }: { path: string }): Promise<LfsObject[]> {
   const folder = join(path, lfsObjects)
   const objects: LfsObject[] = []

@@ -1,7 +1,7 @@
 import { type LfsObject, lfsPointerBytesMax, parseLfsPointer } from '@switchyard/domain/commit'
 import { type RunOptions, runGitOk } from '../processes/git-process.js'
 
-/** Small files that one process reads: their contents take some 20 MB at most. */
+/** Most small files that one process reads. Their contents take some 20 MB at most. */
 const readAtOnce = 20_000
 
 /** Flags of `rev-list` that list only the blobs that may be pointers. */
@@ -10,7 +10,11 @@ export const pointerFilter = [
   '--filter-provided-objects',
 ]
 
-/** The pointers of Git LFS among small blobs, in parts. @param ids of blobs that the repository has */
+/**
+ * Reads the pointers of Git LFS among small blobs, in parts.
+ *
+ * @param ids of blobs that the repository has
+ */
 export async function* readLfsPointers(
   path: string,
   ids: readonly string[],
@@ -25,8 +29,10 @@ export async function* readLfsPointers(
 }
 
 /**
- * @param output `<id> <type> <size>`, a line break, the content and a line break for each object, or
- *   `<id> missing`
+ * Parses the pointers in an output.
+ *
+ * @param output `<id> <type> <size>`, a line break, the content and a line break for each object, or `<id>
+ * missing`
  */
 function* pointersIn(output: Buffer): Generator<LfsObject> {
   let at = 0

@@ -44,8 +44,8 @@ export async function findLockedChanges(
 }
 
 /**
- * The locked files that new commits change. A commit is new when no reference leads to it. A merge changes
- * the files that differ from those of all its parents.
+ * Lists the locked files that new commits change. A commit is new when no reference leads to it. A merge
+ * changes the files that differ from those of all its parents.
  */
 async function listChangedFiles(path: string, tips: readonly string[], locks: FileLocks): Promise<string[]> {
   const flags = ['--full-history', '--no-renames', '-c', '--name-only', '-z', '--format=', '--ignore-missing']
@@ -59,7 +59,7 @@ async function listChangedFiles(path: string, tips: readonly string[], locks: Fi
   return [...new Set(stdout.toString().split('\0'))].filter((file) => locks.has(file))
 }
 
-/** The files that the `.gitattributes` of a commit declare lockable. git reads them from an index. */
+/** Lists the files that the `.gitattributes` of a commit declare lockable. git reads them from an index. */
 async function listLockableFiles(path: string, commit: string, files: readonly string[]): Promise<string[]> {
   await makeUploadFolder(path)
   const index = join(path, lfsUploads, randomUUID())

@@ -11,8 +11,8 @@ const lineBytes = 41
 const listingMsMax = 20_000
 
 /**
- * Whether the new files of a push have pointers of Git LFS whose objects are not stored. Files that cannot be
- * checked within the limits are accepted, because the push of a large history must not fail.
+ * Returns whether the new files of a push have pointers of Git LFS whose objects are not stored. Files that
+ * cannot be checked within the limits are accepted, because the push of a large history must not fail.
  *
  * @param tips ids of the commits and tags that references are about to point to
  */

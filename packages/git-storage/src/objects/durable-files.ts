@@ -36,7 +36,11 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** @throws the error, unless a file or folder is missing */
+/**
+ * Rethrows every error but that of a missing file or folder.
+ *
+ * @throws the error, unless a file or folder is missing
+ */
 export function unlessMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }

@@ -10,8 +10,8 @@ import { type NewObject, objectHeader } from './new-object.js'
 const compress = promisify(deflate)
 
 /**
- * Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several
- * times in a row.
+ * Most attempts to write a file. Housekeeping removes empty folders, so a new folder may vanish before its
+ * first file is written, several times in a row.
  */
 const attemptsMax = 50
 
@@ -40,7 +40,11 @@ interface LooseFile {
   bytes: Buffer
 }
 
-/** @returns null when the object exists already */
+/**
+ * Prepares the file of an object.
+ *
+ * @returns null when the object exists already
+ */
 async function prepare(objectsPath: string, { id, type, content }: NewObject): Promise<LooseFile | null> {
   const path = join(objectsPath, id.slice(0, 2), id.slice(2))
   if (await refresh(path)) return null
@@ -48,7 +52,11 @@ async function prepare(objectsPath: string, { id, type, content }: NewObject): P
   return { path, bytes }
 }
 
-/** @returns the folder of the new file */
+/**
+ * Writes the file of an object.
+ *
+ * @returns the folder of the new file
+ */
 async function writeLoose({ path: file, bytes }: LooseFile): Promise<string> {
   const folder = dirname(file)
   for (let attempt = 1; ; attempt += 1) {
@@ -66,8 +74,8 @@ async function writeLoose({ path: file, bytes }: LooseFile): Promise<string> {
 }
 
 /**
- * Whether the object is stored already. Sets the time of its file, so that housekeeping does not remove it as
- * unused.
+ * Returns whether the object is already stored. Sets the time of its file, so that housekeeping does not
+ * remove it as unused.
  */
 async function refresh(file: string): Promise<boolean> {
   try {

@@ -10,10 +10,10 @@ export interface NewObject {
   content: Uint8Array
 }
 
-/** Hashing this number of bytes takes some milliseconds. */
+/** Most bytes that are hashed at once, which takes some milliseconds. */
 const sliceBytes = 4 * 1024 * 1024
 
-/** The header that precedes the content when git hashes and stores an object. */
+/** Returns the header that precedes the content when git hashes and stores an object. */
 export const objectHeader = (type: ObjectType, content: Uint8Array) =>
   Buffer.from(`${type} ${content.length}\0`)
 

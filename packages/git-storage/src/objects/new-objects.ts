@@ -5,16 +5,19 @@ import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
 
-/** More objects or more bytes go into a pack, because one file is faster to write and flush than many. */
+/**
+ * Most objects that are stored in separate files. More objects or more bytes go into a pack, because one file
+ * is faster to write and flush than many.
+ */
 const looseCountMax = 32
 const looseBytesMax = 1024 * 1024
 const pauseBytes = 2 * 1024 * 1024
-/** Handling an object takes as long as hashing this number of bytes, besides its content. */
+/** Cost of an object besides its content, as the number of bytes that are hashed in the same time. */
 const objectBytes = 16 * 1024
 
 /**
- * Collects new objects of a repository and stores them together. Why git does not write them:
- * docs/adr/0014-new-objects-are-written-here.md.
+ * New objects of a repository, which are stored together. docs/adr/0014-new-objects-are-written-here.md
+ * explains why git does not write them.
  */
 export class NewObjects {
   readonly #objectsPath: string
@@ -25,8 +28,10 @@ export class NewObjects {
   #bytesSincePause = 0
 
   /**
+   * Starts without objects.
+   *
    * @param path of the bare repository
-   * @param takeSpace counts what is stored; unset: it is not counted
+   * @param takeSpace counts the stored bytes; unset: they are not counted
    */
   constructor(path: string, takeSpace: TakeSpace = async () => {}) {
     this.#objectsPath = join(path, 'objects')
@@ -34,6 +39,8 @@ export class NewObjects {
   }
 
   /**
+   * Adds an object.
+   *
    * @param content must not change afterwards; the same array is hashed only once
    * @returns id of the object; no reference may point to it before `store` resolves
    */
@@ -55,7 +62,11 @@ export class NewObjects {
     await yieldToEventLoop()
   }
 
-  /** Stores all added objects. They are durable when the promise resolves. @throws what `takeSpace` throws */
+  /**
+   * Stores all added objects. They are durable when the promise resolves.
+   *
+   * @throws what `takeSpace` throws
+   */
   async store(): Promise<void> {
     const objects = [...this.#waiting.values()]
     this.#waiting = new Map()

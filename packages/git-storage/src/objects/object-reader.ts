@@ -22,7 +22,7 @@ export const readObject = async (repository: Repository, name: string): Promise<
   (await readObjects(repository, [name]))[0] ?? null
 
 /**
- * Reads objects in the order of their names. Those that do not exist are left out.
+ * Reads objects in the order of their names. Missing objects are left out.
  *
  * @param names as for {@link readObject}
  * @throws DomainError too-large for objects of more than 64 MB together
@@ -37,18 +37,18 @@ export async function readObjects(repository: Repository, names: readonly string
 
 export interface ObjectFacts {
   type: string
-  /** Bytes. */
+  /** Size in bytes. */
   size: number
 }
 
-/** Type and size of an object; null when there is no such object. */
+/** Returns type and size of an object; null when there is no such object. */
 export async function findObject(repository: Repository, id: string): Promise<ObjectFacts | null> {
   return (await findObjects(repository, [id])).get(id) ?? null
 }
 
 const factsLineBytes = 100
 
-/** Types and sizes by object id; objects that do not exist are left out. */
+/** Returns types and sizes by object id; missing objects are left out. */
 export async function findObjects(
   repository: Repository,
   ids: readonly string[],

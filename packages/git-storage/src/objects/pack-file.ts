@@ -11,11 +11,14 @@ import { formatPackIndex, type PackEntry } from './pack-index-file.js'
 
 const compress = promisify(deflate)
 
-/** The fastest level, because housekeeping packs the objects again with deltas. */
+/** Compression level. The fastest suffices, because housekeeping packs the objects again with deltas. */
 const level = 1
-/** Larger contents are compressed piece by piece. */
+/** Largest content that is compressed in one piece. */
 const wholeBytesMax = 1024 * 1024
-/** Starting a compression blocks the event loop for about a tenth of a millisecond. */
+/**
+ * Most objects that are compressed at the same time, because starting a compression blocks the event loop for
+ * about a tenth of a millisecond.
+ */
 const batchObjectsMax = 32
 const typeNumbers = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
@@ -56,7 +59,7 @@ export async function writePack(
   await Promise.all([syncFolder(folder), syncFolder(objectsPath)])
 }
 
-/** Groups of objects that are compressed at the same time. */
+/** Yields groups of objects that are compressed at the same time. */
 function* batches(objects: readonly NewObject[]): Generator<NewObject[]> {
   let batch: NewObject[] = []
   let bytes = 0
@@ -123,7 +126,11 @@ class PackWriter {
     return { id: object.id, offset, crc }
   }
 
-  /** @returns the checksum that ends the pack */
+  /**
+   * Finishes the pack.
+   *
+   * @returns the checksum that ends the pack
+   */
   async finish(): Promise<Buffer> {
     const checksum = this.#hash.digest()
     await this.#handle.write(checksum)
@@ -144,7 +151,7 @@ async function feed(stream: NodeJS.WritableStream, content: Uint8Array): Promise
   stream.end()
 }
 
-/** The first bytes of a pack with this number of objects. */
+/** Returns the first bytes of a pack with this number of objects. */
 export function packHeader(count: number): Buffer {
   const header = Buffer.alloc(12)
   header.write('PACK', 'latin1')
@@ -153,7 +160,10 @@ export function packHeader(count: number): Buffer {
   return header
 }
 
-/** Type and size of an object: four bits of the size in the first byte, seven in each later byte. */
+/**
+ * Returns the header of an object, with its type and size: four bits of the size in the first byte, seven in
+ * each later byte.
+ */
 export function entryHeader({ type, content }: NewObject): Buffer {
   const bytes: number[] = []
   let rest = Math.floor(content.length / 16)

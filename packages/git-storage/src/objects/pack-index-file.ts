@@ -8,10 +8,10 @@ export interface PackEntry {
 }
 
 const idBytes = 20
-/** Larger offsets are stored in a separate table. */
+/** Largest offset in the main table. Larger offsets are stored in a separate table. */
 const nearOffsetMax = 0x7fffffff
 
-/** The content of a pack index, version 2 (gitformat-pack). */
+/** Returns the content of a pack index, version 2 (gitformat-pack). */
 export function formatPackIndex(entries: readonly PackEntry[], packChecksum: Buffer): Buffer {
   const sorted = [...entries].sort((a, b) => (a.id < b.id ? -1 : 1))
   const far = sorted.filter(({ offset }) => offset > nearOffsetMax)
@@ -32,7 +32,7 @@ export function formatPackIndex(entries: readonly PackEntry[], packChecksum: Buf
   return Buffer.concat([body, createHash('sha1').update(body).digest()])
 }
 
-/** For each byte, the number of ids whose first byte is not greater. */
+/** Returns, for each byte, the number of ids whose first byte is not greater. */
 function fanout(ids: Buffer): Buffer {
   const counts = new Uint32Array(256)
   for (let at = 0; at < ids.length; at += idBytes) counts[ids[at] ?? 0] = (counts[ids[at] ?? 0] ?? 0) + 1

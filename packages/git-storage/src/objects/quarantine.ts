@@ -6,8 +6,8 @@ import { syncFolder, unlessMissing } from './durable-files.js'
 import { NewObjects } from './new-objects.js'
 
 /**
- * Where new objects go that no reference may lead to yet, as git keeps those of a push in quarantine, and the
- * variables with which git sees them together with all stored objects.
+ * A folder for new objects that no reference may lead to yet, like the quarantine of a push in git. Its
+ * variables let git see them together with all stored objects.
  */
 export interface Quarantine {
   /** Folder of the new objects. */
@@ -17,7 +17,7 @@ export interface Quarantine {
 }
 
 /**
- * Runs work whose new objects nobody else sees, and which are gone afterwards. If this process is killed,
+ * Runs work whose new objects are invisible to others and removed afterwards. If this process is killed,
  * housekeeping recognizes the folder by its name and removes it.
  */
 export async function withQuarantine<Result>(
@@ -45,8 +45,7 @@ export async function withQuarantine<Result>(
 }
 
 /**
- * Makes the loose objects of a quarantine objects of the repository. They are durable when the promise
- * resolves.
+ * Moves the loose objects of a quarantine to the repository. They are durable when the promise resolves.
  *
  * @throws what `takeSpace` of the repository throws
  */
@@ -68,8 +67,8 @@ export async function migrateObjects(
 const looseObject = /^[0-9a-f]{2}\/[0-9a-f]{38}$/
 
 /**
- * Housekeeping removes empty folders, so a new folder may vanish before the file is in it, several times in a
- * row.
+ * Most attempts to move a file. Housekeeping removes empty folders, so a new folder may vanish before the
+ * file is in it, several times in a row.
  */
 const attemptsMax = 50
 

@@ -1,8 +1,8 @@
 import type { ChildKind } from './git-child.js'
 
 /**
- * Accepts the questions `contents NAME` and `info NAME`. The end mark has two dots, which no reference name
- * may have, so git looks up no reference for it.
+ * The kind of child that answers the questions `contents NAME` and `info NAME`. The end mark has two dots,
+ * which no reference name may have, so git looks up no reference for it.
  */
 export const objectChild: ChildKind = {
   name: 'cat-file',
@@ -12,8 +12,8 @@ export const objectChild: ChildKind = {
 }
 
 /**
- * Accepts `start`, updates and `commit`, each ended by a NUL. It exits with the reason on stderr when it
- * refuses an update.
+ * The kind of child that executes `start`, updates and `commit`, each ended by a NUL. It exits with the
+ * reason on stderr when it refuses an update.
  */
 export const updateRefChild: ChildKind = {
   name: 'update-ref',

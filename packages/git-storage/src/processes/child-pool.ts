@@ -12,11 +12,11 @@ export interface ChildPoolOptions {
   totalMax?: number
   /** Most children that answer at the same time. */
   busyMax?: number
-  /** The same of one kind in one repository. */
+  /** Most children of one kind in one repository that answer at the same time. */
   perKindMax?: number
-  /** A child that was idle for this long is ended. */
+  /** Time after which an idle child is ended. */
   idleMs?: number
-  /** A child is replaced after this number of answers, before its memory grows. */
+  /** Most answers of a child. It is then replaced, before its memory grows. */
   answersMax?: number
 }
 
@@ -29,7 +29,7 @@ const defaults = {
   answersMax: 5_000,
 }
 const answeredBytesMax = 1024 * 1024 * 1024
-/** A child that ends within this time after a question was ended by something else than the question. */
+/** Time in which the end of a child has another cause than the question it received. */
 const endedSoonMs = 1_000
 const sweepMs = 5_000
 
@@ -47,7 +47,7 @@ interface Lane {
  * while. A slow question occupies its own child only: other questions get another child.
  */
 export class ChildPool {
-  /** The children that answer, and the questions that wait for one. */
+  /** The slots of answering children, with the questions that wait for one. */
   readonly slots: Slots
   readonly #options: Required<ChildPoolOptions>
   readonly #lanes = new Map<string, Lane>()
@@ -62,15 +62,17 @@ export class ChildPool {
     this.#sweep = setInterval(() => this.#endIdle(), sweepMs).unref()
   }
 
-  /** The number of running children. */
+  /** Returns the number of running children. */
   get size(): number {
     return this.#total
   }
 
   /**
+   * Asks a question.
+   *
    * @throws DomainError not-found when the path holds no repository; unavailable when git failed, was too
-   *   slow, or no child was free in time; rate-limited when the sender has too many questions; too-large when
-   *   git ran out of its memory; the reason of the signal when the signal is aborted
+   * slow, or no child was free in time; rate-limited when the sender has too many questions; too-large when
+   * git ran out of its memory; the reason of the signal when the signal is aborted
    */
   async ask(client: RepositoryClient, kind: ChildKind, question: Question): Promise<Answer> {
     const claim = { sender: senderOf(client), group: laneKey(client.path, kind) }
@@ -87,7 +89,7 @@ export class ChildPool {
     try {
       return await child.ask(question)
     } catch (error) {
-      // A child that answered before may have been killed from outside: the question is asked again. A
+      // A child that answered before may have been killed from outside, so the question is asked again. A
       // question that ran for long or out of memory would fail again.
       const endedSoon = performance.now() - askedAtMs < endedSoonMs && !isTooHard(error)
       if (isFirst || !kind.readsOnly || !endedSoon || this.#closed || signal?.aborted) throw error
@@ -122,7 +124,10 @@ export class ChildPool {
     return lane
   }
 
-  /** An idle child, or a new one. An idle child of another repository ends for it when there are too many. */
+  /**
+   * Takes an idle child, or starts one. When there are too many, an idle child of another repository is
+   * ended.
+   */
   #occupy(path: string, kind: ChildKind): GitChild {
     if (this.#closed) throw unavailable('git does not answer')
     const { totalMax, processBytesMax } = this.#options

@@ -15,7 +15,7 @@ import {
 export interface ChildKind {
   name: string
   command: GitCommand
-  /** The command changes nothing, so a question whose child ended may be asked again. */
+  /** Whether the command changes nothing, so that a question whose child ended may be asked again. */
   readsOnly: boolean
   /**
    * Marks the end of an answer: the line to send after a question, and the output that the command prints for
@@ -27,14 +27,14 @@ export interface ChildKind {
 export interface Question {
   /** Complete lines for the standard input of the command. */
   input: string
-  /** A longer answer is cut off, and the child is ended. */
+  /** Longest answer. A longer one is cut off, and the child is ended. */
   answerBytesMax: number
   timeoutMs: number
 }
 
 export interface Answer {
   bytes: Buffer
-  /** The answer was longer than the question allows. */
+  /** Whether the answer was longer than the question allows. */
   truncated: boolean
 }
 
@@ -54,7 +54,7 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
-/** What a process that lives for long keeps in memory between answers. */
+/** Settings that limit the memory of a long-running process between answers. */
 const settings = { 'core.deltaBaseCacheLimit': '16m' }
 
 /** Time in which an abandoned answer may still end. After it, the child is ended. */
@@ -74,7 +74,7 @@ export class GitChild {
   readonly #mark: { sent: string; echoed: Buffer }
   readonly #onIdle: (child: GitChild) => void
   #pending: Pending | null = null
-  /** The caller of the current question no longer waits for its answer. */
+  /** Whether the caller of the current question no longer waits for its answer. */
   #abandoned = false
   #alive = true
   #stderr = ''
@@ -98,8 +98,10 @@ export class GitChild {
   }
 
   /**
+   * Asks a question.
+   *
    * @throws DomainError unavailable when the process ended, was too slow (the cause is a TooSlow), or could
-   *   not be started; too-large when it ran out of its memory
+   * not be started; too-large when it ran out of its memory
    */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -112,8 +114,8 @@ export class GitChild {
   }
 
   /**
-   * The caller no longer waits. A short answer is read to its end; a longer one is stopped by ending the
-   * child.
+   * Abandons the question, because its caller no longer waits. A short answer is read to its end; a longer
+   * answer is stopped by ending the child.
    */
   abandon(reason: unknown): void {
     const pending = this.#pending
@@ -193,7 +195,7 @@ export class GitChild {
   }
 }
 
-/** The process ended before it answered. */
+/** The error of a process that ended before it answered. */
 export class ChildEnded extends Error {
   readonly stderr: string
 
@@ -204,7 +206,7 @@ export class ChildEnded extends Error {
   }
 }
 
-/** Copying this number of bytes into new memory takes about a millisecond. */
+/** Most bytes that are copied at once, which takes about a millisecond. */
 const joinedAtOnceMax = 1024 * 1024
 
 /**
@@ -230,7 +232,7 @@ async function joinInParts(chunks: readonly Buffer[], length: number): Promise<B
   return whole
 }
 
-/** Whether the concatenated chunks end with these bytes. */
+/** Returns whether the concatenated chunks end with these bytes. */
 function endsWith(chunks: readonly Buffer[], ending: Buffer): boolean {
   const last = chunks.at(-1)
   if (!last) return false

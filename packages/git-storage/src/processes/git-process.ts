@@ -4,8 +4,7 @@ import type { GitContext } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
 /**
- * git neither compares files above this size nor stores them as deltas, so it does not load them into memory
- * as a whole.
+ * Largest file that git compares or stores as a delta, because git loads such files into memory as a whole.
  */
 export const comparedBytesMax = 64 * 1024 * 1024
 
@@ -49,7 +48,7 @@ const settings: Record<string, string> = {
 }
 
 /**
- * The whole environment of a git process. It inherits no variable but PATH, and git reads no configuration of
+ * Returns the whole environment of a git process. It inherits only PATH, and git reads no configuration of
  * the machine or of a user.
  */
 function environment({ variables, hooksPath, settings: added }: SpawnOptions): NodeJS.ProcessEnv {
@@ -83,7 +82,7 @@ function environment({ variables, hooksPath, settings: added }: SpawnOptions): N
   }
 }
 
-/** Most commits that git can skip in a list: a greater number overflows. */
+/** Most commits that git can skip in a list, because a greater number overflows. */
 export const skipMax = 2_147_483_647
 
 /**
@@ -107,9 +106,9 @@ export const argumentsOf = (path: string, { command, flags = [], revisions, path
 ]
 
 export interface SpawnOptions {
-  /** Added to the environment. */
+  /** Variables that are added to the environment. */
   variables?: Record<string, string>
-  /** Added to the configuration. */
+  /** Settings that are added to the configuration. */
   settings?: Record<string, string>
   /** Folder of the hooks that may run. Unset: no hook runs. */
   hooksPath?: string
@@ -127,8 +126,8 @@ export interface SpawnOptions {
 const processBytesDefault = 1024 ** 3
 
 /**
- * Starts git from this process, which the operating system pauses for that (see `runProgram`). The caller
- * handles the streams, and learns from {@link ended} how git ended.
+ * Starts git from this process, which the operating system pauses meanwhile (see `runProgram`). The caller
+ * handles the streams, and learns the end of git from {@link ended}.
  *
  * @throws DomainError unavailable when this process has too many open files
  */
@@ -154,9 +153,9 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
 }
 
 /**
- * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no
- * argument. `nice` lowers the priority of git, so that small requests are answered while git works for large
- * ones.
+ * Returns a command line that limits the memory and priority of git. A shell sets the memory limit, where the
+ * system supports it, and replaces itself with git. It interprets no argument. `nice` lowers the priority of
+ * git, so that small requests are answered while git works for large ones.
  */
 function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
@@ -166,7 +165,9 @@ function limited(args: string[], { memoryBytesMax = processBytesDefault }: Spawn
 const complaint = /^(?:fatal|error): /i
 const outOfMemory = /out of memory|cannot allocate memory/i
 
-/** The error for a git process that ran out of memory, according to its stderr; null when it did not. */
+/**
+ * Returns the error for a git process that ran out of memory, according to its stderr; null when it did not.
+ */
 export const memoryRefusal = (stderr: string): DomainError | null =>
   stderr.split('\n').some((line) => complaint.test(line) && outOfMemory.test(line))
     ? tooLarge('git needs more memory for this request than it may use')
@@ -175,20 +176,20 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
 const crashes: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL']
 
 /**
- * The error for a git process that crashed, as on folders that are nested too deeply; null for every other
- * signal.
+ * Returns the error for a git process that crashed, as on folders that are nested too deeply; null for every
+ * other signal.
  */
 export const crashRefusal = (signal: NodeJS.Signals | null, cause: Error): DomainError | null =>
   crashes.includes(signal)
     ? unprocessable('git cannot process this: the folders may be nested too deeply', { cause })
     : null
 
-/** The answer did not come within the time of the question. */
+/** The error of an answer that took longer than the question allows. */
 export class TooSlow extends Error {
   override readonly name = 'TooSlow'
 }
 
-/** Whether the question itself takes more time or memory than is allowed. */
+/** Returns whether the question itself takes more time or memory than is allowed. */
 export const isTooHard = (error: unknown): error is DomainError =>
   error instanceof DomainError && (error.kind === 'too-large' || error.cause instanceof TooSlow)
 
@@ -203,13 +204,13 @@ export function stopGit(child: ChildProcessWithoutNullStreams): void {
 }
 
 export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'settings' | 'memoryBytesMax'> {
-  /** Unset: that of the context. */
+  /** Unset: the signal of the context. */
   signal?: AbortSignal | undefined
-  /** Path of the repository in which git runs. Unset: that of the context. */
+  /** Path of the repository in which git runs. Unset: the one of the context. */
   runsIn?: string | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array
-  /** Longer output is cut off, and the process is ended. */
+  /** Longest output. A longer one is cut off, and the process is ended. */
   stdoutBytesMax?: number
 }
 
@@ -218,7 +219,7 @@ export interface GitResult {
   code: number | null
   stdout: Buffer
   stderr: string
-  /** The output was longer than `stdoutBytesMax`. */
+  /** Whether the output was longer than `stdoutBytesMax`. */
   truncated: boolean
 }
 
@@ -227,12 +228,12 @@ const stdoutBytesMaxDefault = 64 * 1024 * 1024
 const stderrBytesMax = 64 * 1024
 
 /**
- * Runs one git command to its end, when its sender has a slot for it.
+ * Runs one git command to its end, once its sender has a slot for it.
  *
  * @param context a path alone: no request waits for this command, and it takes no slot
  * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is
- *   no slot, rate-limited when the sender holds its share, too-large when git ran out of its memory,
- *   unprocessable when it crashed; the reason of the signal when the signal is aborted
+ * no slot, rate-limited when the sender holds its share, too-large when git ran out of its memory,
+ * unprocessable when it crashed; the reason of the signal when the signal is aborted
  */
 export function runGit(
   context: GitContext | string,
@@ -246,7 +247,7 @@ export function runGit(
   )
 }
 
-/** Linux accepts 128 KiB for an argument with the byte that ends it. */
+/** Longest argument. Linux accepts 128 KiB, including the byte that ends the argument. */
 const argumentBytesMax = 128 * 1024 - 1
 
 async function runToEnd(path: string, command: GitCommand, options: RunOptions): Promise<GitResult> {
@@ -274,7 +275,7 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   return result
 }
 
-/** The non-empty lines of ASCII output. */
+/** Returns the non-empty lines of ASCII output. */
 export const linesOf = (output: Buffer): string[] => output.toString('latin1').split('\n').filter(Boolean)
 
 const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
@@ -294,11 +295,11 @@ export async function runGitOk(
   return result
 }
 
-/** The error for a failed command. */
+/** Returns the error for a failed command. */
 export const gitFailure = (command: GitCommand, result: GitResult): Error =>
   /not a git repository/i.test(result.stderr) ? notFound('Repository') : new GitError(command, result)
 
-/** A command failed because of a defect or a damaged repository. */
+/** The error of a command that failed because of a defect or a damaged repository. */
 export class GitError extends Error {
   readonly stderr: string
 

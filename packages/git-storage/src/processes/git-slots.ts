@@ -6,8 +6,8 @@ const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 
 /**
- * Memory that a git process gets at first. It suffices for most; one that runs out of it runs again with
- * more.
+ * Memory that a git process gets at first. It suffices for most processes; a process that runs out of it runs
+ * again with more.
  */
 const usualBytes = 64 * mebibyte
 
@@ -27,13 +27,16 @@ export interface GitLimits {
    * MiB for each core, 256 MiB to 1 GiB.
    */
   processBytesMax?: number | undefined
-  /** Fetches, pushes and downloads at once. Unset: 16 for each core, as far as the memory suffices. */
+  /**
+   * Most fetches, pushes and downloads at the same time. Unset: 16 for each core, as far as the memory
+   * suffices.
+   */
   streamsMax?: number | undefined
-  /** The same of one sender. Unset: 2 for each core, at least 4. */
+  /** Most of them for one sender. Unset: 2 for each core, at least 4. */
   streamsPerSenderMax?: number | undefined
 }
 
-/** The memory that this process may use: that of its container, else of the machine. */
+/** Returns the memory that this process may use: that of its container, otherwise of the machine. */
 export function memoryOfProcess(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
@@ -58,37 +61,40 @@ const tooMany = (what: string) => `You have too many ${what} under way. Try agai
 const waiting = { waitMs, waitingMax, waitingPerSenderMax, kept }
 const refusals = { sender: tooMany('requests for repositories'), everybody: 'git', retryAfterMs }
 
-/** Slots for questions to resident processes, which answer within milliseconds. */
+/** Creates the slots for questions to long-running processes, which answer within milliseconds. */
 export const createQuestionSlots = (total: number, perGroup: number): Slots =>
   new Slots({ total, perSender: Math.ceil(total / 2), perGroup, ...waiting }, refusals)
 
-/** A repository, and who asks git about it. */
+/** A repository, and the sender of the questions about it. */
 export interface RepositoryClient {
   /** Path of the bare repository. */
   path: string
-  /** The user or the address whose questions share slots. Unset: those about the repository share them. */
+  /**
+   * The user or the address whose questions share slots. Unset: all questions about the repository without a
+   * sender share them.
+   */
   sender?: string | undefined
   /** Aborted when the client that waits for the work disconnects. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The same, with what git may use. */
+/** A repository and its sender, with the slots of git. */
 export interface GitContext extends RepositoryClient {
   engine: { slots: GitSlots }
 }
 
 /**
- * What git may use of this machine, shared among the senders of requests. Each question to git takes a slot,
- * by sender, by repository and in total.
+ * The capacity of this machine for git, shared among the senders of requests. Each question to git takes a
+ * slot, by sender, by repository and in total.
  */
 export class GitSlots {
   /** Most memory of one process that compares commits or reads objects. */
   readonly processBytesMax: number
-  /** Processes that run to their end and send their whole output. */
+  /** Slots for processes that run to their end and then send their whole output. */
   readonly processes: Slots
-  /** Processes whose output goes to a client while they run, such as a fetch. */
+  /** Slots for processes that send their output to a client while they run, such as a fetch. */
   readonly streams: Slots
-  /** Bytes of memory of all processes. */
+  /** Slots for bytes of memory of all processes. */
   readonly memory: Slots
   readonly #memoryBytesMax: number
   #lastStream = 0
@@ -107,7 +113,7 @@ export class GitSlots {
         total: streamsMax,
         perSender: streamsPerSenderMax,
         perGroup: Math.max(4, Math.ceil(0.75 * streamsMax)),
-        // A clone is several requests, and a pull that a push follows is two.
+        // A clone consists of several requests, and a pull followed by a push consists of two.
         few: 2,
         ...waiting,
         waitingPerSenderMax: 100,
@@ -130,13 +136,13 @@ export class GitSlots {
   }
 
   /**
-   * Runs a process that sends its whole output at its end, with little memory at first and with more when
-   * that did not suffice.
+   * Runs a process that sends its whole output at its end. It gets little memory at first, and more when that
+   * did not suffice.
    *
-   * @param work starts the process with so much memory, and throws DomainError too-large when it runs out of
-   *   it
-   * @throws DomainError rate-limited when the sender has its share, unavailable when there is no slot; every
-   *   error of the work
+   * @param work starts the process with a limit of memory, and throws DomainError too-large when the process
+   * runs out of it
+   * @throws DomainError rate-limited when the sender has used its share, unavailable when there is no slot;
+   * every error of the work
    */
   runProcess<Result>(
     client: RepositoryClient,
@@ -146,7 +152,7 @@ export class GitSlots {
     const sender = senderOf(client)
     const withMemory = (bytes: number) =>
       this.memory.run({ sender, size: bytes }, client.signal, () => work(bytes))
-    // More than what is not kept for others would come free only when nobody else asks.
+    // More than the unreserved part would only be free when nobody else asks.
     const most = Math.min(bytesMax, this.#memoryBytesMax * (1 - kept))
     return this.processes.run({ sender, group: client.path }, client.signal, async () => {
       try {
@@ -166,8 +172,7 @@ export class GitSlots {
    */
   runStream<Result>(client: RepositoryClient, work: () => Promise<Result>): Promise<Result> {
     return this.streams.run({ sender: senderOf(client), group: client.path }, client.signal, () => {
-      // The streams of a sender are counted above. That they take long is no reason to answer its other
-      // requests late.
+      // The streams of a sender are counted above. Their length must not delay the sender's other requests.
       this.#lastStream += 1
       const sender = `stream ${this.#lastStream}`
       return this.memory.run({ sender, size: usualBytes }, client.signal, work)
@@ -175,5 +180,5 @@ export class GitSlots {
   }
 }
 
-/** Work that no request asks for counts for its repository. */
+/** Returns the sender of work. Work without a request counts for its repository. */
 export const senderOf = ({ sender, path }: RepositoryClient): string => sender ?? path

@@ -8,7 +8,7 @@ interface PathArguments extends Required<Pick<GitCommand, 'flags'>>, Pick<GitCom
 }
 
 /**
- * A path as the argument of a process, for commands that take no path from their standard input.
+ * Returns a path as the argument of a process, for commands that take no path from their standard input.
  *
  * @throws DomainError invalid for a path that is not UTF-8
  */
@@ -18,15 +18,15 @@ export function pathArgument(filePath: string): string {
   throw invalid('git cannot be asked about a path that is not UTF-8')
 }
 
-/** Whether a path can be passed to git, see {@link pathArguments}. */
+/** Returns whether a path can be passed to git, see {@link pathArguments}. */
 export function isAskable(filePath: string): boolean {
   const bytes = bytesOfName(filePath)
   return isUtf8(bytes) || !bytes.includes('\n')
 }
 
 /**
- * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path
- * that is not UTF-8 goes through the standard input.
+ * Returns the arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text,
+ * so a path that is not UTF-8 goes through the standard input.
  *
  * @throws DomainError invalid for a path that is not UTF-8 and contains a line break
  */
@@ -38,7 +38,7 @@ export function pathArguments(filePath: string): PathArguments {
   return { flags: ['--stdin'], stdin: Buffer.concat([Buffer.from('--\n'), bytes, Buffer.from('\n')]) }
 }
 
-/** A path as trees store it, as text for git; null when it is not UTF-8. */
+/** Returns a path, given as trees store it, as text for git; null when it is not UTF-8. */
 export function textOfNames(names: readonly string[]): string | null {
   const bytes = Buffer.from(names.join('/'), 'latin1')
   return isUtf8(bytes) ? bytes.toString() : null

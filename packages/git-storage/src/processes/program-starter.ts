@@ -7,17 +7,17 @@ const module = createRequire(import.meta.url).resolve('@switchyard/git-storage/s
 export interface Program {
   command: string
   args: string[]
-  /** The whole environment. */
+  /** The whole environment of the program. */
   env: NodeJS.ProcessEnv
-  /** Unset: it reads nothing. */
+  /** Standard input. Unset: the program reads nothing. */
   stdin?: string | Uint8Array | undefined
-  /** The program is ended when it takes longer. */
+  /** Time after which the program is ended. */
   timeoutMs: number
-  /** Longer output is cut off, and the program is ended. */
+  /** Longest output. A longer one is cut off, and the program is ended. */
   stdoutBytesMax: number
-  /** Longer output is cut off. */
+  /** Longest error output. A longer one is cut off. */
   stderrBytesMax: number
-  /** Ends the program. */
+  /** Ends the program when it is aborted. */
   signal?: AbortSignal | undefined
 }
 
@@ -28,7 +28,7 @@ export interface ProgramResult {
   signal: NodeJS.Signals | null
   stdout: Uint8Array
   stderr: Uint8Array
-  /** The output was longer than `stdoutBytesMax`. */
+  /** Whether the output was longer than `stdoutBytesMax`. */
   truncated: boolean
   tookMs: number
 }
@@ -36,7 +36,7 @@ export interface ProgramResult {
 interface Outcome {
   id: number
   result?: ProgramResult
-  /** Why the program could not be started. */
+  /** The reason why the program could not be started. */
   failure?: string
 }
 
@@ -46,8 +46,8 @@ interface Waiting {
 }
 
 /**
- * Runs programs from a small process beside this one. The operating system copies the page tables of a
- * process that starts a program, and pauses it meanwhile: for 10 to 100 ms when it has a gigabyte of memory,
+ * The starter of programs: a small process beside this one. When a process starts a program, the operating
+ * system copies its page tables and pauses it meanwhile: for 10 to 100 ms when it has a gigabyte of memory,
  * for 2 ms when it is small.
  */
 class ProgramStarter {
@@ -105,7 +105,7 @@ class ProgramStarter {
     else this.#waiting.get(id)?.reject(unavailable('git does not answer', { cause: new Error(failure) }))
   }
 
-  /** The next program gets a new process. */
+  /** Fails the running programs. The next program gets a new process. */
   #fail(starter: ChildProcess): void {
     if (this.#process !== starter) return
     this.#process = null
@@ -117,5 +117,5 @@ class ProgramStarter {
 
 const starter = new ProgramStarter()
 
-/** Runs a program to its end, see `ProgramStarter`. */
+/** Runs a program to its end, see {@link ProgramStarter}. */
 export const runProgram = (program: Program): Promise<ProgramResult> => starter.run(program)

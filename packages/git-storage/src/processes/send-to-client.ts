@@ -3,18 +3,18 @@ import { pipeline } from 'node:stream/promises'
 import { StallGuard } from './stall-guard.js'
 
 export interface SendOptions {
-  /** A client that reads nothing for this time is disconnected. */
+  /** Time after which a client that reads nothing is disconnected. */
   idleMs: number
   signal?: AbortSignal | undefined
-  /** Changes the bytes before they are sent. */
+  /** Transforms the bytes before they are sent. */
   transform?: ((source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>) | undefined
 }
 
 /**
- * Sends a stream to a client, in bounded memory. The stream to the client is left for the caller to end.
+ * Sends a stream to a client, in bounded memory. The caller ends the stream to the client.
  *
  * @throws Error when the source ends early, or the client disconnects; the reason of the signal when it is
- *   aborted
+ * aborted
  */
 export async function sendToClient(
   source: Readable,

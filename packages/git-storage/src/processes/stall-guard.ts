@@ -1,6 +1,6 @@
 /**
- * Ends a session whose client stalls: it is the client's turn, and no byte was sent or received for a while.
- * Time in which git works does not count.
+ * A guard that ends a session whose client stalls: it is the client's turn, and no byte was sent or received
+ * for some time. The time in which git works does not count.
  */
 export class StallGuard {
   #movedAtMs = performance.now()
@@ -8,6 +8,8 @@ export class StallGuard {
   readonly #timer: NodeJS.Timeout
 
   /**
+   * Starts the guard.
+   *
    * @param idleMs longest time without a byte
    * @param waitsForClient whether the session waits for the client to send or read data
    * @param end called once, when the client stalls
@@ -25,7 +27,7 @@ export class StallGuard {
     )
   }
 
-  /** Call this whenever bytes were sent or received. */
+  /** Records that bytes were sent or received. */
   moved(): void {
     this.#movedAtMs = performance.now()
   }

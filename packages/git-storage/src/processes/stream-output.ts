@@ -11,7 +11,7 @@ import {
 import type { GitContext } from './git-slots.js'
 import { type SendOptions, sendToClient } from './send-to-client.js'
 
-/** A client that reads nothing for this time is disconnected, because its download occupies a process. */
+/** Time after which a client that reads nothing is disconnected, because its download occupies a process. */
 const idleMs = 300_000
 
 export interface StreamOptions
@@ -22,11 +22,11 @@ export interface StreamOptions
 }
 
 /**
- * Writes what a git command prints to a stream, in bounded memory, when its sender has a slot for it. The
- * stream is left for the caller to end.
+ * Writes the output of a git command to a stream, in bounded memory, once its sender has a slot. The caller
+ * ends the stream.
  *
  * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot,
- *   unprocessable when git crashes; Error when git fails; the reason of the signal when it is aborted
+ * unprocessable when git crashes; Error when git fails; the reason of the signal when it is aborted
  */
 export const streamOutput = (
   context: GitContext,
@@ -36,10 +36,10 @@ export const streamOutput = (
 ): Promise<void> => runInStream(context, () => streamNow(context, command, output, options))
 
 /**
- * Does work in which git sends its output to the client, such as a fetch, when the client has a slot for it.
+ * Does work in which git sends its output to the client, such as a fetch, once the client has a slot.
  *
  * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot; what
- *   `work` throws
+ * `work` throws
  */
 export const runInStream = <Result>(context: GitContext, work: () => Promise<Result>): Promise<Result> =>
   context.engine.slots.runStream(context, work)
@@ -68,12 +68,15 @@ async function streamNow(
   }
 }
 
-/** A program that compresses prints some bytes even when git, which feeds it, has crashed. */
+/**
+ * Bytes that are held back at first. A program that compresses prints some bytes even when git, which feeds
+ * it, has crashed.
+ */
 const startBytes = 1024
 
 /**
- * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error instead of an
- * archive with nothing in it.
+ * Holds back the first bytes until more come, or until git has succeeded, so that a client receives an error
+ * instead of an empty archive.
  */
 async function* withCheckedStart(
   source: AsyncIterable<Buffer>,

@@ -7,20 +7,20 @@ const attemptsMax = 20
 const keyOf = (path: string, branch: string) => `${path} ${branch}`
 
 /**
- * Whether another writer has the lock of the branch. A new writer should then wait for it by
- * {@link withBranchLock}.
+ * Returns whether another writer has the lock of the branch. A new writer should then wait for it by {@link
+ * withBranchLock}.
  */
 export const isBranchLocked = ({ engine, path }: Repository, branch: string): boolean =>
   engine.branchLocks.isLocked(keyOf(path, branch))
 
 /**
- * Runs the writers of a branch one after the other: those that lost a race for it, and those that come
- * meanwhile. In parallel, all but one would create a commit in vain each time. The order holds within this
- * process only.
+ * Runs the writers of a branch one after the other: those that lost a race for the branch, and those that
+ * come meanwhile. In parallel, all but one would create a commit in vain each time. The order holds within
+ * this process only.
  *
  * @param attempt returns null when the branch has moved, and undefined when it was deleted
  * @throws DomainError conflict when the branch is deleted or keeps moving; the reason of the repository's
- *   signal when it is aborted before the writer has the lock; the error of an attempt
+ * signal when it is aborted before the writer has the lock; the error of an attempt
  */
 export function withBranchLock<Result>(
   { engine, path, signal }: Repository,

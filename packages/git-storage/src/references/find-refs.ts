@@ -8,12 +8,12 @@ import { linesOf, runGitOk } from '../processes/git-process.js'
 import type { Repository } from '../repository.js'
 
 const timeoutMs = 60_000
-/** git repeats the name of a reference that does not exist. */
+/** Longest line of an answer, because git repeats the name of a missing reference. */
 const answerLineBytes = 8_192
 
 export const branchRef = (branch: string) => `refs/heads/${branch}`
 
-/** Id of the commit that a branch points to; null when there is no such branch. */
+/** Finds the commit that a branch points to; null when there is no such branch. */
 export async function findBranchTip(repository: Repository, branch: string): Promise<string | null> {
   if (!isRefName(branch)) return null
   const ref = branchRef(branch)
@@ -21,7 +21,7 @@ export async function findBranchTip(repository: Repository, branch: string): Pro
 }
 
 /**
- * Object ids of references by name. References that do not exist are left out.
+ * Finds the object ids of references by name. Missing references are left out.
  *
  * @param names full, valid names
  */
@@ -42,7 +42,7 @@ export async function findRefs(
   return hasLongerNames ? findExactRefs(repository, names) : found
 }
 
-/** Names that git completes a name to when there is no reference of exactly this name. */
+/** Returns the names to which git completes a name when there is no reference of exactly this name. */
 const longerNames = (name: string) =>
   ['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((folder) => folder + name)
 
@@ -55,13 +55,13 @@ async function findExactRefs(repository: Repository, names: readonly string[]): 
 }
 
 /**
- * Whether no branch exists yet. A list of projects asks this about each, so git is asked only when it keeps
- * references in another way than in files.
+ * Returns whether the repository has no branch. A list of projects asks this about each project, so a process
+ * of git is only started when references are not kept in files.
  */
 export async function hasNoBranch(repository: Repository): Promise<boolean> {
   const { path } = repository
   try {
-    // In this order, because git packs a branch before it removes the file.
+    // The order matters, because git packs a branch before it removes the file.
     return !((await hasBranchFile(join(path, 'refs/heads'))) || (await hasPackedBranch(path)))
   } catch (error) {
     if (!isUnknownLayout(error)) throw error
@@ -72,14 +72,14 @@ export async function hasNoBranch(repository: Repository): Promise<boolean> {
 }
 
 /**
- * `refs/heads` is a file when references are kept in tables, and is missing in a folder that is no
- * repository.
+ * Returns whether references are kept in another way: `refs/heads` is a file when references are kept in
+ * tables, and is missing in a folder that is not a repository.
  */
 const isUnknownLayout = (error: unknown) =>
   ['ENOTDIR', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /**
- * git writes a file of this content for each branch, and ignores others, such as one that a power failure
+ * Content of the file of a branch. git ignores files with other content, such as one that a power failure
  * left empty.
  */
 const branchContent = /^(?:[0-9a-f]{40}|ref: refs\/heads\/.+)\n$/
@@ -97,7 +97,10 @@ async function hasBranchFile(folder: string): Promise<boolean> {
 const isBranchFile = async (path: string) =>
   !path.endsWith('.lock') && branchContent.test(await readFile(path, 'latin1'))
 
-/** The lines are sorted by name, so nearly always the first ones answer. */
+/**
+ * Returns whether a packed branch exists. The lines are sorted by name, so the first ones nearly always
+ * answer.
+ */
 async function hasPackedBranch(path: string): Promise<boolean> {
   const packed = await open(join(path, 'packed-refs')).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -114,13 +117,13 @@ async function hasPackedBranch(path: string): Promise<boolean> {
 
 const usualNames = ['main', 'master']
 
-/** Whether git-annex keeps its own data in the branch: nobody works on it. */
+/** Returns whether git-annex keeps its own data in the branch, so that nobody works on it. */
 export const isBranchOfGitAnnex = (name: string): boolean =>
   name === 'git-annex' || name.startsWith('synced/')
 
 /**
- * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name,
- * those of git-annex last; null when the repository has no branch.
+ * Finds a substitute for a default branch that does not exist: `main` or `master`, otherwise the first branch
+ * by name, with those of git-annex last; null when the repository has no branch.
  */
 export async function findUsualBranch(repository: Repository): Promise<string | null> {
   const found = await findRefs(repository, usualNames.map(branchRef))
@@ -142,8 +145,8 @@ export const keptPrefix = 'refs/keep-around/'
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
 /**
- * A key for answers about every reference: it changes whenever one that clients can see is added, moved or
- * removed.
+ * Returns a key for answers about every reference. It changes whenever a reference that clients can see is
+ * added, moved or removed.
  *
  * @throws DomainError too-large when the references take more than 64 MB
  */
@@ -166,8 +169,8 @@ const namesIn = (folder: string, refs: Buffer): string[] =>
     .map((ref) => ref.slice(folder.length))
 
 /**
- * A branch that contains a commit: the preferred one when it does, else the first one by name; null when no
- * branch contains the commit.
+ * Finds a branch that contains a commit: the preferred one when it does, otherwise the first one by name;
+ * null when no branch contains the commit.
  */
 export async function findBranchContaining(
   repository: Repository,
@@ -178,7 +181,7 @@ export async function findBranchContaining(
   return branches.find((branch) => branch === preferred) ?? branches[0] ?? null
 }
 
-/** Names of the branches, or of the tags, that have a commit in their history, by name. */
+/** Lists the branches, or the tags, that have a commit in their history, by name. */
 export async function listReferencesContaining(
   repository: Repository,
   id: string,
@@ -190,8 +193,7 @@ export async function listReferencesContaining(
 }
 
 /**
- * Ids of the commits that no reference leads to yet, the newest first, of all those in the history of some
- * commits or tags.
+ * Lists the commits in the history of some commits or tags that no reference leads to yet, the newest first.
  *
  * @param max the older ones beyond it are left out
  */

@@ -8,7 +8,7 @@ export type ReferenceKind = 'branch' | 'tag'
 
 /** A branch or a tag. */
 export interface Reference {
-  /** Without `refs/heads/` or `refs/tags/`. */
+  /** Name without `refs/heads/` or `refs/tags/`. */
   name: string
   /** Id of the object that the reference points to: a commit, or the object of an annotated tag. */
   target: string
@@ -34,14 +34,14 @@ const folders: Record<ReferenceKind, string> = { branch: 'refs/heads/', tag: 're
 const sortKeys = { name: 'refname', updated: 'creatordate', version: 'version:refname' }
 
 const listBytesMax = 32 * 1024 * 1024
-/** Annotations of one page of tags. */
+/** Most bytes of the annotations of one page of tags. */
 const annotationBytesMax = 16 * 1024 * 1024
 
-/** The name of a branch or tag in full: `refs/heads/main`. */
+/** Returns the full name of a branch or tag: `refs/heads/main`. */
 export const fullName = (kind: ReferenceKind, name: string): string => folders[kind] + name
 
 /**
- * Every branch, or every tag, of a repository, in the given order.
+ * Lists every branch, or every tag, of a repository, in the given order.
  *
  * @throws DomainError too-large when the names take more than 32 MB
  */
@@ -62,7 +62,11 @@ export async function listReferences(
     .map((line) => ({ target: line.slice(0, 40), name: line.slice(41 + folder.length) }))
 }
 
-/** The object that a tag points to; null when there is no such tag. @param tag a valid name */
+/**
+ * Finds the object that a tag points to; null when there is no such tag.
+ *
+ * @param tag a valid name
+ */
 export async function findTagTarget(repository: Repository, tag: string): Promise<string | null> {
   const ref = fullName('tag', tag)
   return (await findRefs(repository, [ref])).get(ref) ?? null
@@ -72,8 +76,9 @@ export async function findTagTarget(repository: Repository, tag: string): Promis
 const mergedBytes = 200
 
 /**
- * Those of the given branches whose newest commit is the given commit or one of its ancestors. Commits never
- * change, so what is known of two of them stays true, and git is asked about the other branches at once.
+ * Returns those of the given branches whose newest commit is the given commit or one of its ancestors.
+ * Commits never change, so known answers about two commits stay true. git is asked about the other branches
+ * in one question.
  */
 export async function findMerged(
   repository: Repository,
@@ -98,7 +103,7 @@ export async function findMerged(
   return new Set(branches.filter(({ target }) => known.get(target)).map(({ name }) => name))
 }
 
-/** The newest commits of those of the branches that are merged into a commit, or of those that are not. */
+/** Returns the newest commits of those branches that are merged into a commit, or of those that are not. */
 async function readTips(
   repository: Repository,
   branches: readonly Reference[],
@@ -115,7 +120,7 @@ async function readTips(
 const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))
 
 /**
- * The annotations of tags by name. A lightweight tag has none and is left out.
+ * Reads the annotations of tags by name. A lightweight tag has none and is left out.
  *
  * @throws DomainError too-large when their annotations take more than 16 MB together
  */

@@ -11,7 +11,7 @@ import { branchRef, findRefs, keptPrefix } from './find-refs.js'
 import { removeStaleLock } from './stale-locks.js'
 
 const timeoutMs = 60_000
-/** With less free space than this, a disk is full. */
+/** Free space below which a disk counts as full. */
 const fullBytes = 1024 * 1024
 
 export interface BranchMove {
@@ -23,7 +23,7 @@ export interface BranchMove {
 }
 
 export interface ReferenceMove {
-  /** In full: `refs/tags/v1`. */
+  /** Full name: `refs/tags/v1`. */
   ref: string
   /** The object that the reference must point to; null: the reference must not exist. */
   from: string | null
@@ -65,7 +65,8 @@ async function moveWhileInStorage(
   } catch (error) {
     const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
     // Without a message of git, its process may have ended after it moved the reference and before it
-    // answered. With one, a new reference that exists was made by another request, which notifies webhooks.
+    // answered. With a message, an existing new reference was created by another request, which notifies
+    // webhooks.
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
@@ -78,12 +79,12 @@ async function moveWhileInStorage(
   return true
 }
 
-/** Less than a transaction of the database lasts. */
+/** Time limit for setting HEAD, shorter than a transaction of the database. */
 const headMs = 3_000
 
 /**
  * Sets HEAD, the branch that a clone checks out. A transaction of the database waits for it, so it takes no
- * slot and little time, and the client that disconnects does not end it.
+ * slot and little time, and it continues when the client disconnects.
  */
 export async function pointHeadTo({ path }: Repository, branch: string): Promise<void> {
   const command = { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }
@@ -95,19 +96,25 @@ export async function keepCommit(repository: Repository, id: string): Promise<vo
   await repository.withoutMove(() => updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`))
 }
 
-/** Ignores the signal of the request, because the caller must know whether the reference moved. */
+/**
+ * Updates a reference. Ignores the signal of the request, because the caller must know whether the reference
+ * moved.
+ */
 async function updateRef({ path, sender, engine }: Repository, command: string): Promise<void> {
   const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
   await engine.children.ask({ path, sender }, updateRefChild, question)
 }
 
-/** The message of git about a failed update; empty without one. */
+/** Returns the message of git about a failed update; empty without one. */
 function refusalOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof ChildEnded ? cause.stderr : ''
 }
 
-/** Branches are files in folders, so a branch cannot have the name of a folder that another branch needs. */
+/**
+ * Refuses a name that conflicts with a folder. Branches are files in folders, so a branch cannot have the
+ * name of a folder that another branch needs.
+ */
 function refuseName(error: unknown): void {
   if (
     /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(refusalOf(error))
@@ -116,7 +123,7 @@ function refuseName(error: unknown): void {
   }
 }
 
-/** git says that it could not write, and not why. */
+/** Refuses a change on a full disk, because git reports only that it could not write. */
 async function refuseFullDisk(path: string, cause: unknown): Promise<void> {
   if (!/(?:couldn't|unable to) write/.test(refusalOf(cause))) return
   const { bsize, bavail } = await statfs(path)

@@ -1,10 +1,14 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** git holds a lock for some milliseconds, so a lock of this age was left by a killed process. */
+/** Age of a stale lock. git holds a lock for some milliseconds, so a killed process left such a lock. */
 const staleMs = 5 * 60_000
 
-/** @returns whether a stale lock was removed */
+/**
+ * Removes a lock if it is stale.
+ *
+ * @returns whether a stale lock was removed
+ */
 export async function removeStaleLock(lock: string): Promise<boolean> {
   const found = await stat(lock).catch(() => null)
   if (!found || Date.now() - found.mtimeMs < staleMs) return false
@@ -13,7 +17,7 @@ export async function removeStaleLock(lock: string): Promise<boolean> {
 }
 
 /**
- * Removes stale locks of references, because of which git would refuse to move them.
+ * Removes stale locks of references, which would make git refuse to move them.
  *
  * @param path of the bare repository
  */
@@ -22,7 +26,7 @@ export async function removeStaleRefLocks(path: string): Promise<void> {
   await Promise.all(locks.map((lock) => removeStaleLock(join(path, lock))))
 }
 
-/** Lock files below `refs`. Most references are packed in one file, so few folders are searched. */
+/** Lists lock files below `refs`. Most references are packed in one file, so few folders are searched. */
 export async function listRefLocks(path: string): Promise<string[]> {
   const names = await readdir(join(path, 'refs'), { recursive: true }).catch(() => [])
   return names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))

@@ -4,7 +4,7 @@ import { readObject } from '../objects/object-reader.js'
 import type { Repository } from '../repository.js'
 
 /**
- * The text of an annotated tag, without blank space at its end; null for another object.
+ * Reads the text of an annotated tag, without blank space at its end; null for another object.
  *
  * @param id of an object
  */
@@ -15,7 +15,11 @@ export async function readTagMessage(repository: Repository, id: string): Promis
   return endOfHeaders === -1 ? '' : object.content.toString('utf8', endOfHeaders + 2).trimEnd()
 }
 
-/** Stores the object of an annotated tag. @returns its id, which no reference points to yet */
+/**
+ * Stores the object of an annotated tag.
+ *
+ * @returns its id, which no reference points to yet
+ */
 export async function writeTag({ path, takeSpace }: Repository, tag: NewTagObject): Promise<string> {
   const objects = new NewObjects(path, takeSpace)
   const id = await objects.add('tag', formatTagObject(tag))

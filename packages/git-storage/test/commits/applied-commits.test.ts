@@ -33,7 +33,7 @@ afterAll(async () => {
   await bare?.close()
 })
 
-/** One change of a history, as git's importer is told. */
+/** One change of a history, as commands of git's importer. */
 type Change = string[]
 
 const commit = (branch: string, parents: string[], message: string, changes: Change[]) =>
@@ -65,7 +65,8 @@ const base = names.map((name) => write(name, text(name)))
 const name = fc.constantFrom(...names)
 const aNewName = fc.constantFrom('new', 'd/new', 'd/e/new', 'f/new', 'g/new', 'd', 'a/x')
 /**
- * Edits overlap, lie apart, or are the same; what is renamed may be a folder, onto what stands there, too.
+ * Generates edits that overlap, lie apart, or are the same. A rename may move a folder, even onto an existing
+ * one.
  */
 const anyChange: fc.Arbitrary<Change> = fc.oneof(
   {
@@ -92,7 +93,7 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
   { weight: 2, arbitrary: name.map((path) => [`D ${path}`]) },
   { weight: 1, arbitrary: fc.constantFrom(...folders.slice(0, 3)).map((path) => [`D ${path}`]) },
 )
-/** git's importer refuses to rename what is not there, so these come first. */
+/** Generates renames. They come first, because git's importer refuses to rename a missing file. */
 const renames: fc.Arbitrary<Change[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Change[]>([]) },
   { weight: 2, arbitrary: fc.tuple(name, aNewName).map(([from, to]) => [[`R ${from} ${to}`]]) },
@@ -121,8 +122,8 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
 })
 
 /**
- * What git's own cherry-pick or revert comes to, in a work tree. That git prints CONFLICT says little: git
- * also prints it for a file in the way of a folder when the result has neither.
+ * Returns the result of git's own cherry-pick or revert in a work tree. A printed CONFLICT is not conclusive:
+ * git also prints it for a file in the way of a folder when the result has neither.
  */
 async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scenario) {
   const script = `
@@ -135,7 +136,7 @@ async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scena
   const command = isRevert ? 'revert --no-edit' : 'cherry-pick'
   const args = ['-c', script, 'sh', tip, pick, kind === 'merge' ? `${command} -m1` : command]
   const { stdout } = await execa('sh', args, { cwd: folder, env: isolatedGitEnv(), extendEnv: false })
-  // A conflict about where a renamed folder goes leaves no file unmerged.
+  // A conflict about the target of a renamed folder leaves no file unmerged.
   const [conflicts, ...lines] = stdout.split('\n')
   const [, head, tree] = lines.at(-1)?.split(' ') ?? []
   // A file in the way of a folder is renamed for the work tree.
@@ -158,7 +159,7 @@ async function found(revision: string): Promise<Commit> {
 
 const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
 const edit = (line: number) => [write('a', text('a', line))]
-/** Each outcome at least once. */
+/** Examples with each outcome at least once. */
 const examples: [Scenario][] = [
   [{ isRevert: false, ours: edit(0), theirs: edit(11), kind: 'plain' }],
   [{ isRevert: false, ours: edit(0), theirs: edit(0), kind: 'plain' }],
@@ -166,7 +167,7 @@ const examples: [Scenario][] = [
   [{ isRevert: true, ours: edit(11), theirs: edit(11), kind: 'plain' }],
   [{ isRevert: true, ours: [['D a']], theirs: edit(0), kind: 'plain' }],
   [
-    // git sets the link aside under a name that tells the side, because a folder stands in its way.
+    // A folder is in the way of the link, so git stores the link under a name with the side.
     {
       isRevert: true,
       ours: [['R d g'], write('a', text('a', 6)), write('d/b', text('d/b'), '120000')],
@@ -178,7 +179,7 @@ const examples: [Scenario][] = [
 const outcomes = new Set<string>()
 let count = 0
 
-/** Writes the two sides of a scenario, each on a branch of its own. */
+/** Writes the two sides of a scenario, each on its own branch. */
 async function writeScenario({ ours, theirs, kind }: Scenario) {
   count += 1
   const [root, tip, pick] = [`root-${count}`, `ours-${count}`, `theirs-${count}`]
@@ -199,7 +200,7 @@ async function told(result: PickResult) {
     : result
 }
 
-test('a cherry-pick or revert comes to what git comes to: the same tree, the same conflicts, or nothing to do', {
+test('a cherry-pick or revert has the same result as in git: the same tree, the same conflicts, or nothing to do', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -218,7 +219,7 @@ test('a cherry-pick or revert comes to what git comes to: the same tree, the sam
           expect(tried).toEqual(
             result.outcome === 'picked' ? { outcome: 'possible', diffs: expect.any(Array) } : result,
           )
-          // What is picked changes something, so its preview shows a file.
+          // The picked commit changes something, so its preview shows a file.
           if (tried.outcome === 'possible') expect(tried.diffs).not.toEqual([])
           expect(await told(result)).toEqual(expected)
           if (result.outcome !== 'picked') expect(await findBranchTip(repository, branch)).toBe(tip)

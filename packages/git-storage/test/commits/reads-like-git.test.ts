@@ -21,18 +21,18 @@ afterAll(async () => {
   for (const one of closing) await one.close()
 })
 
-/** A random history in a repository of its own, and what answers for it. */
+/** Creates a repository with a random history, and its readers. */
 async function historyOf(seed: number, commits: number) {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path))
   closing.push(bare, git)
   await bare.feed(changingHistory(seededRandom(seed), commits), 'fast-import', '--quiet', '--force', '--done')
-  // Lists are read from a graph with filters, or without one.
+  // Some lists are read from a graph with filters, others without one.
   if (seed % 3 > 0) await bare.git('commit-graph', 'write', '--reachable', '--changed-paths')
   return { bare, repository: git.open({ diskPath: basename(bare.path) }) }
 }
 
-/** What git prints, one character a byte. */
+/** Returns the output of git, with one character for each byte. */
 async function bytesOf(
   { path }: BareRepository,
   args: string[],
@@ -71,7 +71,7 @@ async function expectList(
   return bare
 }
 
-test('lists are those of git, in its order, whatever is asked for', { timeout: 60_000 }, () =>
+test('lists are those of git, in its order, for any query', { timeout: 60_000 }, () =>
   property(async (seed) => {
     const both = await historyOf(seed, 40)
     const list = async (...args: string[]) => linesOf(await bytesOf(both.bare, ['rev-list', ...args]))
@@ -101,7 +101,7 @@ test('the number of commits of a tip is right, whichever tip was counted before'
   }, 2_000),
 )
 
-test('the number of commits is right after the tip that was counted before is gone', async () => {
+test('the number of commits is right after the tip that was counted before has been removed', async () => {
   const { bare, repository } = await historyOf(1, 10)
   const total = async (revision: string) =>
     (await listCommits(repository, { revision, skip: 0, take: 1 })).total
@@ -125,7 +125,7 @@ test('the number of commits is right after the tip that was counted before is go
 })
 
 /**
- * Makes a history of this many commits without merges. Every 400th commit changes a file, which is renamed
+ * Creates a history of this many commits without merges. Every 400th commit changes a file, which is renamed
  * once.
  */
 async function longHistory(commits: number) {
@@ -146,7 +146,7 @@ async function longHistory(commits: number) {
 
 const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, forget: async () => [] }
 
-test('more than 10,000 commits are counted with a bitmap alone, which housekeeping writes', async () => {
+test('more than 10,000 commits are only counted with a bitmap, which housekeeping writes', async () => {
   const { bare, repository } = await longHistory(10_001)
   const totals = async () => [
     (await listCommits(repository, { revision: 'main', skip: 0, take: 1 })).total,
@@ -163,7 +163,7 @@ test('more than 10,000 commits are counted with a bitmap alone, which housekeepi
   expect(await readdir(`${bare.path}/objects/pack`)).toEqual(packs)
 })
 
-test('a history of more than 10,000 commits has the pages of git log --follow, and a total where it ends', async () => {
+test('a history of more than 10,000 commits has the pages of git log --follow, and a total on its last page', async () => {
   const { bare } = await longHistory(12_000)
   const expected = linesOf(await bare.git('log', '--follow', '--format=%H', 'main', '--', 'new'))
   expect(expected.length).toBeGreaterThan(30)
@@ -236,7 +236,7 @@ const isText = (path: string) => path !== '' && !path.includes('\xe9')
 const spread = <T>(values: T[], most: number) =>
   values.filter((_value, index) => index % Math.ceil(values.length / most) === 0)
 
-test('objects borrowed from elsewhere are read by git; hashes of 256 bits are refused', async () => {
+test('git reads objects that are borrowed from elsewhere; hashes of 256 bits are refused', async () => {
   const { bare } = await historyOf(7, 25)
   const borrowing = await createBareRepository()
   const sha256 = await createBareRepository('--object-format=sha256')
@@ -257,7 +257,7 @@ test('objects borrowed from elsewhere are read by git; hashes of 256 bits are re
   expect(await listCommits(other, { revision: 'main', ...rows })).toEqual({ commits: [], total: 0 })
 })
 
-test('stats and diffs are those of git, and applied they make the tree', { timeout: 60_000 }, () =>
+test('stats and diffs are those of git, and the diffs lead to the tree', { timeout: 60_000 }, () =>
   property(async (seed) => {
     const { bare, repository } = await historyOf(seed, 30)
     const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
@@ -277,7 +277,7 @@ test('stats and diffs are those of git, and applied they make the tree', { timeo
 const bytesOfEntry = ({ header, patch, encoding }: DiffEntry) =>
   Buffer.from(header + patch, encoding).toString('latin1')
 
-/** A patch from the lines `---` and `+++` on, or from the notice for a binary file. */
+/** Returns a patch from the lines `---` and `+++` on, or from the notice for a binary file. */
 function withoutHeaders(text: string): string {
   let within = false
   const kept = text.split(/(?<=\n)/).filter((line) => {
@@ -302,8 +302,8 @@ const treeOf = async (bare: BareRepository, id: string) =>
   (await bytesOf(bare, ['rev-parse', `${id}^{tree}`])).trim()
 
 /**
- * The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are.
- * Null where git refuses its own patch, which makes a folder where a symbolic link was renamed.
+ * Returns the tree that results when a diff is applied to the first parent. Binary files are copied. Null
+ * when git refuses its own patch, which creates a folder where a symbolic link was renamed.
  */
 async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[]): Promise<string | null> {
   const env = { GIT_INDEX_FILE: `${bare.path}/index-${id}` }
@@ -313,7 +313,8 @@ async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[])
   const index = (lines: string[]) =>
     bytesOf(bare, ['update-index', '-z', '--index-info'], env, lines.map((line) => `${line}\0`).join(''))
   const binary = entries.filter(isBinary)
-  // Binary files go first and come last: a file of another kind may be where one was, or below its name.
+  // Binary files are removed first and added last, because a file of another kind may be at or below their
+  // path.
   const before = binary.filter(({ newFile }) => !newFile)
   await index(before.map(({ oldPath }) => `0 ${'0'.repeat(40)}\t${rawName(oldPath)}`))
   const text = entries.filter((entry) => !isBinary(entry)).map(patchOf)
@@ -332,7 +333,7 @@ async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[])
   return (await bytesOf(bare, ['write-tree'], env)).trim()
 }
 
-/** A whole patch for `git apply`, made of nothing but what the entry says. */
+/** Returns a whole patch for `git apply`, made only from the fields of the entry. */
 function patchOf(entry: DiffEntry): string {
   const [from, to] = [entry.oldPath, entry.newPath].map((name) => quoted(rawName(name)))
   const within = (side: string, name: string | undefined) => `"${side}/${name?.slice(1)}`
@@ -346,7 +347,7 @@ function modesOf({ oldMode, newMode, newFile, deletedFile }: DiffEntry): string 
   return oldMode === newMode ? '' : `old mode ${oldMode}\nnew mode ${newMode}\n`
 }
 
-/** The bytes of a name; quoted ones are those that are not UTF-8. */
+/** Returns the bytes of a name; quoted names are not UTF-8. */
 function rawName(name: string): string {
   if (!/^".*\\[0-7]{3}.*"$/s.test(name)) return Buffer.from(name).toString('latin1')
   const inner = name.slice(1, -1)

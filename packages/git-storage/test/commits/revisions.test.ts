@@ -10,7 +10,7 @@ import { type BareRepository, createBareRepository } from '../random-history.js'
 
 const signature = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
 
-/** Four commits on main, and references that give the name `main` other meanings to git. */
+/** Creates four commits on main, and references that give the name `main` other meanings to git. */
 async function createAmbiguousRepository(): Promise<{ bare: BareRepository; ids: string[] }> {
   const bare = await createBareRepository()
   const tree = await bare.feed('', 'mktree')
@@ -58,7 +58,7 @@ describe('revisions', () => {
     expect(commits[0]?.id, revision).toBe(id)
   }
 
-  test('a branch comes before a tag of the same name, also with steps behind it', async () => {
+  test('a branch comes before a tag of the same name, even with steps behind it', async () => {
     expect(await bare.git('rev-parse', '--verify', 'main^{commit}')).toBe(ids[0])
     await expectCommit('main', ids[3])
     await expectCommit('main~1', ids[2])
@@ -67,7 +67,7 @@ describe('revisions', () => {
     await expectCommit('twice/deep', ids[2])
   })
 
-  test('a tag is found by its name, and each of both by its full name', async () => {
+  test('a tag is found by its name, and both are found by their full names', async () => {
     await expectCommit('only-tag', ids[1])
     await expectCommit('only-tag~1', ids[0])
     await expectCommit('refs/tags/main', ids[0])
@@ -76,18 +76,18 @@ describe('revisions', () => {
     await expectCommit('@~2', ids[1])
   })
 
-  test('a hash is found by its beginning, whatever references are called like it', async () => {
+  test('a hash is found by its beginning, whatever references have that name', async () => {
     const [, , three = '', four = ''] = ids
     await expectCommit(four, four)
     await expectCommit(four.toUpperCase(), four)
     await expectCommit(three.slice(0, 7), three)
     await expectCommit(`${three.slice(0, 9)}~1`, ids[1])
-    // Git takes this for the reference refs/remotes/<the same letters>, which is no branch.
+    // Git reads this as the reference refs/remotes/<the same letters>, which is not a branch.
     await expectCommit(four.slice(0, 8), undefined)
     await expectCommit(four.slice(0, 9), four)
   })
 
-  test('other references, other spellings and files of git name nothing', async () => {
+  test('other references, other spellings and files of git are not revisions', async () => {
     const names = [
       'heads/main',
       'tags/main',
@@ -119,7 +119,7 @@ describe('revisions', () => {
     for (const name of names) await expectCommit(name, undefined)
   })
 
-  test('a replacement of an object changes nothing that is read', async () => {
+  test('a replacement of an object does not change what is read', async () => {
     const [one = '', , , four = ''] = ids
     await bare.git('update-ref', `refs/replace/${four}`, one)
     await expectCommit('main', four)
@@ -156,7 +156,7 @@ test('a repository has no branch again when its last one is deleted, loose or pa
   await bare.close()
 })
 
-test('git tells whether there is a branch where it keeps references in another way', async () => {
+test('git decides whether there is a branch when it does not keep references in files', async () => {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path))
   await rm(join(bare.path, 'refs/heads'), { recursive: true })
@@ -166,7 +166,7 @@ test('git tells whether there is a branch where it keeps references in another w
   await bare.close()
 })
 
-test('a branch counts as merged by the commit that was listed, also when it moves or is unrelated', async () => {
+test('a branch counts as merged by the listed commit, even when it moves or is unrelated', async () => {
   const bare = await createBareRepository()
   const git = createGit(dirname(bare.path))
   const repository = git.open({ diskPath: basename(bare.path) })

@@ -11,7 +11,7 @@ import { findBranchTip } from '../../src/references/find-refs.js'
 import type { Repository } from '../../src/repository.js'
 import { type BareRepository, createBareRepository } from '../random-history.js'
 
-/** Two engines on one storage, as two processes of the service have them. */
+/** Two engines on one storage, like those of two processes of the service. */
 let bare: BareRepository
 let engines: Git[]
 let repositories: Repository[]
@@ -56,7 +56,7 @@ async function commit(engine: number, branch: string, tip: string | null, action
 const packs = async () =>
   (await readdir(join(bare.path, 'objects/pack'))).filter((name) => name.endsWith('.pack'))
 
-test('a thousand files, large ones among them, are stored in one pack and come back byte for byte', async () => {
+test('a thousand files, including large ones, are stored in one pack and read back byte for byte', async () => {
   const before = (await packs()).length
   const large = [randomBytes(3_000_000), Buffer.alloc(5_000_000, 'abc\n'), randomBytes(1024 * 1024)]
   const small = Array.from({ length: 997 }, (_, index) =>
@@ -78,7 +78,7 @@ test('a thousand files, large ones among them, are stored in one pack and come b
   expect((await findCommit(repositoryOf(1), 'large'))?.id).toBe(id)
 })
 
-test('large commits that race for one branch all land, each packed once', async () => {
+test('large commits that race for one branch all succeed, each packed once', async () => {
   const before = (await packs()).length
   const { id: start } = await commit(0, 'race', null, [create('start', 's')])
   const files = (name: string) =>
@@ -89,7 +89,7 @@ test('large commits that race for one branch all land, each packed once', async 
   expect((await packs()).length).toBe(before + 4)
 })
 
-test('commits and cherry-picks of two processes to one branch all land, and each sees the other’s at once', async () => {
+test('commits and cherry-picks of two processes to one branch all succeed, and each sees the commits of the other at once', async () => {
   const { id: start } = await commit(0, 'both', null, [create('start', 's')])
   const picks = await Promise.all(
     [0, 1, 2].map((n) => commit(n, `pick-${n}`, null, [create(`picked/${n}`, 'p')])),
@@ -116,7 +116,7 @@ test('commits and cherry-picks of two processes to one branch all land, and each
   expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')
 })
 
-test('ten writers that never pause hardly ever try a commit to their branch in vain', async () => {
+test('ten writers that never pause rarely try a commit to their branch in vain', async () => {
   await commit(0, 'busy', null, [create('start', 's')])
   const [writers, each] = [10, 8]
   let attempts = 0
@@ -139,11 +139,11 @@ test('ten writers that never pause hardly ever try a commit to their branch in v
     }
   }
   await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)))
-  // Each writer may lose the race with which they begin.
+  // Each writer may lose its first race.
   expect(attempts).toBeLessThanOrEqual(writers * each + 2 * writers)
 })
 
-test('of two processes that make one branch, one makes it and the other is told', async () => {
+test('of two processes that create one branch, one creates it and the other is refused', async () => {
   const results = await Promise.allSettled(
     [0, 1].map((n) => commit(n, 'new', null, [create(`${n}`, `${n}`)])),
   )
@@ -152,7 +152,7 @@ test('of two processes that make one branch, one makes it and the other is told'
   expect(refused?.reason).toMatchObject({ kind: 'conflict' })
 })
 
-test('a lock that a killed process left does not block its branch for ever, a fresh one is respected', async () => {
+test('the lock of a killed process does not block its branch for ever, and a fresh lock is respected', async () => {
   const { id: tip } = await commit(0, 'locked', null, [create('a', 'a')])
   const lock = join(bare.path, 'refs/heads/locked.lock')
   await writeFile(lock, '')
@@ -163,7 +163,7 @@ test('a lock that a killed process left does not block its branch for ever, a fr
   expect(await bare.git('rev-parse', 'locked')).toBe(id)
 })
 
-test('a branch cannot stand where others have their folder', async () => {
+test('a branch cannot have the name of a folder of other branches', async () => {
   await commit(0, 'folder/one', null, [create('a', 'a')])
   const refused = { kind: 'invalid', message: expect.stringContaining('Branch name is invalid') }
   await expect(commit(0, 'folder', null, [create('a', 'a')])).rejects.toMatchObject(refused)

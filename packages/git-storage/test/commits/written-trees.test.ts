@@ -33,7 +33,7 @@ afterAll(async () => {
   await ours?.close()
 })
 
-/** git's own way to build commits from a list of changes, asked for the tree after each. */
+/** The importer of git, which builds commits from a list of changes, and returns the tree after each. */
 class FastImport {
   readonly #repository: BareRepository
   readonly #child: ChildProcessWithoutNullStreams
@@ -49,7 +49,11 @@ class FastImport {
     this.#answers = this.#lines[Symbol.asyncIterator]()
   }
 
-  /** Commits changes to a branch. @returns the id of the tree */
+  /**
+   * Commits changes to a branch.
+   *
+   * @returns the id of the tree
+   */
   async commit(branch: string, changes: string[]): Promise<string> {
     this.#mark += 1
     const start = [
@@ -60,7 +64,7 @@ class FastImport {
       '',
     ]
     this.#child.stdin.write(`${[...start, ...changes, ''].join('\n')}\nls :${this.#mark} ""\n`)
-    // An empty tree is called missing.
+    // git calls an empty tree missing.
     const answer = String((await this.#answers.next()).value)
     return /^040000 tree ([0-9a-f]{40})/.exec(answer)?.[1] ?? emptyTree
   }
@@ -86,7 +90,7 @@ const change = (path: string, { mode, content }: { mode: string; content: string
 /**
  * Applies one action to a flat list of files, by the rules of the contract.
  *
- * @returns what git's importer has to be told; null when the action is refused
+ * @returns the commands for git's importer; null when the action is refused
  */
 function apply(files: Files, given: TextAction): string[] | null {
   const { action, file_path: path, previous_path = '', content = '', execute_filemode } = given
@@ -150,7 +154,7 @@ const anyAction = (paths: fc.Arbitrary<string>): fc.Arbitrary<TextAction> =>
       execute_filemode: action.action === 'chmod' ? mode === true : mode,
     }))
 
-/** More objects than go into files of their own. */
+/** Generates more objects than are stored in separate files. */
 const bulk = fc.array(path, { minLength: 40, maxLength: 60 }).map((paths) =>
   paths.map(
     (filePath, index): TextAction => ({
@@ -172,7 +176,7 @@ const commits = fc.array(
 const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
 let branches = 0
 
-test('any commits leave the tree that git itself makes of the same changes, or are refused whole', {
+test('any commits lead to the tree that git itself makes from the same changes, or are refused as a whole', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -199,7 +203,7 @@ test('any commits leave the tree that git itself makes of the same changes, or a
           const write = async (): Promise<Commit> =>
             writeCommit(repository, { ...request, edits: readActions(actions) })
           if (refusedAt >= 0) {
-            // The model goes on after a refusal, so only the first one counts.
+            // The model continues after a refusal, so only the first refusal counts.
             await expect(write()).rejects.toMatchObject({ extra: { action_index: refusedAt } })
             expect(await findBranchTip(repository, branch)).toBe(tip)
             continue

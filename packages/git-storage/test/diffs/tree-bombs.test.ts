@@ -18,7 +18,7 @@ let small: string
 let bomb: string
 let onTop: string
 
-/** Bytes of answers are not kept here, so what is remembered must be remembered without them. */
+/** Answers are not cached here, so that only cached errors are tested. */
 beforeAll(async () => {
   bare = await createBareRepository()
   git = createGit(dirname(bare.path), limits)
@@ -46,7 +46,7 @@ const commitOf = (tree: string, ...parents: string[]) =>
     ...parents.flatMap((parent) => ['-p', parent]),
   )
 
-/** Whether this is known here: no answer of a process comes before the event loop goes on. */
+/** Returns whether the answer is cached. No process answers before the event loop continues. */
 const isKnown = (work: Promise<unknown>) =>
   Promise.race([
     work.then(
@@ -58,7 +58,7 @@ const isKnown = (work: Promise<unknown>) =>
 
 const timeout = 60_000
 
-test('a commit of more files than can be compared is refused, other questions go on meanwhile, and asking again costs nothing', {
+test('a commit with more files than can be compared is refused, other questions are answered meanwhile, and asking again costs nothing', {
   timeout,
 }, async () => {
   const refused = readDiff(repository, bomb)
@@ -84,7 +84,7 @@ test('stats of a list are those of the commits that can be compared, and null fo
   expect(await isKnown(readStats(repository, [bomb]))).toBe(true)
 })
 
-test('a new file that takes more memory than there is keeps its entry, and its commit the others', {
+test('a new file that takes more memory than there is keeps its entry, and its commit keeps the other entries', {
   timeout,
 }, async () => {
   const large = (await bare.feed('0'.repeat(100 * 1024 * 1024), 'hash-object', '-w', '--stdin')).trim()
@@ -93,7 +93,7 @@ test('a new file that takes more memory than there is keeps its entry, and its c
   const entry = (newPath: string) => ({ newPath, newFile: true, tooLarge: true, patch: '' })
   const expected = [entry('large.bin'), entry('other.bin')]
   expect(await readDiff(repository, commit)).toMatchObject(expected)
-  // git says it otherwise of an object in a pack.
+  // git words it differently for an object in a pack.
   await bare.git('update-ref', 'refs/heads/large', commit)
   await bare.git('repack', '-adq')
   const again = createGit(dirname(bare.path), limits)

@@ -6,7 +6,7 @@ import { findFastForwards } from '../../src/git-http/fast-forwards.js'
 let work: TestGitRepository
 let ids: string[]
 
-/** A history with branches and merges, made from a fixed seed. */
+/** Creates a history with branches and merges from a fixed seed. */
 beforeAll(async () => {
   work = await createGitRepository()
   const first = await work.commit()
@@ -35,21 +35,21 @@ beforeAll(async () => {
 })
 afterAll(() => work?.close())
 
-test('finds the moves that lose no commit, as git decides over each alone', async () => {
+test('finds the moves that lose no commit, as git decides for each alone', async () => {
   const ancestorsOf = new Map<string, Set<string>>()
   for (const id of ids) ancestorsOf.set(id, new Set((await work.git('rev-list', id)).split('\n')))
   const moves = ids.flatMap((before) =>
     ids.filter((_, index) => index % 3 === 2).map((after) => ({ before, after })),
   )
   const expected = moves.filter(({ before, after }) => ancestorsOf.get(after)?.has(before))
-  // All together, and each alone.
+  // All moves together, and each alone.
   expect(new Set(await findFastForwards(`${work.path}/.git`, moves))).toEqual(new Set(expected))
   for (const move of moves.slice(0, 6)) {
     expect((await findFastForwards(`${work.path}/.git`, [move])).has(move)).toBe(expected.includes(move))
   }
 }, 60_000)
 
-test('a move from or to a commit that is missing counts as losing some', async () => {
+test('a move from or to a missing commit counts as losing commits', async () => {
   const missing = '1'.repeat(40)
   const good = { before: String(ids[0]), after: String(ids[1]) }
   const moves = [good, { before: missing, after: String(ids[1]) }, { before: String(ids[0]), after: missing }]

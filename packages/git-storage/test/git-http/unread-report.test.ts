@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => repository?.close())
 
-/** A pack without objects. */
+/** Returns a pack without objects. */
 function emptyPack(): Buffer {
   const start = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
   return Buffer.concat([start, createHash('sha1').update(start).digest()])
 }
 
-test('a push holds its repository until the references are changed, although its client does not read the report', async () => {
+test('a push holds its repository until the references are changed, even if its client does not read the report', async () => {
   const names = Array.from({ length: 2_000 }, (_, number) => `refs/tags/${'long-'.repeat(40)}${number}`)
   const commands = names.map((name, index) =>
     packetLine(`${zeroId} ${head} ${name}${index === 0 ? '\0report-status' : ''}`),

@@ -11,7 +11,7 @@ const reason = await findNoSmallDisk()
 if (reason) console.error(`SKIPPED: housekeeping on a full disk is not tried, because ${reason}`)
 
 test.skipIf(reason)(
-  'housekeeping that finds no room on the disk leaves no unfinished pack behind',
+  'housekeeping on a full disk leaves no unfinished pack',
   {
     timeout: 60_000,
   },

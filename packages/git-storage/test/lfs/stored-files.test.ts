@@ -63,7 +63,7 @@ test('a file that is too large, refused or incomplete leaves nothing', async () 
   expect(await filesIn('lfs')).toEqual([])
 })
 
-test('a file for a repository that was deleted is refused, and makes no folder', async () => {
+test('a file for a deleted repository is refused, and creates no folder', async () => {
   await rm(path, { recursive: true })
   await expect(storeFile({ path }, inChunks(Buffer.from('x')), { bytesMax: 9, admit })).rejects.toEqual(
     notFound('Project'),

@@ -7,13 +7,13 @@ import { expect, test } from 'vitest'
 import { writeLooseObjects } from '../../src/objects/loose-objects.js'
 import { newObject } from '../../src/objects/new-object.js'
 
-test('objects are stored while housekeeping removes folders that are empty', async () => {
+test('objects are stored while housekeeping removes empty folders', async () => {
   const objectsPath = await mkdtemp(join(tmpdir(), 'switchyard-objects-'))
   const removeEmptyFolders = 'cd "$0" && while :; do rmdir ?? 2>/dev/null; done'
   const removing = spawn('sh', ['-c', removeEmptyFolders, objectsPath], { stdio: 'ignore' })
   const ids: string[] = []
   try {
-    // Each folder holds one object at most, so that all of them are empty before.
+    // Each folder gets at most one object, so that all of them are empty before.
     for (let index = 0; ids.length < 256; index += 1) {
       const object = await newObject('blob', Buffer.from(`content ${index}`))
       if (ids.some((id) => id.startsWith(object.id.slice(0, 2)))) continue

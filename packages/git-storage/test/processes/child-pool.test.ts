@@ -30,10 +30,10 @@ async function filledRepository(commits = 15): Promise<BareRepository> {
 const limits = { answerBytesMax: 1024 * 1024, timeoutMs: 20_000 }
 const idsOf = async ({ git }: BareRepository) => (await git('rev-list', '--all')).split('\n')
 const question = (id: string) => ({ ...limits, input: `contents ${id}\n` })
-/** The answer to such a question, of an object that is text. */
+/** Returns the text of an object from an answer. */
 const contentOf = ({ bytes }: Answer) => bytes.toString().slice(bytes.indexOf('\n') + 1, -1)
 
-/** Processes of git below this one that work on a repository. */
+/** Lists the processes of git below this one that work on a repository. */
 function childrenOn(path: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -49,7 +49,7 @@ function commandLineOf(pid: number): string {
   }
 }
 
-test('answers are whole and belong to their questions, however many are asked at once', async () => {
+test('answers are complete and belong to their questions, however many are asked at once', async () => {
   const repository = await filledRepository(40)
   const pool = poolOf()
   const ids = await idsOf(repository)
@@ -71,7 +71,7 @@ test('content that looks like the end of an answer does not end it', async () =>
   expect(bytes.toString()).toBe(`${id} blob ${tricky.length}\n${tricky}\n`)
 })
 
-test('a question that its client gave up neither stops nor changes the answers of others', async () => {
+test('a question that its client abandoned neither stops nor changes the answers of others', async () => {
   const repository = await filledRepository(40)
   const pool = poolOf({ perKindMax: 1 })
   const ids = await idsOf(repository)
@@ -92,7 +92,7 @@ test('a question that its client gave up neither stops nor changes the answers o
   await behind
 })
 
-test('a child that is killed is replaced, and its question asked again', async () => {
+test('a killed child is replaced, and its question is asked again', async () => {
   const repository = await filledRepository()
   const pool = poolOf()
   const [id = ''] = await idsOf(repository)
@@ -132,7 +132,7 @@ test('children are replaced after their share of answers, and end when idle', as
   })
 })
 
-test('an answer over its limit is cut, and the next one is whole again', async () => {
+test('an answer over its limit is cut, and the next answer is complete', async () => {
   const repository = await filledRepository()
   const pool = poolOf({ perKindMax: 1 })
   const large = (await repository.feed('x'.repeat(3_000_000), 'hash-object', '-w', '--stdin')).trim()
@@ -143,7 +143,7 @@ test('an answer over its limit is cut, and the next one is whole again', async (
   expect(small.bytes.toString()).toBe(`${large} blob 3000000\n`)
 })
 
-test('an answer that takes too long is given up', async () => {
+test('an answer that takes too long is abandoned', async () => {
   const repository = await filledRepository()
   const pool = poolOf()
   const [id = ''] = await idsOf(repository)
@@ -158,7 +158,7 @@ test('an answer that takes too long is given up', async () => {
   })
 })
 
-test('no repository is not-found, a refused update says why, and a closed pool answers nothing', async () => {
+test('a missing repository is not-found, a refused update has its reason, and a closed pool answers nothing', async () => {
   const repository = await filledRepository()
   const pool = poolOf()
   await expect(pool.ask({ path: '/nowhere' }, objectChild, question('info x'))).rejects.toMatchObject({

@@ -29,7 +29,7 @@ const session = () => ({
 })
 const output = () => new PassThrough().resume()
 
-test('where git cannot be started, callers are refused as unavailable, and the process goes on', async () => {
+test('when git cannot be started, callers are refused as unavailable, and the process continues', async () => {
   const slots = new GitSlots()
   const context = { path: repository.path, engine: { slots } }
   const pool = new ChildPool(slots)

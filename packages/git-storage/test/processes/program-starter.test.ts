@@ -24,7 +24,7 @@ const isRunning = (pid: number) => {
   }
 }
 
-it('gives a program its input and environment, and answers with its output, bounded, and its exit code', async () => {
+it('passes input and environment to a program, and returns its bounded output and its exit code', async () => {
   const env = { PATH: process.env.PATH, GREETING: 'Hello' }
   const result = await shell('echo "$GREETING $(cat)"; echo 123456789 >&2; exit 3', { stdin: 'you', env })
   expect({ ...result, stdout: text(result.stdout), stderr: text(result.stderr) }).toMatchObject({
@@ -35,14 +35,14 @@ it('gives a program its input and environment, and answers with its output, boun
   })
 })
 
-it('a program gets no variable of this process but those that are given', async () => {
+it('a program receives only the given variables', async () => {
   process.env.SECRET_OF_THIS_PROCESS = 'secret'
   const { stdout } = await shell('env; cat /proc/$PPID/environ', { stdoutBytesMax: 100_000 })
   expect(text(stdout)).toContain('PATH=')
   expect(text(stdout)).not.toContain('SECRET_OF_THIS_PROCESS')
 })
 
-it('ends a program that prints too much, takes too long or is given up, and one outcome waits for no other', async () => {
+it('ends a program that prints too much, takes too long or is abandoned, and no outcome waits for another', async () => {
   const abort = new AbortController()
   const [endless, slow, givenUp, quick] = [
     shell('exec yes'),
@@ -58,11 +58,11 @@ it('ends a program that prints too much, takes too long or is given up, and one 
   expect(await givenUp).toMatchObject({ code: null, truncated: false })
 })
 
-it('says that a program cannot be started', async () => {
+it('reports that a program cannot be started', async () => {
   await expect(shell('', { command: '/nowhere/git' })).rejects.toMatchObject({ kind: 'unavailable' })
 })
 
-it('when the process that starts programs is killed, what ran there fails, and the next program runs', async () => {
+it('when the process that starts programs is killed, its programs fail, and the next program runs', async () => {
   const { stdout } = await shell('echo $PPID')
   const lost = shell('exec sleep 60')
   const failure = expect(lost).rejects.toMatchObject({ kind: 'unavailable' })
@@ -71,7 +71,7 @@ it('when the process that starts programs is killed, what ran there fails, and t
   expect(text((await shell('echo again')).stdout)).toBe('again\n')
 })
 
-it('programs end with the process that asked for them, also when it is killed', async () => {
+it('programs end with the process that started them, even when it is killed', async () => {
   const asker = `
     import { runProgram } from ${JSON.stringify(new URL('../../src/processes/program-starter.ts', import.meta.url).href)}
     const given = { env: { PATH: process.env.PATH }, timeoutMs: 60_000, stdoutBytesMax: 1000, stderrBytesMax: 1000 }

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const untilGone = (signal: AbortSignal) => () => delay(60_000, undefined, { signal, ref: false })
 
-/** A stream that ends when its client goes away. */
+/** Occupies a stream until its client goes away. */
 function occupyStream(slots: GitSlots, path: string, sender: string): AbortController {
   const leaving = new AbortController()
   gone.push(leaving)
@@ -42,7 +42,7 @@ function occupyStream(slots: GitSlots, path: string, sender: string): AbortContr
   return leaving
 }
 
-/** The same with a process beside it. */
+/** Occupies a stream and a process. */
 function occupy(slots: GitSlots, path: string, sender: string): AbortController {
   const leaving = occupyStream(slots, path, sender)
   const { signal } = leaving
@@ -52,7 +52,7 @@ function occupy(slots: GitSlots, path: string, sender: string): AbortController 
 
 const held = (slots: GitSlots) => ({ processes: slots.processes.count(), streams: slots.streams.count() })
 
-test('a sender that fills its share of git leaves others their answers, of the same and of other repositories', async () => {
+test('a sender that fills its share of git does not delay others, in the same and in other repositories', async () => {
   const { slots } = git
   const attacks = Array.from({ length: 200 }, () => occupy(slots, bare.path, 'attacker'))
   await waitFor(() => slots.processes.count().waiting > 100, { what: 'the attacker to wait' })
@@ -81,7 +81,7 @@ test('a sender that fills its share of git leaves others their answers, of the s
   expect(slots.memory.count()).toEqual({ held: 0, waiting: 0 })
 })
 
-test('a sender may have as many streams as the settings say, and its other questions are answered beside them', async () => {
+test('a sender may have as many streams as the settings allow, and its other questions are answered beside them', async () => {
   const slots = new GitSlots({ streamsMax: 40, streamsPerSenderMax: 20 })
   const clients = Array.from({ length: 30 }, () => occupyStream(slots, bare.path, 'one'))
   await waitFor(() => slots.memory.count().held === 20 * 64 * 1024 ** 2, { what: 'the streams to run' })
@@ -117,11 +117,11 @@ test('an answer that needs more memory than usual gets it when the budget allows
   expect(slots.memory.count()).toEqual({ held: 0, waiting: 0 })
 })
 
-test('a process of a request ends when its client goes away, and gives its slot back', async () => {
+test('a process of a request ends when its client goes away, and returns its slot', async () => {
   const leaving = new AbortController()
   const { slots } = git
   const context = { path: bare.path, sender: 'one', signal: leaving.signal, engine: { slots } }
-  // A shell that an alias names stands for a command that takes long.
+  // A shell alias stands for a command that takes long.
   const settings = { 'alias.wait': '!sleep 60' }
   const asked = runGit(context, { command: 'wait' }, { settings }).catch((error: unknown) => error)
   await waitFor(() => slots.processes.count().held === 1, { what: 'the process to run' })
@@ -130,7 +130,7 @@ test('a process of a request ends when its client goes away, and gives its slot 
   expect(slots.processes.count()).toEqual({ held: 0, waiting: 0 })
 })
 
-test('what is asked about every reference is asked once, until a reference moves', async () => {
+test('a question about all references is asked once, until a reference moves', async () => {
   const cached = createGit(dirname(bare.path))
   const repository = cached.open({ diskPath: basename(bare.path) })
   const query = { revision: 'HEAD', all: true, skip: 0, take: 100, path: 'fresh' }

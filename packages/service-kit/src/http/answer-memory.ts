@@ -3,15 +3,13 @@ import { Slots } from '../slots.js'
 
 const mebibyte = 1024 * 1024
 
-/**
- * Smaller answers count for nothing: what connections hold of them is bounded by the number of connections.
- */
+/** Smallest answer that is counted. Smaller answers are bounded by the number of connections. */
 const countedBytesMin = mebibyte
 
 /** A client that reads nothing of a large answer for this time is disconnected. */
 const stallMs = 300_000
 
-/** Few wait, because a body that waits is in memory already. */
+/** Few claims wait, because the body of a waiting request is in memory already. */
 const limits = {
   total: 512 * mebibyte,
   perSender: 160 * mebibyte,
@@ -22,7 +20,7 @@ const limits = {
   waitingPerSenderMax: 4,
 }
 
-/** Bytes of answers that clients have not read yet. */
+/** Creates the slots for bytes of answers that clients have not read yet. */
 export const createAnswerMemory = (): Slots =>
   new Slots(limits, {
     sender: 'Too many large answers at once. Try again later.',
@@ -33,7 +31,8 @@ export const createAnswerMemory = (): Slots =>
 /**
  * Waits until a large answer may be in memory, and counts it until its client has read it or is gone.
  *
- * @throws DomainError rate-limited when the sender has its share, unavailable when everybody has
+ * @throws DomainError rate-limited when the sender has used its share, unavailable when no sender can get
+ * memory
  */
 export async function holdAnswer(
   memory: Slots,

@@ -37,40 +37,40 @@ export interface HttpAppOptions {
   /** Finds the holder of a session by the SHA-256 of its secret. Unset: no session is accepted. */
   findSession?: FindCaller
   routes: Route[]
-  /** The project that a request names, where identity tokens of CI jobs are taken. */
+  /** Returns the project that a request names, for services that accept identity tokens of CI jobs. */
   projectOf?: SenderOptions['projectOf']
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
-  /** Makes what counts for the limits. Unset: this process counts by itself. */
+  /** Creates the counters of limits. Unset: this process counts alone. */
   createLimiter?: CreateLimiter
   /**
-   * Whether an error means that the database is unavailable, so that trying again later may work. Unset: no
-   * error does.
+   * Returns whether an error means that the database is unavailable, so that a later attempt may work. Unset:
+   * no error does.
    */
   isUnavailable?: (error: unknown) => boolean
   /**
-   * The refusal that an error of a dependency stands for, such as one about a row that is gone. Unset, null:
-   * none.
+   * Returns the refusal that an error of a dependency stands for, for example a row that is gone. Unset or
+   * null: none.
    */
   refusalOf?: (error: unknown) => DomainError | null
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
   /** Origins whose pages may call the service from a browser. Unset: none. */
   corsAllowedOrigins?: string[]
-  /** Answers requests that another process has to answer. Unset: none has. */
+  /** Passes requests on that another process has to answer. Unset: this process answers all. */
   forward?: Forward | undefined
-  /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
+  /** Slowest pace at which request bodies may arrive. Unset: 256 KiB in each half minute, or the rest. */
   bodyPace?: Pace
 }
 
 const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
 
 /**
- * The HTTP side of a service: every route of its list, the operators' pages, and the documented answers
- * for unknown paths, wrong verbs and failures.
+ * Creates the HTTP side of a service: every route of its list, the pages for operators, and the documented
+ * answers for unknown paths, wrong methods and failures.
  *
- * A request is checked in this order: authentication, rate, guard (project, role), parameters, then
- * whatever the endpoint decides.
+ * A request is checked in this order: authentication, rate, guard (project, role), parameters, and then the
+ * rules of the endpoint.
  */
 export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
@@ -121,14 +121,14 @@ function knownError(error: unknown, { isUnavailable, refusalOf }: HttpAppOptions
   return refusalOf?.(error) ?? error
 }
 
-/** Passes every other request to the next route. */
+/** Wraps a handler so that it passes every other request to the next route. */
 const forSome =
   (only: (request: Request) => boolean) =>
   (handle: RequestHandler): RequestHandler =>
   (request, response, next) =>
     only(request) ? handle(request, response, next) : next()
 
-/** Whether a request comes from a browser that opens a page. */
+/** Returns whether a request comes from a browser that opens a page. */
 export const prefersHtml = (request: Request): boolean => request.accepts(['json', 'html']) === 'html'
 
 function methodsByPath(routes: Route[]): Map<string, string[]> {
@@ -149,8 +149,8 @@ function wrongVerb(methods: string[]): RequestHandler {
 interface Needs {
   findSender: FindSender
   /**
-   * The same for a request that was admitted before: a secret that no longer works does not count towards the
-   * limit of unknown tokens.
+   * Finds the sender of a request that was admitted before. A secret that no longer works does not count
+   * towards the limit of unknown tokens.
    */
   findSenderAgain: FindSender
   rateLimit: RateLimit
@@ -162,8 +162,8 @@ interface Needs {
 
 function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
   const { authenticate, findSession, externalUrl, projectOf, rateLimitPerMinute } = options
-  // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing
-  // from then on.
+  // Sessions are looked up at each request and not remembered, so that a session is invalid as soon as its
+  // user signs out.
   const authenticateSession: Authenticate = async (secret) => (await findSession?.(hashToken(secret))) ?? null
   const limiting = {
     isOn: rateLimitPerMinute > 0,
@@ -220,7 +220,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
   }
 }
 
-/** All that the client sent for the endpoint. */
+/** Reads all parameters and the body of a request for its endpoint. */
 async function readGiven(
   route: Route,
   call: Call,
@@ -265,7 +265,7 @@ function createCall(
     parameterNames,
     params: request.params as Record<string, string>,
     requestId: observed.requestId,
-    // Logger and signal are made at their first use: most calls need neither.
+    // Logger and signal are created at their first use, because most calls need neither.
     get logger() {
       return observed.logger
     },
@@ -278,7 +278,9 @@ function createCall(
   }
 }
 
-/** Rejects when the sender may no longer have the answer, and it has not begun. */
+/**
+ * Returns a promise that rejects when the sender loses the right to the answer before the answer has begun.
+ */
 function recheckGuard(
   call: Call,
   route: Route,
@@ -300,10 +302,10 @@ function recheckGuard(
   })
 }
 
-/** A signal that is aborted when the client goes away before its answer is complete. */
+/** Returns a signal that is aborted when the client goes away before its answer is complete. */
 function abortedWith(response: Response): AbortSignal {
   const aborted = new AbortController()
-  // Work on each commit of a page may listen to the signal at the same time.
+  // The work on each commit of a page may listen to the signal at the same time.
   setMaxListeners(0, aborted.signal)
   const end = () => {
     if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
@@ -316,7 +318,11 @@ function abortedWith(response: Response): AbortSignal {
 /** The headers that an answer for one caller depends on. */
 const varyByCaller = 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie'
 
-/** @param hold waits until an answer of so many bytes may be in memory */
+/**
+ * Sends a reply.
+ *
+ * @param hold waits until an answer of so many bytes may be in memory
+ */
 async function send(
   response: Response,
   { status, body, headers, updatedAt }: Reply,

@@ -7,7 +7,7 @@ const callerWith = (id: number): Caller => ({
   token: { id, scopes: ['api'] },
 })
 
-it('asks once for a token that several requests carry at the same time, and remembers the answer', async () => {
+it('looks up a token once when several requests carry it at the same time, and remembers the answer', async () => {
   let asked = 0
   const { authenticate } = createAuthenticator(async () => {
     asked += 1
@@ -19,7 +19,7 @@ it('asks once for a token that several requests carry at the same time, and reme
   expect(asked).toBe(1)
 })
 
-it('refuses a revoked token at once, and goes on to remember the tokens of other users', async () => {
+it('refuses a revoked token at once, and still remembers the tokens of other users', async () => {
   let isRevoked = false
   let asked = 0
   const { authenticate, forgetUsers } = createAuthenticator(async () => {
@@ -34,7 +34,7 @@ it('refuses a revoked token at once, and goes on to remember the tokens of other
   expect(await authenticate('of user 2')).toEqual(callerWith(2))
 })
 
-it('does not believe a look-up that began before the revocation and ended after it', async () => {
+it('ignores the answer of a look-up that began before the revocation and ended after it', async () => {
   const answers: ((caller: Caller | null) => void)[] = []
   const { authenticate, forgetUsers } = createAuthenticator(
     () => new Promise((resolve) => answers.push(resolve)),

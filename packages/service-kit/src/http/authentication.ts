@@ -5,51 +5,60 @@ import type { RequestHandler } from 'express'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Finds the holder of a token; null when the token is unknown, expired or revoked, or its user is blocked.
+ * A function that finds the holder of a token; null when the token is unknown, expired or revoked, or its
+ * user is blocked.
  */
 export type FindCaller = (tokenHash: Uint8Array<ArrayBuffer>) => Promise<Caller | null>
 
 /**
- * Finds the CI job that shows an identity token; null when it may not act there.
+ * A function that finds the CI job of an identity token; null when the job may not act there.
  *
  * @param project the project that the request names, by id or full path; undefined: none
  */
 export type FindJob = (token: string, project: string | undefined) => Promise<Caller | null>
 
-/** The holder of a secret; null when it is no token that works. @param project as for {@link FindJob} */
+/**
+ * A function that finds the holder of a secret; null when the secret is not a valid token.
+ *
+ * @param project as for {@link FindJob}
+ */
 export type Authenticate = (secret: string, address?: string, project?: string) => Promise<Caller | null>
 
 /**
- * Who holds a secret that came from an address, null when nobody does.
+ * A function that finds the holder of a secret that came from an address; null when there is none.
  *
- * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
+ * @throws DomainError rate-limited when there is none and the address has sent too many unknown tokens
  */
 export type AuthenticateFrom = (secret: string, address: string, project?: string) => Promise<Caller | null>
 
 export interface Authenticator {
   authenticate: Authenticate
   /**
-   * To be called after this process has committed a change of these users or of their tokens: it asks the
-   * database anew, and look-ups that began before do not count. Other processes notice within half a second.
+   * Forgets these users. It has to be called after this process has committed a change of the users or of
+   * their tokens: this process then asks the database again, and ignores look-ups that began before. Other
+   * processes notice the change within half a second.
    */
   forgetUsers(userIds: readonly number[]): void
 }
 
 /**
- * How long an answer of the database is remembered: a revoked token stops working everywhere within this
- * time.
+ * Time for which an answer of the database is remembered. A revoked token stops working everywhere within
+ * this time.
  */
 const rememberedMs = 500
 const rememberedMax = 10_000
 
-/** Tokens are stored as SHA-256 of their secret and looked up by it. */
+/** Returns the SHA-256 of a secret, by which tokens are stored and looked up. */
 export const hashToken = (secret: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(hash('sha256', secret, 'buffer'))
 
-/** The hash of a token as text, the key of the cache. */
+/** Returns the hash of a token as text, the key of the cache. */
 export const tokenKey = (secret: string): string => hash('sha256', secret, 'base64')
 
-/** Whether a secret has the form of a signed identity token, a JWT, which no token of ours has. */
+/**
+ * Returns whether a secret has the form of a signed identity token, a JWT. Tokens of Switchyard never have
+ * it.
+ */
 const isIdentityToken = (secret: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)
 
 interface LookUp {
@@ -59,14 +68,14 @@ interface LookUp {
 }
 
 /**
- * Looks tokens up and remembers each answer for half a second, so that a busy client costs two queries a
- * second. Simultaneous look-ups of one token share a query; a failed one is not remembered.
+ * Creates an authenticator that remembers each answer for half a second, so that a busy client costs two
+ * queries a second. Simultaneous look-ups of one token share a query; a failed query is not remembered.
  *
- * @param findJob unset: no identity tokens are taken
+ * @param findJob unset: no identity tokens are accepted
  */
 export function createAuthenticator(findCaller: FindCaller, findJob?: FindJob): Authenticator {
   let changes = 0
-  /** User id → the number of the last change. */
+  /** Number of the last change, by user id. */
   const changed = new LRUCache<number, number>({ max: rememberedMax })
   const known = new LRUCache<string, LookUp, () => Promise<Caller | null>>({
     max: rememberedMax,
@@ -102,8 +111,8 @@ export function createAuthenticator(findCaller: FindCaller, findJob?: FindJob): 
 }
 
 /**
- * The token a request carries: `PRIVATE-TOKEN`, or `Authorization: Bearer`. Never one from the query
- * string, where it would end up in logs.
+ * Returns the token of a request: `PRIVATE-TOKEN`, or `Authorization: Bearer`. A token in the query string is
+ * never accepted, because query strings end up in logs.
  */
 export function tokenOf(headers: { [name: string]: string | string[] | undefined }): string | null {
   const privateToken = headers['private-token']
@@ -113,9 +122,9 @@ export function tokenOf(headers: { [name: string]: string | string[] | undefined
 }
 
 /**
- * The holder of the token that a request carries; null for a request without a token.
+ * Returns the holder of the token of a request; null for a request without a token.
  *
- * @throws DomainError unauthenticated when there is a token that does not work
+ * @throws DomainError unauthenticated when the token does not work
  */
 export async function callerOf(token: string | null, authenticate: Authenticate): Promise<Caller | null> {
   if (token === null) return null
@@ -125,7 +134,8 @@ export async function callerOf(token: string | null, authenticate: Authenticate)
 }
 
 /**
- * The token of a request, which may also be the password of basic authentication. The user name says nothing.
+ * Returns the token of a request, which may also be the password of basic authentication. The user name is
+ * ignored.
  */
 export function tokenOrPasswordOf(headers: { [name: string]: string | string[] | undefined }): string | null {
   const token = tokenOf(headers)
@@ -136,7 +146,10 @@ export function tokenOrPasswordOf(headers: { [name: string]: string | string[] |
   return colon < 0 || colon === decoded.length - 1 ? null : decoded.slice(colon + 1)
 }
 
-/** Has each 401 of a handler ask for a name and a password, without which git asks its user for none. */
+/**
+ * Wraps a handler so that each 401 asks for a name and a password. Without that header, git does not ask its
+ * user.
+ */
 export const askingForPassword =
   (handler: RequestHandler): RequestHandler =>
   async (request, response, next) => {

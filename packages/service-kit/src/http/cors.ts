@@ -2,10 +2,10 @@ import cors from 'cors'
 import type { RequestHandler } from 'express'
 
 /**
- * Lets pages of the given origins call every route from a browser: answers preflights with 204, and names the
- * origin on all other answers, errors too. Such pages send tokens in headers: no answer allows credentials,
- * so a browser hands none that it got by a session cookie to them. Answers to other origins have no such
- * headers, so a browser refuses them.
+ * Allows pages of the given origins to call every route from a browser. Answers preflights with 204, and
+ * names the origin on all other answers, including errors. Such pages send tokens in headers. No answer
+ * allows credentials, so a browser never shows these pages an answer to a session cookie. Answers to other
+ * origins have no such headers, so a browser refuses them.
  *
  * @param origins exactly as browsers send them, e.g. `https://console.example.com`
  */
@@ -42,7 +42,7 @@ export function crossOrigin(origins: readonly string[]): RequestHandler {
     maxAge: 600,
   })
   return (request, response, next) => {
-    // A cache must not hand the answer for one origin to a page of another.
+    // A cache must not serve the answer for one origin to a page of another.
     response.vary('Origin')
     if (origins.includes(request.headers.origin ?? '')) allow(request, response, next)
     else next()

@@ -5,14 +5,14 @@ import type { Route } from './endpoint.js'
 import { problemsMax, textCharsMax } from './parameters.js'
 
 /**
- * Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` →
- * `['id', 'path']`.
+ * Returns the names of the parameters in a path, including those for several parts: `/users/:id/files/*path`
+ * → `['id', 'path']`.
  */
 export const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
 /**
- * Names of the parameters that an endpoint declares: those of its schema, also where the schema converts them
- * first.
+ * Returns the names of the parameters that an endpoint declares: those of its schema, even when the schema
+ * converts them first.
  */
 export function declaredNames(input: z.ZodType): ReadonlySet<string> {
   if (input instanceof z.ZodPipe) return declaredNames(input.out as z.ZodType)
@@ -20,7 +20,7 @@ export function declaredNames(input: z.ZodType): ReadonlySet<string> {
 }
 
 /**
- * Refuses values in the path that no schema bounds: those that only the guard reads.
+ * Refuses long values in the path that no schema limits, because only the guard reads them.
  *
  * @throws DomainError invalid-parameters
  */
@@ -33,8 +33,8 @@ export function boundPath(params: Readonly<Record<string, unknown>>, declared: R
 }
 
 /**
- * Refuses to act for another user: a request that ignored `sudo` would do for its sender what was meant for
- * somebody else.
+ * Refuses the parameter `sudo`, which asks to act for another user. A request whose `sudo` was ignored would
+ * act for its sender instead.
  *
  * @throws DomainError invalid-parameters
  */
@@ -44,7 +44,7 @@ export function refuseSudo(headers: IncomingHttpHeaders, given: Readonly<Record<
 }
 
 /**
- * Refuses parameters that an endpoint does not declare, where its route asks for that.
+ * Refuses parameters that an endpoint does not declare, when its route requires that.
  *
  * @throws DomainError invalid-parameters
  */

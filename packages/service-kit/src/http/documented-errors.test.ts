@@ -9,7 +9,7 @@ const text = readFileSync(new URL('../../../../docs/errors.md', import.meta.url)
 
 const partBelow = (heading: string): string => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 
-/** The rows of the table below a heading, without its head; each cell without blanks. */
+/** Returns the rows of the table below a heading, without its head; each cell is trimmed. */
 const rowsBelow = (heading: string): string[][] =>
   partBelow(heading)
     .split('\n')
@@ -24,7 +24,7 @@ const rowsBelow = (heading: string): string[][] =>
 
 const withoutTicks = (cell = '') => cell.replaceAll('`', '')
 
-/** One of each kind, as the page shows it; the type of the table says when one is missing. */
+/** One error of each kind, as the page shows it. The type of the table requires every kind. */
 const samples: Record<domain.ErrorKind, domain.DomainError> = {
   'invalid-parameters': domain.invalidParameters(['branch is missing', 'since is invalid']),
   invalid: domain.invalid({ color: ['must be a valid color code'] }),
@@ -52,8 +52,8 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
 const kinds = Object.keys(samples).sort()
 
 /**
- * Each item below a heading such as ``### 400 `invalid` `` or `### 404, without a kind`, with the bodies that
- * it begins with.
+ * The items below headings such as ``### 400 `invalid` `` or `### 404, without a kind`, each with the bodies
+ * that it begins with.
  */
 const http = partBelow('HTTP')
   .split('\n### ')
@@ -68,7 +68,7 @@ const http = partBelow('HTTP')
   })
 
 describe('the list of HTTP errors', () => {
-  it('has every kind there is, and no other', () => {
+  it('lists exactly the kinds that exist', () => {
     const documented = new Set(http.map(({ kind }) => kind).filter((kind) => kind !== '–'))
     expect([...documented].sort()).toEqual(kinds)
   })
@@ -83,20 +83,20 @@ describe('the list of HTTP errors', () => {
   it.each([
     ['the path is not valid', new URIError('URI malformed')],
     ['500 Internal Server Error', new Error('anything')],
-  ])('has what fails without a kind: %s', (text, error) => {
+  ])('lists the failure without a kind: %s', (text, error) => {
     const answer = toHttpError(error)
     expect(Object.values(answer.body)).toEqual([text])
     const rows = http.filter((row) => row.kind === '–' && row.status === answer.status)
     expect(rows.flatMap(({ bodies }) => bodies)).toContainEqual(answer.body)
   })
 
-  it('has every status that the OpenAPI document refuses with', () => {
+  it('lists every status of a refusal in the OpenAPI document', () => {
     const documented = http.map((row) => row.status)
     expect(Object.keys(refusedWith).filter((code) => !documented.includes(Number(code)))).toEqual([])
   })
 })
 
-it('the table of rejected events has every code with its message', () => {
+it('the table of rejected events lists every code with its message', () => {
   const documented = rowsBelow('Rejected events').map(([code, message]) => [withoutTicks(code), message])
   expect(Object.fromEntries(documented)).toEqual(rejectionMessages)
 })

@@ -8,33 +8,33 @@ import type { AnswerForm } from './errors.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A request as guards and endpoints see it. */
+/** A request as guards and endpoints receive it. */
 export interface Call {
-  /** Null: anonymous. */
+  /** Null: the request is anonymous. */
   caller: Caller | null
   /** Names of the parameters that the endpoint declares. */
   parameterNames: ReadonlySet<string>
   /** Decoded path parameters: `group%2Fname` arrives as `group/name`. */
   params: Record<string, string>
   requestId: string
-  /** Carries the request id in every line. */
+  /** A logger that writes the request id in every line. */
   logger: Logger
   /** Aborted when the client goes away before its answer is complete; see also `longLived` of a route. */
   signal: AbortSignal
   /** Scheme, host and port that clients use, without a slash at the end. */
   baseUrl: string
   /**
-   * What `ownBody` of the route made of the body. Unset: the route has parameters in its body, or reads it
+   * The result of `ownBody` of the route. Unset: the route has parameters in its body, or reads the body
    * itself.
    */
   body?: unknown
-  /** The connection itself, for streams. Plain endpoints have no use for them. */
+  /** The connection itself, for streams. Other endpoints do not use it. */
   raw: { request: Request; response: Response }
 }
 
 /**
- * Decides whether a call may go on, before its parameters are read, and returns what it found on the
- * way (a project, say) for the endpoint. Refuses by throwing a DomainError.
+ * A check that decides whether a call may continue, before its parameters are read. It returns what it found
+ * (a project, for example) for the endpoint, and refuses by throwing a DomainError.
  */
 export interface Guard<Access> {
   (call: Call): Promise<Access> | Access
@@ -43,11 +43,14 @@ export interface Guard<Access> {
 
 /** The documentation of a guard in the OpenAPI document. */
 export interface GuardDocumentation {
-  /** Who passes the guard, as words in the middle of a sentence: `administrators`. Unset: everybody. */
+  /**
+   * The callers that pass the guard, as words in the middle of a sentence: `administrators`. Unset:
+   * everybody.
+   */
   who?: string
-  /** A token is not always needed. */
+  /** Whether some calls need no token. */
   anonymous?: boolean
-  /** Path parameters that the guard reads: name → what it is. */
+  /** Meaning of each path parameter that the guard reads, by name. */
   parameters?: Record<string, string>
 }
 
@@ -57,33 +60,32 @@ export const documented = <Access>(documents: GuardDocumentation, guard: Guard<A
 
 export interface Reply {
   status: number
-  /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */
+  /** Body of the answer. It is sent as JSON, a WrittenJson as it is. Undefined: no body. */
   body?: unknown
   headers?: Record<string, string>
   /**
-   * When the resource of the body was last changed, which its ETag names for `If-Match`. Unset: it has no
-   * such time.
+   * Time of the last change of the resource, which its ETag names for `If-Match`. Unset: it has no such time.
    */
   updatedAt?: Date
 }
 
 /** The documentation of an endpoint in the OpenAPI document, besides its input. */
 export interface Documentation {
-  /** What happens, in one line without a full stop. */
+  /** What the endpoint does, in one line without a full stop. */
   summary: string
-  /** Status → the shape of a JSON body, the media types of another one, or null for none. */
+  /** For each status, the shape of a JSON body, the media types of another body, or null for no body. */
   replies: Record<number, z.ZodType | string[] | null>
   /**
-   * Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has
-   * pages.
+   * Meaning of the headers that replies may have, by name. Unset: the pagination headers, where the endpoint
+   * has pages.
    */
   headers?: Record<string, string>
   /**
-   * The body of a route that does not have parameters in it: media type → its JSON schema. Its other
-   * parameters are in the query.
+   * JSON schema by media type, for a route whose body has no parameters. Its other parameters are in the
+   * query.
    */
   body?: Record<string, object>
-  /** Statuses of refusals, besides those that follow from guard and parameters. */
+  /** Statuses of further refusals, besides those of guard and parameters. */
   refusals?: number[]
 }
 
@@ -93,54 +95,54 @@ export interface Endpoint<Input extends z.ZodType, Access> extends Partial<Docum
   handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Streamed>
 }
 
-/** The endpoint has written to the connection itself. */
+/** The result of an endpoint that has written to the connection itself. */
 export const streamed = Symbol('streamed')
 export type Streamed = typeof streamed
 
-/** Ties the types of an endpoint's parts together; returns it unchanged. */
+/** Returns the endpoint unchanged, and ties the types of its parts together. */
 export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<Input, Access>) => definition
 
 export interface RouteOptions {
   /** Largest request body, decompressed. Unset: 1 MiB. */
   bodyBytesMax?: number
-  /** Parses bodies above 1 MiB, away from the thread that serves all requests. */
+  /** Parses bodies above 1 MiB outside of the main thread. */
   parseLargeBody?: ParseLargeBody
-  /** Parameters come from a JSON body alone: forms are refused, and the query counts for nothing. */
+  /** Whether parameters come only from a JSON body: forms are refused, and the query is ignored. */
   jsonOnly?: boolean
-  /** Members of a JSON body that arrive as they were written, each as a JsonText. */
+  /** Members of a JSON body that keep their original text, each as a JsonText. */
   keptTexts?: KeptTexts
   /**
-   * A parameter that the endpoint does not declare is refused: a filter that was ignored would find more than
-   * its sender wants. Unset: it counts for nothing, as in GitLab.
+   * Whether a parameter that the endpoint does not declare is refused, because an ignored filter would find
+   * more than its sender wants. Unset: it is ignored, as in GitLab.
    */
   refusesUnknown?: boolean
-  /**
-   * The body is parsed as a whole, away from the thread that serves all requests; parameters stand in the
-   * query.
-   */
+  /** Parses the body as a whole, outside of the main thread. Parameters are in the query. */
   ownBody?: OwnBody
-  /** The endpoint reads the request stream itself: no body is parsed. */
+  /** Whether the endpoint reads the request stream itself, so that no body is parsed. */
   streamsBody?: boolean
   /**
-   * Request or answer may take longer than a second: token and right are checked again while it is under way.
-   * When either is gone, `signal` is aborted with the refusal as its reason, and the connection is cut a
-   * moment later.
+   * Whether request or answer may take longer than a second. Token and right are then checked again
+   * meanwhile. When either is gone, `signal` is aborted with the refusal as its reason, and the connection is
+   * cut a moment later.
    */
   longLived?: boolean
-  /** The password of basic authentication is a token, too; a 401 asks for it. */
+  /** Whether the password of basic authentication may be a token. A 401 then asks for it. */
   basicAuthentication?: boolean
-  /** Parameters of a request that does not have them, by what the guard has found. */
+  /** Returns defaults for parameters of a request, from the result of the guard. */
   defaults?: (access: unknown) => Readonly<Record<string, unknown>>
   /**
-   * Other processes of this installation call it. It has no token and no rate limit; its guard knows the
-   * caller.
+   * Whether only other processes of this installation call it. It has no token and no rate limit; its guard
+   * recognizes the caller.
    */
   internal?: boolean
   /** The form of JSON answers and errors. Unset: that of the API. */
   answerForm?: AnswerForm
-  /** The whole path stands as it is, outside /api/v4. */
+  /** Whether the path is outside of /api/v4, and complete as it is. */
   outsideApi?: boolean
-  /** Only such requests reach the route. For others its path does not exist, unless another route has it. */
+  /**
+   * Selects the requests of the route. For other requests its path does not exist, unless another route has
+   * it.
+   */
   only?: (request: Request) => boolean
 }
 
@@ -153,7 +155,7 @@ export interface Route extends RouteOptions {
 }
 
 /**
- * A row of the route list: method, path, who may, what happens.
+ * Creates a row of the route list: method, path, guard and endpoint.
  *
  * @param path express pattern, relative to /api/v4 unless `outsideApi`
  */
@@ -167,16 +169,16 @@ export function route<Input extends z.ZodType, Access>(
   return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
 }
 
-/** The express pattern of the whole path of a route. */
+/** Returns the express pattern of the whole path of a route. */
 export const pathOf = ({ path, outsideApi }: Pick<Route, 'path' | 'outsideApi'>): string =>
   outsideApi ? path : `/api/v4${path}`
 
-/** Routes whose questions refuse parameters that they do not declare. */
+/** Marks the GET routes so that they refuse parameters that they do not declare. */
 export const refusingUnknown = (routes: Route[]): Route[] =>
   routes.map((each) => (each.method === 'GET' ? { ...each, refusesUnknown: true } : each))
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
-/** 200 with a resource that can be changed. */
+/** Returns 200 with a resource that can be changed. */
 export const versioned = (body: unknown, { updatedAt }: { updatedAt: Date }): Reply => ({
   ...ok(body),
   updatedAt,
@@ -188,7 +190,7 @@ export const created = (body: unknown, headers?: Record<string, string>): Reply 
 })
 export const accepted = (body: unknown): Reply => ({ status: 202, body })
 export const noContent = (headers?: Record<string, string>): Reply => ({ status: 204, headers })
-/** 302: found at another address. */
+/** Returns 302: the resource is at another address. */
 export const redirect = (location: string, headers?: Record<string, string>): Reply => ({
   status: 302,
   headers: { Location: location, ...headers },

@@ -34,7 +34,7 @@ describe('toHttpError', () => {
     expect(toHttpError(error)).toEqual({ status, body })
   })
 
-  it('says when trying again may work, where that is known', () => {
+  it('names the time after which another attempt may work, when it is known', () => {
     expect(toHttpError(domain.rateLimited('slow down', 1500)).headers).toEqual({ 'Retry-After': '2' })
   })
 
@@ -46,7 +46,7 @@ describe('toHttpError', () => {
     })
   })
 
-  it('shows nothing of an unexpected failure', () => {
+  it('reveals nothing about an unexpected failure', () => {
     const answer = toHttpError(new Error('connect to postgres://me:hunter2@db'))
     expect(answer).toEqual({ status: 500, body: { message: '500 Internal Server Error' } })
   })
@@ -66,14 +66,14 @@ describe('a full disk', () => {
     ['of PostgreSQL', ofPostgres],
     ['behind another error', new Error('could not store', { cause: full })],
     ['behind a dependency that is away', domain.unavailable('git does not answer', { cause: ofGit })],
-  ])('%s is answered with 507, and nothing of the error is shown', (_where, error) => {
+  ])('%s is answered with 507, without details of the error', (_where, error) => {
     expect(toHttpError(error)).toEqual({
       status: 507,
       body: { message: '507 Insufficient Storage - a disk of the server is full' },
     })
   })
 
-  it('does not hide a refusal, or of another failure', () => {
+  it('does not replace a refusal or another failure', () => {
     expect(toHttpError(domain.invalid('No space left on device')).status).toBe(400)
     expect(toHttpError(domain.unavailable('git does not answer')).status).toBe(503)
     expect(toHttpError(new Error('anything')).status).toBe(500)

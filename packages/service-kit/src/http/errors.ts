@@ -28,19 +28,19 @@ const statusOf: Record<ErrorKind, number> = {
   'insufficient-storage': 507,
 }
 
-/** The form of answers that a protocol prescribes, where it is not that of the API. */
+/** The form of answers that another protocol prescribes. */
 export interface AnswerForm {
   /** Media type of JSON answers, errors included. */
   mediaType: string
-  /** An error in the form of the protocol. */
+  /** Returns an error in the form of the protocol. */
   presentError(error: HttpError): HttpError
 }
 
 const diskFull = 'a disk of the server is full'
 
 /**
- * The one table from failures to HTTP answers. Problems with reading parameters use the key `error`,
- * decisions the key `message`, as GitLab's clients expect.
+ * Converts a failure to an HTTP answer; this is the only such table. Problems with reading parameters use the
+ * key `error`, decisions the key `message`, as GitLab's clients expect.
  */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof DomainError && !(error.kind === 'unavailable' && isOutOfSpace(error))) {
@@ -54,10 +54,10 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 const outOfSpaceCodes = ['ENOSPC', 'EDQUOT']
-/** Texts of git and PostgreSQL about what the operating system told them. */
+/** Error texts of git and PostgreSQL for a full disk. */
 const outOfSpaceTexts = /No space left on device|Disk quota exceeded/
 
-/** Whether a failure was caused by a full disk: of this process, of git or of PostgreSQL. */
+/** Returns whether a full disk caused a failure: of this process, of git or of PostgreSQL. */
 function isOutOfSpace(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 10; at = at.cause, depth += 1) {
     const { code, stderr } = at as { code?: unknown; stderr?: unknown }
@@ -72,7 +72,7 @@ function isOutOfSpace(error: unknown): boolean {
 }
 
 function headersOf({ kind, retryAfterMs }: DomainError): Record<string, string> | undefined {
-  // The rest of this request may still arrive, and would be read as the next request of the connection.
+  // The rest of this request may still arrive, and would then be read as the next request of the connection.
   if (kind === 'timed-out') return { Connection: 'close' }
   return retryAfterMs === undefined ? undefined : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) }
 }
@@ -116,14 +116,14 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
   }
 }
 
-/** The one text of the body of an error, for clients that read no other form. */
+/** Returns the text in the body of an error, for clients that read no other form. */
 export function errorText({ message, error_description: description, error }: HttpError['body']): string {
   const nested = typeof message === 'object' && message !== null && 'error' in message && message.error
   const text = [message, description, error, nested].find((value) => typeof value === 'string')
   return text === undefined ? 'The request was refused' : String(text)
 }
 
-/** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */
+/** Answers with an error. Unexpected errors are logged here, exactly once, with their cause. */
 export function sendError(
   response: Response,
   error: unknown,
@@ -135,7 +135,7 @@ export function sendError(
 ): void {
   const standard = toHttpError(error)
   const { status, body, headers } = answerForm ? answerForm.presentError(standard) : standard
-  // Work stopped because its client left is no failure of ours.
+  // Work that stopped because its client left is not a failure of the service.
   if (response.destroyed) {
     logger.debug({ err: error }, 'client went away')
     return

@@ -3,31 +3,33 @@ import type { Call } from './endpoint.js'
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // A proxy that compresses the stream would hold events back.
+  // A proxy that compresses the stream would hold back events.
   'Cache-Control': 'no-cache, no-transform',
-  // nginx would collect the whole answer before it sends any of it.
+  // nginx would collect the whole answer before sending any of it.
   'X-Accel-Buffering': 'no',
 }
 
 const pingEveryMs = 15_000
 
 export interface ServerSentEvent {
-  /** Where a client that reconnects continues; it sends this back as `Last-Event-ID`. */
+  /**
+   * Position from which a client continues after a reconnect. The client sends it back as `Last-Event-ID`.
+   */
   id?: number
   /** Unset: `message`. */
   event?: string
   data: unknown
 }
 
-/** An event as it is written to a stream. */
+/** Returns an event in the form in which a stream contains it. */
 export const eventText = ({ id, event, data }: ServerSentEvent): string =>
   `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 
 /**
- * Answers a HEAD request for a stream with the headers of the stream: Express gives it to the handler of GET,
- * and a stream would never end.
+ * Answers a HEAD request for a stream with the headers of the stream. Express passes such a request to the
+ * handler of GET, and the stream would never end.
  *
- * @returns whether it was one
+ * @returns whether the request was a HEAD request
  */
 export function answerHead({ raw: { request, response } }: Pick<Call, 'raw'>): boolean {
   if (request.method !== 'HEAD') return false
@@ -37,23 +39,23 @@ export function answerHead({ raw: { request, response } }: Pick<Call, 'raw'>): b
 
 export interface EventStreamOptions {
   /**
-   * A client whose stream has ended connects again after a random time in this span, so that not all come at
-   * the same moment.
+   * Range of the random time after which a client reconnects once its stream has ended, so that not all
+   * reconnect at the same moment.
    */
   retryMs: { least: number; most: number }
-  /** A client that leaves something unread for this time is disconnected. */
+  /** A client with unread data for this time is disconnected. */
   stallMs: number
-  /** A client that leaves this much unread is disconnected. Unset: its sender waits until it has read. */
+  /** A client with this much unread data is disconnected. Unset: its sender waits until it has read. */
   unreadBytesMax?: number
 }
 
-/** The answer to one client: server-sent events. */
+/** The answer to one client that receives server-sent events. */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #options: EventStreamOptions
   #stall: NodeJS.Timeout | undefined
 
-  /** Begins the answer with its first event, and with the time after which a client connects again. */
+  /** Begins the answer with its first event, and with the time after which a client reconnects. */
   constructor(response: ServerResponse, options: EventStreamOptions, first: string) {
     this.#response = response
     this.#options = options
@@ -65,14 +67,16 @@ export class EventStream {
     this.send(`retry: ${retryMs}\n\n${first}`)
   }
 
-  /** Whether the client has not yet read what it was sent. */
+  /** Returns whether the client has unread data. */
   get isBehind(): boolean {
     return this.#response.writableNeedDrain
   }
 
   /**
+   * Sends events.
+   *
    * @param text of whole events
-   * @returns whether the client takes more; false also when it is gone
+   * @returns whether the client accepts more; false also when it is gone
    */
   send(text: string): boolean {
     const { destroyed, writableEnded, writableLength } = this.#response
@@ -87,9 +91,9 @@ export class EventStream {
   }
 
   /**
-   * Waits until the client has read what it was sent.
+   * Waits until the client has read everything.
    *
-   * @returns false when it is gone, or its stream has ended
+   * @returns false when the client is gone, or its stream has ended
    */
   async drained(): Promise<boolean> {
     const response = this.#response
@@ -107,7 +111,7 @@ export class EventStream {
     return !response.destroyed && !response.writableEnded
   }
 
-  /** Ends the answer properly, so that the client connects again. One that does not read is disconnected. */
+  /** Ends the answer properly, so that the client reconnects. A client that does not read is disconnected. */
   end(last = ''): void {
     if (this.#response.destroyed || this.#response.writableEnded) return
     this.#response.end(last)
@@ -125,14 +129,14 @@ export class EventStream {
 }
 
 export interface EventStreamsOptions extends EventStreamOptions {
-  /** What the regular event `ping` says. Unset: `{}`. */
+  /** Returns the data of the regular event `ping`. Unset: `{}`. */
   pingData?: () => unknown
 }
 
 /**
- * The open streams of a process. Each hears an event `ping` every 15 seconds, which keeps proxies from
- * closing a quiet connection, fails when the client is gone, and tells the client that the stream still
- * works: browsers show no comments to a page.
+ * The open streams of a process. Each receives an event `ping` every 15 seconds. The ping keeps proxies from
+ * closing a quiet connection, fails when the client is gone, and shows the client that the stream still
+ * works. It is an event because browsers hide comments from a page.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions
@@ -148,13 +152,13 @@ export class EventStreams {
   }
 
   /**
-   * Begins a stream with its first event. Once the process stops, that is its only one: a browser connects
-   * again after the end of a stream, and not after a refusal.
+   * Begins a stream with its first event. While the process stops, it is also the last event, because a
+   * browser reconnects after the end of a stream, but not after a refusal.
    */
   open(response: ServerResponse, first: string): EventStream {
     const stream = new EventStream(response, this.#options, first)
     if (this.#isClosed) stream.end()
-    // The event `close` of a client that has gone came before.
+    // For a client that has gone, the event `close` came before.
     else if (!response.closed) {
       this.#open.add(stream)
       const pinging = setInterval(() => this.#ping(stream), pingEveryMs).unref()

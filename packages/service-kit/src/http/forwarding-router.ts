@@ -2,13 +2,17 @@ import { Router } from 'express'
 import { type Call, pathOf, type Route } from './endpoint.js'
 import { nameRoute, observedOf } from './observe.js'
 
-/** @returns whether it has answered, or the client went away */
+/**
+ * A function that passes a request on to another process.
+ *
+ * @returns whether it has answered, or the client went away
+ */
 export type Forward = (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
 
 /**
- * Stands in front of the routes and finds the route of each request as they do, so that a request for another
- * process is forwarded before anything else is done for it. Routes for some requests only are answered by
- * every process.
+ * Returns a router that stands in front of the routes and finds the route of each request as they do. So a
+ * request for another process is forwarded before any other work. Every process answers routes that are
+ * limited to some requests.
  */
 export function forwardingRouter(routes: readonly Route[], forward: Forward): Router {
   const router = Router({ caseSensitive: true })

@@ -5,7 +5,7 @@ import type { Logger } from '../observability/index.js'
 import { createRedis, reportRedis } from '../redis.js'
 
 export interface Limit {
-  /** Part of its keys in Redis: limiters of replicas with the same name count together. */
+  /** Part of the keys in Redis. Limiters of replicas with the same name count together. */
   name: string
   points: number
   durationSeconds: number
@@ -13,18 +13,18 @@ export interface Limit {
 
 export type CreateLimiter = (limit: Limit) => RateLimiterAbstract
 
-/** Limiters that count in this process only. */
+/** Creates limiters that count in this process only. */
 export const limitersOfProcess: CreateLimiter = ({ points, durationSeconds: duration }) =>
   new RateLimiterMemory({ points, duration })
 
-/** First part of the keys that count for a service. */
+/** Returns the first part of the keys that count for a service. */
 const limitKeyPrefix = (service: string): string => `switchyard:limits:${service}`
 
-/** How long a request waits for Redis before this process counts it by itself. */
+/** Longest time that a request waits for Redis before this process counts it alone. */
 const commandTimeoutMs = 50
 /**
- * A connection without an answer for this time is given up; until the next one is ready, nothing waits for
- * Redis.
+ * A connection without an answer for this time is given up. Until the next connection is ready, no request
+ * waits for Redis.
  */
 const silenceMsMax = 1000
 
@@ -36,12 +36,12 @@ export interface SharedLimiterOptions {
 }
 
 /**
- * Limiters that count for all replicas of a service together, in Redis. While Redis is unreachable or slow,
- * each process counts by itself: a limit never fails a request, and delays it by 50 ms at most.
+ * Creates limiters that count for all replicas of a service together, in Redis. While Redis is unreachable or
+ * slow, each process counts alone: a limit never fails a request, and delays it by 50 ms at most.
  */
 export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter {
   let redis: Redis | undefined
-  // One for each name, so that its users also count together while the process counts by itself.
+  // One limiter for each name, so that its users count together even while the process counts alone.
   const limiters = new Map<string, RateLimiterAbstract>()
   return (limit) => {
     const known = limiters.get(limit.name)

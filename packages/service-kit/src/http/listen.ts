@@ -15,8 +15,8 @@ const headerBytesMax = 64 * 1024
 const askToClosePart = 1 / 20
 
 /**
- * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends
- * in a slash send `//api/v4`. An encoded slash (`%2F`) and the query stay as they are.
+ * Merges each run of slashes in the path of a request target into one, because clients whose base URL ends in
+ * a slash send `//api/v4`. An encoded slash (`%2F`) and the query stay as they are.
  */
 function mergeSlashes(target: string): string {
   const queryStart = target.indexOf('?')
@@ -26,14 +26,18 @@ function mergeSlashes(target: string): string {
 }
 
 export interface HttpServer {
-  /** The port in use, which the system chose when 0 was asked for. */
+  /** The port in use, which the system chose when port 0 was requested. */
   port: number
-  /** Stops accepting, lets requests under way finish, cuts what is left after the timeout. */
+  /**
+   * Stops accepting connections, lets active requests finish, and cuts the remaining ones after the timeout.
+   */
   close: () => Promise<void>
 }
 
 /**
- * @param drainTimeoutMs how long requests under way may take once closing has begun
+ * Starts an HTTP server.
+ *
+ * @param drainTimeoutMs how long active requests may take once closing has begun
  * @throws Error when the address is in use
  */
 export async function listen(
@@ -49,7 +53,7 @@ export async function listen(
     app(request, response)
   }).listen(port, host)
   answerUnreadableRequests(server)
-  // A slow push is legitimate; idle connections outlive those of the gateway in front.
+  // A slow push is legitimate. Idle connections live longer than those of the gateway.
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000
   await once(server, 'listening')
@@ -62,9 +66,9 @@ export async function listen(
 }
 
 /**
- * Closes a server whose answers have asked for `Connection: close` for a while. Closing an idle connection
- * may lose a request that the proxy is sending, and a proxy may not repeat a POST; by now, the proxy has
- * closed the connections that it uses.
+ * Closes a server whose answers have asked for `Connection: close` for some time. Closing an idle connection
+ * may lose a request that the proxy is sending, and a proxy may not repeat a POST. By this time, the proxy
+ * has closed the connections that it uses.
  */
 async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
   let isClosed = false
@@ -95,8 +99,8 @@ const statuses: Record<string, string> = {
 
 /**
  * Answers requests that the HTTP parser refuses. A connection that is closed while the client still sends is
- * reset, and the client may then never see the answer; so what the client sends is discarded for a moment. A
- * connection with another answer under way is cut, because the bytes of this answer would become a part of
+ * reset, and the client may then miss the answer. So the bytes of the client are discarded for a moment. A
+ * connection with another answer in progress is cut, because the bytes of this answer would become a part of
  * that one.
  */
 export function answerUnreadableRequests(server: Server): void {
@@ -106,7 +110,7 @@ export function answerUnreadableRequests(server: Server): void {
     response.once('close', () => answering.delete(socket))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // The answer is under way already when the parser refuses the bytes that follow.
+    // The answer has already begun when the parser refuses the bytes that follow.
     if (socket.writableEnded && !socket.destroyed) return
     if (!socket.writable || answering.has(socket)) return void socket.destroy()
     const status = statuses[error.code ?? ''] ?? '400 Bad Request'

@@ -2,37 +2,36 @@ import { DomainError } from '@switchyard/domain'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
 
-/** Together with the half second for which tokens are remembered, less than a second. */
+/** Together with the half second for which tokens are remembered, this is less than a second. */
 const recheckMs = 300
 /**
- * How long an endpoint may take to end its answer in its own way before the answer is refused, or its
- * connection cut.
+ * Time for an endpoint to end its answer in its own way before the answer is refused, or its connection cut.
  */
 const graceMs = 100
-/** More listeners for one event of an answer are a leak. */
+/** More listeners for one event of an answer indicate a leak. */
 const listenersMax = 20
 
 export interface LongLivedAnswer {
   response: Response
-  /** Throws what the guard would throw for the same request now. */
+  /** Throws the error that the guard would throw for the same request now. */
   check: () => Promise<unknown>
-  /** Tells the endpoint that the answer has to end. */
+  /** Notifies the endpoint that the answer has to end. */
   end: (refusal: DomainError) => void
-  /** Answers in place of an endpoint that has not begun to. */
+  /** Answers instead of an endpoint that has not begun its answer. */
   refuse: (refusal: DomainError) => void
   logger: () => Logger
 }
 
 /**
- * Checks the sender of a request again and again while its answer is under way. When the token no longer
- * works or the right is gone, the endpoint is told. Soon after, the client gets the refusal, or the
- * connection is cut when an answer has begun. A check that fails for another reason, such as an outage of the
+ * Checks the sender of a request repeatedly while its answer is in progress. When the token no longer works
+ * or the right is gone, the endpoint is notified. Soon after, the client receives the refusal, or the
+ * connection is cut if the answer has begun. A check that fails for another reason, such as an outage of the
  * database, ends nothing.
  */
 export function recheckWhileOpen({ response, check, end, refuse, logger }: LongLivedAnswer): void {
   let timer = setTimeout(recheck, recheckMs)
-  // A pipeline to the client listens seven times to the end of the answer, besides four listeners of this
-  // kit. Node takes more than ten for a leak.
+  // A pipeline to the client adds seven listeners for the end of the answer, besides four listeners of this
+  // kit. Node warns of a leak at more than ten.
   response.setMaxListeners(listenersMax)
   response.once('close', () => clearTimeout(timer))
 
@@ -50,14 +49,17 @@ export function recheckWhileOpen({ response, check, end, refuse, logger }: LongL
     end(refusal)
     timer = setTimeout(() => {
       if (response.headersSent) return void response.destroy()
-      // The endpoint may still write; what it writes after the refusal is an error of the stream that nobody
-      // waits for.
+      // The endpoint may still write. Writing after the refusal is an error of the stream that nobody
+      // handles.
       response.on('error', () => {})
       refuse(refusal)
     }, graceMs)
   }
 }
 
-/** Whether the sender may not have the answer any more. A limit or an outage does not end it. */
+/**
+ * Returns whether an error means that the sender may no longer have the answer. A limit or an outage does not
+ * end it.
+ */
 const endsAnswer = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.kind !== 'unavailable' && error.kind !== 'rate-limited'

@@ -3,19 +3,19 @@ import type { RequestHandler, Response } from 'express'
 import { type Logger, type Metrics, tracing } from '../observability/index.js'
 import type { AnswerForm } from './errors.js'
 
-/** Headers of every answer. Answers that are pages replace the policy by one of their own. */
+/** Headers of every answer. Pages replace the policy by their own. */
 const securityHeaders = {
-  // A browser that guessed the type of a file would run it with the session of the user.
+  // A browser that guesses the type of a file would run the file with the session of the user.
   'X-Content-Type-Options': 'nosniff',
-  // Addresses name projects and sagas, which are nobody else's concern.
+  // Addresses contain names of projects and sagas, which other sites must not see.
   'Referrer-Policy': 'no-referrer',
-  // An answer that is opened as a page runs nothing, loads nothing and is shown in no frame.
+  // An answer that is opened as a page runs nothing, loads nothing and appears in no frame.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
 const acceptableId = /^[\w.:/+=@-]{1,128}$/
 
-/** What the first middleware knows of a request, for the later ones. */
+/** Facts about a request that the first middleware collects for the later ones. */
 export class Observed {
   /** Pattern of the matched route: a label with few values, unlike the path. */
   route = 'unmatched'
@@ -32,8 +32,8 @@ export class Observed {
   }
 
   /**
-   * Writes the request id in every line. Made at the first use: most requests log nothing besides their own
-   * line.
+   * Returns a logger that writes the request id in every line. It is created at its first use, because most
+   * requests log only their own line.
    */
   get logger(): Logger {
     this.#logger ??= this.#parent.child({ request_id: this.requestId })
@@ -43,7 +43,7 @@ export class Observed {
 
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
 
-/** Tells the log, the metrics, the trace and the error handler which route a request is for. */
+/** Passes the route of a request to the log, the metrics, the trace and the error handler. */
 export function nameRoute(
   response: Response,
   path: string,
@@ -56,8 +56,8 @@ export function nameRoute(
 }
 
 /**
- * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the headers
- * that keep browsers careful, and, after the answer, one log line and its rate, error and duration metrics.
+ * Gives each request an id: the caller's `X-Request-Id` when it is short and plain. Gives each answer its
+ * security headers. After the answer, writes one log line and the metrics of rate, errors and duration.
  * Probes and scrapes are counted, not logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {

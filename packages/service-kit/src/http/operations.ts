@@ -8,8 +8,8 @@ import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.
 import { sendSmallJson } from './written-json.js'
 
 /**
- * Liveness, readiness, metrics and the API description of a service, for operators and orchestrators, without
- * a token.
+ * Adds liveness, readiness, metrics and the API description of a service, for operators and orchestrators,
+ * without a token.
  */
 export function addOperations(app: Express, health: Health, metrics: Metrics, routes: Route[]): void {
   app.get('/-/liveness', (_request, response) => {
@@ -35,8 +35,8 @@ export function addOperations(app: Express, health: Health, metrics: Metrics, ro
 }
 
 /**
- * `GET /-/metrics`, the metrics of `/metrics` for callers from outside: administrators, and tokens with the
- * scope `read_metrics`.
+ * Returns the route `GET /-/metrics`: the metrics of `/metrics` for callers from outside, who are
+ * administrators or have a token with the scope `read_metrics`.
  */
 export const guardedMetrics = ({ registry }: Metrics): Route =>
   route(

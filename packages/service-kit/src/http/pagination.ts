@@ -3,12 +3,15 @@ import { integer, text } from './parameters.js'
 
 const perPageDefault = 20
 const perPageMax = 100
-/** Proxies refuse longer headers. Clients still get the numbers of the pages, in headers of their own. */
+/**
+ * Longest header `Link`, because proxies refuse longer headers. Clients still receive the numbers of the
+ * pages, in headers of their own.
+ */
 const linkBytesMax = 8 * 1024
 
 const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
 
-/** Parameters of every list; spread into the endpoint's own. More than 100 a page is read as 100. */
+/** Parameters of every list; spread into the endpoint's own. A page size above 100 is read as 100. */
 export const pageParameters = {
   page: atLeastOne().default(1).meta({ description: 'Which page, from 1' }),
   per_page: atLeastOne()
@@ -22,15 +25,16 @@ export interface Page {
   per_page: number
 }
 
-/** Rows to skip and take for a page. */
+/** Returns the number of rows to skip and to take for a page. */
 export const rowsOf = ({ page, per_page }: Page) => ({ skip: (page - 1) * per_page, take: per_page })
 
 /**
- * A page of a list with GitLab's headers. An absent neighbour is an empty header; links carry every parameter
- * of the request, path parameters included, sorted by name, and are left out where that is too long.
+ * Returns a page of a list with GitLab's headers. The header of an absent neighbour is empty. Links carry
+ * every parameter of the request, including path parameters, sorted by name. They are left out when they are
+ * too long.
  *
- * @param total rows in the whole list; null: too many to count, so that what names the last page is left out,
- *   and a full page has a next one
+ * @param total rows in the whole list; null: too many to count. Headers about the last page are then left
+ * out, and a full page has a next one
  */
 export function pageReply(
   items: unknown[],
@@ -61,14 +65,14 @@ export function pageReply(
   })
 }
 
-/** Parameters of a list that can be read on from a token as well; spread into the endpoint's own. */
+/** Parameters of a list that can also be read on from a token; spread into the endpoint's own. */
 export const keysetParameters = {
   pagination: text().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
   page_token: text().optional().meta({ description: 'From `Link` of the page before' }),
 }
 
 /**
- * A page of a list that is read on from a token, with `Link` to the next page alone.
+ * Returns a page of a list that is read on from a token, with a `Link` to the next page only.
  *
  * @param next token of the next page; null: this is the last one
  * @param tokenParameter the parameter that takes the token
@@ -87,16 +91,16 @@ export function keysetReply(
   return ok(items, linkOf([link]))
 }
 
-/** The header `Link`; left out when it is too long. */
+/** Returns the header `Link`; leaves it out when it is too long. */
 export function linkOf(links: readonly string[]): { Link?: string } {
   const link = links.join(', ')
   return link.length > linkBytesMax ? {} : { Link: link }
 }
 
 /**
- * The path and the query of a call as links may repeat them: with the parameters that the endpoint declares.
- * Clients may send a token in the query under any name, where it counts for nothing; an answer that repeated
- * it would spread it.
+ * Returns the path and the query of a call for use in links: with the parameters that the endpoint declares.
+ * Clients may send a token in the query under any name, where it is ignored. Other parameters are left out,
+ * because an answer that repeated a token would spread it.
  */
 export function linkParameters({ raw, parameterNames }: Pick<Call, 'raw' | 'parameterNames'>): {
   pathname: string
@@ -109,7 +113,7 @@ export function linkParameters({ raw, parameterNames }: Pick<Call, 'raw' | 'para
   return { pathname, parameters: searchParams }
 }
 
-/** The address of each page of the list that a call asks for. */
+/** Returns a function that makes the address of a page of the requested list. */
 function pageUrls(call: Call, perPage: number): (page: number) => string {
   const { pathname, parameters: sent } = linkParameters(call)
   const parameters = new URLSearchParams([...sent, ...Object.entries(call.params)])

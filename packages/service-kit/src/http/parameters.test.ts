@@ -83,7 +83,7 @@ describe('readParameters', () => {
     ['a rounded number', z.object({ id: text() }), JSON.parse('{"id":3544790567247868102}'), 'id is invalid'],
     ['an infinite number', z.object({ id: text() }), JSON.parse('{"id":1e400}'), 'id is invalid'],
     ['several', z.object({ a: text(), b: integer() }), { b: 'x' }, 'a is missing, b is invalid'],
-  ])('words it as clients expect: %s', (_case, schema, given, expected) => {
+  ])('words its problem as clients expect: %s', (_case, schema, given, expected) => {
     expect(refusal(schema, given)).toBe(expected)
   })
 
@@ -97,7 +97,7 @@ describe('readParameters', () => {
     [1, flag(), true],
     [12, text(), '12'],
     ['cut 😀\ud83d', text(), 'cut 😀\ufffd'],
-  ])('reads %j as what it stands for', (given, schema, expected) => {
+  ])('reads %j as the value that it stands for', (given, schema, expected) => {
     expect(readParameters(z.object({ value: schema }), { value: given })).toEqual({ value: expected })
   })
 

@@ -1,15 +1,15 @@
 import { type DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import { z } from 'zod'
 
-/** Problems that an error names at most. */
+/** Most problems that an error names. */
 export const problemsMax = 20
 
 /**
- * Reads merged parameters. What does not fit is refused in GitLab's words, up to 20 problems at once:
- * `x is missing`, `x is invalid`, `x is empty`, `x is too long`, `x does not have a valid value`.
+ * Reads merged parameters. Refuses invalid ones in GitLab's words, up to 20 problems at once: `x is missing`,
+ * `x is invalid`, `x is empty`, `x is too long`, `x does not have a valid value`.
  *
  * An optional number, time, boolean or choice that is empty counts as left out, because forms send every
- * field. It is taken out of what was given. An empty text is a text.
+ * field. It is removed from the given values. An empty text is a text.
  */
 export function readParameters<Input extends z.ZodType>(schema: Input, given: unknown): z.output<Input> {
   let parsed = schema.safeParse(given)
@@ -24,7 +24,7 @@ export function readParameters<Input extends z.ZodType>(schema: Input, given: un
 }
 
 /**
- * Takes out the empty texts that are refused for their type, or because they are not in a list.
+ * Removes empty texts that were refused for their type, or because they are not in a list.
  *
  * @returns whether there were any
  */
@@ -57,7 +57,8 @@ function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
 }
 
 /**
- * The part of a path that the client wrote: the second word of `status=Started,Ended` has no name of its own.
+ * Returns the part of a path that the client wrote. For example, the second word of `status=Started,Ended`
+ * has no name of its own.
  */
 function givenPath(path: PropertyKey[], given: unknown): PropertyKey[] {
   const parts = path.findIndex((_, index) => typeof valueAt(given, path.slice(0, index)) === 'string')
@@ -76,10 +77,10 @@ function valueAt(given: unknown, path: PropertyKey[]): unknown {
   )
 }
 
-/** Items of a list of parameters, unless an endpoint says otherwise. */
+/** Most items of a list of parameters, unless an endpoint sets another limit. */
 const itemsMaxDefault = 100
 
-/** A list of bounded length. A longer one is refused before any of its items is looked at. */
+/** Reads a list of bounded length. A longer list is refused before its items are read. */
 export const list = <Item extends z.ZodType>(item: Item, itemsMax = itemsMaxDefault) =>
   z.preprocess(
     (given, { addIssue }) => {
@@ -92,19 +93,22 @@ export const list = <Item extends z.ZodType>(item: Item, itemsMax = itemsMaxDefa
 
 const nul = '\0'
 
-/** Characters of a text, unless an endpoint says otherwise: a name, a pattern or an address is no longer. */
+/**
+ * Most characters of a text, unless an endpoint sets another limit. Names, patterns and addresses are not
+ * longer.
+ */
 export const textCharsMax = 4096
 
-/** Characters of a path of 4,096 bytes, each of which git may quote by four characters. */
+/** Most characters of a path: 4,096 bytes, each of which git may quote with four characters. */
 export const pathCharsMax = 16 * 1024
 
-/** Characters of a text that people write: a message, a note, a description. */
+/** Most characters of a text that people write: a message, a note, a description. */
 export const proseCharsMax = 1024 * 1024
 
 /**
- * Text of bounded length as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced,
- * so that answers show what is stored. Numbers and booleans count as their text. A number that JSON has
- * rounded is refused, because its text would be another one than was sent.
+ * Reads a text of bounded length that PostgreSQL can store. NUL is refused, and half of a surrogate pair is
+ * replaced, so that answers show what is stored. Numbers and booleans are read as their text. A number that
+ * JSON has rounded is refused, because its text would differ from the one that was sent.
  */
 export const text = (charsMax = textCharsMax) =>
   z.preprocess(
@@ -121,18 +125,18 @@ function asText(value: unknown): unknown {
   return typeof value === 'boolean' ? String(value) : value
 }
 
-/** Whether other numbers than this one are read as the same number. */
+/** Returns whether other numbers than this one are read as the same number. */
 const isRounded = (value: number) =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
-/** Text with at least one character that is no white space. */
+/** Reads a text with at least one character that is not white space. */
 export const filledText = (charsMax?: number) =>
   text(charsMax).refine((value) => value.trim() !== '', { error: 'is empty' })
 
-/** Texts are found by their trigrams, and a shorter text has none. */
+/** Fewest characters of a search, because texts are found by their trigrams and a shorter text has none. */
 const searchedCharsMin = 3
 
-/** Text that is searched for in a table that may be large. */
+/** Reads a text to search for in a table that may be large. */
 export const searchedText = () =>
   text().refine((value) => value.trim().length >= searchedCharsMin, {
     error: `is too short (minimum is ${searchedCharsMin} characters)`,
@@ -141,7 +145,7 @@ export const searchedText = () =>
 const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
 
-/** A whole number, also when it comes as text. */
+/** Reads a whole number, also from text. */
 export const integer = () => z.preprocess(wholeNumber, z.int())
 
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
@@ -154,7 +158,7 @@ const decimalNumber = (value: unknown) =>
     ? Number(value)
     : value
 
-/** A decimal number, also when it comes as text of at most 100 characters. */
+/** Reads a decimal number, also from text of at most 100 characters. */
 export const decimal = () => z.preprocess(decimalNumber, z.number())
 
 const truths = new Map(
@@ -163,7 +167,7 @@ const truths = new Map(
   ),
 )
 
-/** A boolean, also as text: true, t, yes, y, on, 1 and their opposites, in any case. */
+/** Reads a boolean, also from text: true, t, yes, y, on, 1 and their opposites, in any case. */
 export const flag = () =>
   z.preprocess((value) => {
     if (typeof value === 'number') return truths.get(String(value)) ?? value
@@ -171,9 +175,9 @@ export const flag = () =>
   }, z.boolean())
 
 /**
- * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. A day that no
- * calendar has, which JavaScript takes for one of the next month, is refused, and so are years before 0, of
- * which PostgreSQL holds only some.
+ * Reads a point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. Refuses a day
+ * that no calendar has, which JavaScript would move to the next month, and years before 0, of which
+ * PostgreSQL stores only some.
  */
 export const time = () =>
   z.preprocess(
@@ -189,7 +193,7 @@ const timeLengthMax = 100
 function parseTime(value: string): Date | string {
   const trimmed = value.trim()
   if (trimmed.length > timeLengthMax) return value
-  // Bare numbers, and words with one, are dates to JavaScript, but never what a client means.
+  // JavaScript reads bare numbers, and words that contain one, as dates, but no client means them so.
   if (/^[+-]?\d*$/.test(trimmed) || !/\d{4}/.test(trimmed)) return value
   const [, year, month, day] = isoDay.exec(trimmed)?.map(Number) ?? []
   if (day !== undefined && day > daysIn(year as number, month as number)) return value
@@ -197,18 +201,18 @@ function parseTime(value: string): Date | string {
   return Number.isNaN(date.getTime()) ? value : date
 }
 
-/** Days of a month, 1 to 12. */
+/** Returns the number of days of a month, 1 to 12. */
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
 const asksForNothing = (value: unknown) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** Objects of forms have no prototype, and so no text. */
+/** Returns the text of a value. Objects of forms have no prototype, so they cannot be converted to text. */
 const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(value))
 
 /**
- * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored
- * it would have another meaning than its sender expects.
+ * Declares a parameter of GitLab that is refused here, because an answer that ignored it would have another
+ * meaning than its sender expects.
  *
  * @param problem such as `is not supported: there are no stars`
  * @param harmless values that ask for what happens anyway, as text; the empty one always does
@@ -223,15 +227,17 @@ export const unsupported = (problem: string, ...harmless: string[]) =>
       description: [`It ${problem}`, ...harmless.map((value) => `\`${value}\` is accepted`)].join('; '),
     })
 
-/** Refuses a request outright, in the form of a parameter problem. */
+/** Returns the error for a request with this problem of a parameter. */
 export const parameterProblem = (name: string, problem: string): DomainError =>
   invalidParameters([`${name} ${problem}`])
 
-/** In an answer: a text that is one of these values, where its TypeScript type is just a string. */
+/**
+ * Describes, in an answer, a text that is one of these values, where its TypeScript type is only a string.
+ */
 export const oneOf = (values: readonly string[]) => z.string().meta({ enum: [...values] })
 
-/** In an answer: a time as ISO 8601 text. */
+/** Describes, in an answer, a time as ISO 8601 text. */
 export const timeText = () => z.string().meta({ format: 'date-time' })
 
-/** In an answer: an address. */
+/** Describes, in an answer, an address. */
 export const link = () => z.string().meta({ format: 'uri' })

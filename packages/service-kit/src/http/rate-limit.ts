@@ -4,13 +4,15 @@ import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import type { CreateLimiter } from './limiters.js'
 
 /**
- * Counts a request and refuses it when its sender had too many in this minute.
+ * A function that counts a request, and refuses it when its sender had too many in this minute.
  *
  * @param limitKey requests with the same key are counted together
  */
 export type RateLimit = (response: Response, limitKey: string) => Promise<void>
 
 /**
+ * Creates the rate limit of a service.
+ *
  * @param perMinute requests with one key; 0 switches the limit off
  */
 export function createRateLimit(perMinute: number, createLimiter: CreateLimiter): RateLimit {
@@ -36,6 +38,10 @@ async function consume(limiter: RateLimiterAbstract, limitKey: string) {
   }
 }
 
-/** @param retryAfterMs when the sender may go on */
+/**
+ * Returns the error for too many requests.
+ *
+ * @param retryAfterMs time until the next request is accepted
+ */
 export const tooManyRequests = (retryAfterMs: number) =>
   rateLimited('This endpoint has been requested too many times. Try again later.', retryAfterMs)

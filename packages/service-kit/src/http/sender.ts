@@ -9,7 +9,7 @@ import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
 import { sessionSecretOf } from './session-cookie.js'
 
 export interface Sender {
-  /** Null: anonymous. */
+  /** Null: the request is anonymous. */
   caller: Caller | null
   /** Requests with the same key are counted together. */
   limitKey: string
@@ -23,18 +23,21 @@ export interface SenderOptions {
   /** Finds the holder of a session by the secret in its cookie. */
   authenticateSession: AuthenticateFrom
   externalUrl?: string | undefined
-  /** The project that a request names, by id or full path; undefined: none. Unset: no request names one. */
+  /**
+   * Returns the project that a request names, by id or full path; undefined: none. Unset: no request names
+   * one.
+   */
   projectOf?: ((route: Route, params: Call['params']) => string | undefined) | undefined
 }
 
 /**
- * Finds who sends a request: the holder of the token in its headers, else the holder of the session in its
- * cookies. Routes outside of the API, such as those of git, take no cookie. A cookie that does not work is as
- * if left out, because a browser sends it by itself, when it signs in anew, too: also at an address that has
- * sent too many of them.
+ * Creates a function that finds the sender of a request: the holder of the token in its headers, otherwise
+ * the holder of the session in its cookies. Routes outside of the API, such as those of git, accept no
+ * cookie. A cookie that does not work is ignored, even at an address that has sent too many of them, because
+ * a browser sends it by itself, also while its user signs in again.
  *
- * The function throws DomainError unauthenticated for a token that does not work, and forbidden for a request
- * with a cookie that may change something and comes from a page of another origin.
+ * The function throws DomainError unauthenticated for a token that does not work. It throws forbidden for a
+ * request with a cookie that may change something and comes from a page of another origin.
  */
 export function createFindSender({
   authenticate,
@@ -70,15 +73,19 @@ export function createFindSender({
 }
 
 /**
- * Who shares slots and memory: the requests of a user (of a deploy token), those of like CI jobs, else those
- * of an address.
+ * Returns the key of the sender for slots and memory: the user or deploy token, the rule and subject of a CI
+ * job, otherwise the address.
  */
 export function senderKey({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string {
   if (!caller) return `address ${senderAddress(raw.request.ip)}`
   return caller.token.job ? countedToken(caller) : `user ${caller.user.id}`
 }
 
-/** Does the work of a call once its sender has a slot. @throws DomainError as {@link Slots.run} */
+/**
+ * Does the work of a call once its sender has a slot.
+ *
+ * @throws DomainError as {@link Slots.run}
+ */
 export const inSlot = <Result>(
   slots: Slots,
   call: Pick<Call, 'caller' | 'raw' | 'signal'>,
@@ -88,12 +95,15 @@ export const inSlot = <Result>(
 const tokenLimitKey = (caller: Caller | null, token: string): string =>
   caller?.token.job ? countedToken(caller) : tokenKey(token)
 
-/** A provider gives each customer at least so many bits of IPv6 addresses: all of them are one sender. */
+/**
+ * Bits of an IPv6 network that count as one sender, because a provider gives each customer at least such a
+ * network.
+ */
 const networkBits = 64
 
 /**
- * What stands for the address of a sender where senders are counted: an IPv4 address, or the network of an
- * IPv6 address, whose holder can use 2^64 addresses.
+ * Returns the form of an address by which senders are counted: an IPv4 address, or the network of an IPv6
+ * address, because its holder can use 2^64 addresses.
  */
 export function senderAddress(ip: string | undefined): string {
   if (ip === undefined || !ipaddr.isValid(ip)) return ip ?? ''
@@ -102,7 +112,7 @@ export function senderAddress(ip: string | undefined): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${networkBits}`)}/${networkBits}`
 }
 
-/** Who sends a request and from where, as the audit log notes it. */
+/** Returns the sender of a request and its address for the audit log. */
 export const auditAuthor = ({ user, token }: Caller, { requestId, raw }: Call) => ({
   authorId: user.id,
   authorName: user.name,
@@ -112,7 +122,7 @@ export const auditAuthor = ({ user, token }: Caller, { requestId, raw }: Call) =
   ...(token.job && { job: token.job }),
 })
 
-/** All sessions of a token count together: a new session brings no new share of a limit. */
+/** Returns the key of all sessions of a token, so that a new session brings no new share of a limit. */
 const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`
 
 const tokenOfRoute = ({ basicAuthentication }: Route, { headers }: Request) =>

@@ -3,17 +3,17 @@ import type { Call } from './endpoint.js'
 
 const name = 'switchyard_session'
 /**
- * Browsers take a cookie with this prefix from https pages of the same host only, so no other host can plant
- * one.
+ * Name with a prefix that browsers accept only from https pages of the same host, so that no other host can
+ * set the cookie.
  */
 const secureName = `__Host-${name}`
 
-/** 256 random bits in base64url. */
+/** A secret of 256 random bits in base64url. */
 const secretShape = /^[\w-]{43}$/
 
 /**
- * The secret of the session in the cookies of a request; null without one. A cookie without `__Host-` counts
- * on http only.
+ * Returns the secret of the session in the cookies of a request; null without one. A cookie without `__Host-`
+ * counts on http only.
  *
  * @param baseUrl scheme, host and port that clients use
  */
@@ -25,14 +25,12 @@ export function sessionSecretOf({ headers }: Pick<Request, 'headers'>, baseUrl: 
   return null
 }
 
-/**
- * Gives the browser the cookie of its new session. No script can read it, and no foreign page sends it along.
- */
+/** Sets the cookie of a new session. No script can read it, and no page of another site sends it. */
 export function setSessionCookie({ raw, baseUrl }: SessionCall, secret: string, expiresAt: Date): void {
   raw.response.cookie(nameFor(baseUrl), secret, { ...optionsFor(baseUrl), expires: expiresAt })
 }
 
-/** Has the browser forget the cookie of its session. */
+/** Deletes the cookie of a session. */
 export function clearSessionCookie({ raw, baseUrl }: SessionCall): void {
   raw.response.clearCookie(nameFor(baseUrl), optionsFor(baseUrl))
 }
@@ -44,7 +42,7 @@ const nameFor = (baseUrl: string) => (isSecure(baseUrl) ? secureName : name)
 const optionsFor = (baseUrl: string) =>
   ({ httpOnly: true, sameSite: 'strict', path: '/', secure: isSecure(baseUrl) }) as const
 
-/** The value of a cookie of a request; undefined without it. */
+/** Returns the value of a cookie of a request; undefined without it. */
 export function cookieOf(headers: { cookie?: string | undefined }, name: string): string | undefined {
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)

@@ -3,19 +3,19 @@ import type { Call } from './endpoint.js'
 import { senderKey } from './sender.js'
 
 export interface StreamSlotsOptions {
-  /** Streams that the process serves at once. */
+  /** Most streams of the process. */
   max: number
-  /** Streams that one user, and one address for requests without a user, may have at once. */
+  /** Most streams of one user, or of one address for requests without a user. */
   perSenderMax: number
 }
 
-/** Counts open streams, so that a single sender cannot take every slot. */
+/** Counts of open streams, which keep a single sender from taking every slot. */
 export interface StreamSlots {
   /**
-   * Takes a slot until the connection closes. A refusal carries `Retry-After`.
+   * Takes a slot until the connection closes. A refusal has the header `Retry-After`.
    *
-   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every slot
-   *   is taken
+   * @throws DomainError rate-limited when the user or the address has used its share; unavailable when every
+   * slot is taken
    */
   take(call: Pick<Call, 'caller' | 'raw'>): void
 }
@@ -33,9 +33,9 @@ export function createStreamSlots({ max, perSenderMax }: StreamSlotsOptions): St
   )
   return {
     take(call) {
-      // A response that is closed already would never give its slot back.
+      // A response that is closed already would never return its slot.
       if (call.raw.response.closed) return
-      // Who is signed in shares no limit with others at the same address, such as that of a proxy.
+      // A signed-in user shares no limit with others at the same address, such as that of a proxy.
       call.raw.response.once('close', slots.takeAtOnce({ sender: senderKey(call) }))
     },
   }

@@ -18,7 +18,7 @@ const limited = () =>
     createLimiter: limitersOfProcess,
   })
 
-/** Seconds until the address may go on; null when it was not refused. */
+/** Returns the seconds until the address may continue; null when it was not refused. */
 async function refusedSeconds(authenticate: AuthenticateFrom, secret: string, address: string) {
   try {
     await authenticate(secret, address)
@@ -35,7 +35,7 @@ async function tryTokens(authenticate: AuthenticateFrom, address: string, count 
 }
 
 describe('an address that tries tokens', () => {
-  it('is refused longer each time, up to a quarter of an hour, and a calm hour is forgiven', async () => {
+  it('is refused longer each time, up to a quarter of an hour, and starts over after an hour without tries', async () => {
     const authenticate = limited()
     for (const seconds of [60, 120, 240, 480, 900, 900]) {
       await tryTokens(authenticate, '192.0.2.1')
@@ -47,7 +47,7 @@ describe('an address that tries tokens', () => {
     expect(await refusedSeconds(authenticate, 'unknown', '192.0.2.1')).toBe(60)
   })
 
-  it('locks no token out that works, used before or not, here or elsewhere', async () => {
+  it('never keeps a valid token from working, whether it was used before or not, at this address or elsewhere', async () => {
     const authenticate = limited()
     expect(await authenticate('good', '192.0.2.1')).toBe(holder)
     await tryTokens(authenticate, '192.0.2.1')
@@ -57,7 +57,7 @@ describe('an address that tries tokens', () => {
     expect(await authenticate('never used', '192.0.2.2')).toBe(holder)
   })
 
-  it('has two tokens looked up at once while it is refused, beside those that were good before', async () => {
+  it('has at most two unknown tokens looked up at once while it is refused, besides recently valid ones', async () => {
     let running = 0
     let most = 0
     const authenticate = limitUnknownTokens(
@@ -84,7 +84,7 @@ describe('an address that tries tokens', () => {
     expect(most).toBe(2)
   })
 
-  it('does not keep another refused address waiting by sending many', async () => {
+  it('does not delay another refused address by sending many tokens', async () => {
     let lookedUp = 0
     const authenticate = limitUnknownTokens(
       async (secret) => {
@@ -107,7 +107,7 @@ describe('an address that tries tokens', () => {
     await Promise.all(flood)
   })
 
-  it('gets no further tries by changing its address within its network of IPv6', async () => {
+  it('gets no further tries by changing its address within its IPv6 network', async () => {
     const authenticate = limited()
     for (let number = 0; number < 60; number++)
       await authenticate(`wrong-${number}`, `2001:db8:1:2::${number}`)

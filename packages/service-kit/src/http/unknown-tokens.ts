@@ -11,31 +11,31 @@ export interface UnknownTokenOptions {
   createLimiter: CreateLimiter
 }
 
-/** Unknown tokens that an address may send in a minute. */
+/** Most unknown tokens of an address in a minute. */
 const unknownPerMinuteMax = 60
-/** An address that sends more is refused for a minute, and twice as long each further time within an hour. */
+/** Time for which an address that sends more is refused. It doubles with each further time within an hour. */
 const refusedSeconds = 60
 const refusedSecondsMax = 15 * 60
 const rememberedSeconds = 3600
 /**
- * Look-ups at once of tokens that come from refused addresses, so that their flood leaves connections to the
- * database free.
+ * Look-ups of tokens from refused addresses at the same time. They are limited so that a flood leaves
+ * connections to the database free.
  */
 const lookUpsOfRefused = { total: 2, perSender: 2, waitMs: Number.POSITIVE_INFINITY }
 const tooMany = 'too many tokens of addresses that have sent unknown ones'
 const lookUpRefusals = { sender: tooMany, everybody: tooMany, retryAfterMs: 1000 }
-/** A token that was good within this time is looked up at once, whatever else comes from its address. */
+/** A token that was valid within this time is looked up at once, whatever else its address sends. */
 const goodMs = 10 * 60_000
 const rememberedMax = 10_000
 
 /**
  * Counts the unknown tokens of each address, so that nobody finds a token by trying. An address that has sent
- * too many gets no answer about unknown ones for a while. A token that works is served all the same: others
- * may share its address.
+ * too many receives no answer about unknown tokens for a while. Valid tokens still work there, because others
+ * may share the address.
  *
  * @param options.isOn false: nothing is counted
- * @param options.kind tokens and sessions are counted apart, because a browser goes on sending the cookie of
- *   an ended session
+ * @param options.kind tokens and sessions are counted apart, because a browser continues to send the cookie
+ * of an ended session
  */
 export function limitUnknownTokens(
   authenticate: Authenticate,
@@ -45,7 +45,7 @@ export function limitUnknownTokens(
   const unknown = createLimiter({ name: `unknown-${kind}`, points: unknownPerMinuteMax, durationSeconds: 60 })
   const refusals = createLimiter({ name: `refused-${kind}`, points: 1, durationSeconds: rememberedSeconds })
   const good = new LRUCache<string, true>({ max: rememberedMax, ttl: goodMs })
-  /** Addresses that this process has seen refused. */
+  /** Refused addresses that this process knows. */
   const refused = new LRUCache<string, true>({ max: rememberedMax })
   const lookUps = new Slots(lookUpsOfRefused, lookUpRefusals)
 
@@ -58,7 +58,7 @@ export function limitUnknownTokens(
 
   async function count(sender: string): Promise<void> {
     const sent = await unknown.penalty(sender)
-    // Once: refusing sets the number beyond it.
+    // Exactly once, because a refusal sets the number beyond it.
     if (sent.consumedPoints !== unknownPerMinuteMax) return
     const { consumedPoints: times } = await refusals.penalty(sender)
     await unknown.block(sender, Math.min(refusedSeconds * 2 ** (times - 1), refusedSecondsMax))

@@ -4,18 +4,18 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Response } from 'express'
 
-/** Other requests are served after so much text: a millisecond or two of work. */
+/** Length of text after which other requests get their turn: one or two milliseconds of work. */
 const sliceChars = 256 * 1024
 
 /**
- * Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a
- * charset.
+ * Exactly this value, because clients such as python-gitlab up to 3.13 compare the whole header.
+ * `response.json` adds a charset.
  */
 const jsonType = 'application/json'
 
 /**
- * Its results have memory of their own. A small Buffer is a part of 64 KB, all of which a cached body would
- * keep.
+ * An encoder whose results have memory of their own. A small Buffer is a part of 64 KB, and a cached body
+ * would keep all of it.
  */
 const encoder = new TextEncoder()
 
@@ -23,10 +23,14 @@ const encoder = new TextEncoder()
 export class WrittenJson {
   readonly etag: string
 
-  /** @param hash SHA-1 of all slices, base64 */
+  /**
+   * Creates a body.
+   *
+   * @param hash SHA-1 of all slices, base64
+   */
   constructor(
     readonly slices: readonly Uint8Array[],
-    /** Of all slices together. */
+    /** Bytes of all slices together. */
     readonly bytes: number,
     hash: string,
   ) {
@@ -35,8 +39,8 @@ export class WrittenJson {
 }
 
 /**
- * Serializes a body. For a long list that takes as long as many requests do, so other requests are served
- * between its items.
+ * Serializes a body. A long list takes as long as many requests, so other requests are served between its
+ * items.
  */
 export async function writeJson(body: unknown): Promise<WrittenJson> {
   const slices = Array.isArray(body) ? await writeItems(body) : [encoder.encode(JSON.stringify(body))]
@@ -54,7 +58,7 @@ async function writeItems(items: readonly unknown[]): Promise<Uint8Array[]> {
   const slices: Uint8Array[] = []
   let text = '['
   for (const [index, item] of items.entries()) {
-    // JSON has no undefined: in a list it is null.
+    // JSON has no undefined; in a list it becomes null.
     text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`
     if (text.length < sliceChars) continue
     slices.push(encoder.encode(text))
@@ -65,7 +69,11 @@ async function writeItems(items: readonly unknown[]): Promise<Uint8Array[]> {
   return slices
 }
 
-/** Sends a body, or 304 when the client has it. @param version of the resource, for its ETag */
+/**
+ * Sends a body, or 304 when the client has it.
+ *
+ * @param version of the resource, for its ETag
+ */
 export async function sendJson(
   response: Response,
   { slices, bytes, etag }: WrittenJson,
@@ -82,7 +90,7 @@ export async function sendJson(
   else if (slices.length === 1) response.end(slices[0])
   else {
     await pipeline(Readable.from(slices), response).catch((error: unknown) => {
-      // A client that went away has nothing to be told.
+      // A client that has gone away needs no answer.
       if (!response.destroyed) throw error
     })
   }

@@ -3,21 +3,23 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../observability/index.js'
 
-/** Indexes of the shared numbers: how often the event loop has turned, and 1 while a debugger may stop it. */
+/**
+ * Indexes of the shared numbers: the count of turns of the event loop, and 1 while a debugger may stop it.
+ */
 const turnsIndex = 0
 const debuggedIndex = 1
 
 const looksPerStall = 10
-// By name, because a bundled service has no folder of modules beside it.
+// The thread is found by its name, because a bundled service has no folder of modules beside it.
 const threadModule = '@switchyard/service-kit/threads/event-loop-watchdog'
 
 /**
- * Ends this process with SIGKILL once its event loop has stood still for `stallMs`, so that whatever runs it
- * starts it again: a process that cannot turn its event loop answers no probe, no caller and no signal. Time
- * during which the whole process is stopped (a suspended machine, SIGSTOP) does not count, and a debugger
- * suspends the watching.
+ * Ends this process with SIGKILL once its event loop has stood still for `stallMs`. The supervisor of the
+ * process then starts it again. SIGKILL is needed because such a process answers no probe, no caller and no
+ * signal. Time during which the whole process is stopped (a suspended machine, SIGSTOP) does not count. A
+ * debugger pauses the watch.
  *
- * @returns what ends the watching
+ * @returns a function that ends the watch
  */
 export function watchEventLoop(
   { service, stallMs }: { service: string; stallMs: number },
@@ -30,7 +32,8 @@ export function watchEventLoop(
     Atomics.add(state, turnsIndex, 1)
     Atomics.store(state, debuggedIndex, inspectorUrl() === undefined ? 0 : 1)
   }
-  // At once, so that a debugger is known when the event loop stops before the first turn of the timer.
+  // The first beat comes at once, so that a debugger is known when the event loop stops before the first turn
+  // of the timer.
   beat()
   const timer = setInterval(beat, lookEveryMs / 2)
   timer.unref()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createServiceContext } from './run-service.js'
 
-it('a part that fails, and one that does not, are shown as readiness sees them at each look', async () => {
+it('the metrics show each part as readiness sees it at that moment', async () => {
   const { health, metrics } = createServiceContext('tried', 'silent')
   let isAway = true
   health.addCheck('postgres', async () => {

@@ -2,33 +2,43 @@ import pTimeout from 'p-timeout'
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../observability/index.js'
 
-/** Rejects while its part cannot be used; the message of the error is for operators and holds no secrets. */
+/**
+ * A check that rejects while its part cannot be used. The message of the error is for operators and contains
+ * no secrets.
+ */
 export type HealthCheck = () => Promise<unknown>
 
 export interface Readiness {
   ready: boolean
-  /** `ok`, or why the part is not ready. */
+  /** `ok`, or the reason why the part is not ready, by part. */
   checks: Record<string, string>
 }
 
 const checkTimeoutMs = 2000
 
-/** Decides whether this process should get requests: it is not draining, and each part it needs answers. */
+/**
+ * The readiness of this process: it should receive requests while it is not draining and while each part that
+ * it needs answers.
+ */
 export class Health {
   readonly #checks = new Map<string, HealthCheck>()
   #draining = false
 
-  /** @param part the name shown by readiness, e.g. `postgres` */
+  /**
+   * Adds a check.
+   *
+   * @param part the name shown by readiness, e.g. `postgres`
+   */
   addCheck(part: string, check: HealthCheck): void {
     this.#checks.set(part, check)
   }
 
-  /** From now on not ready: load balancers stop sending. */
+  /** Makes the process not ready, so that load balancers stop sending requests. */
   startDraining(): void {
     this.#draining = true
   }
 
-  /** Asks every part at once; one that does not answer within two seconds counts as failed. */
+  /** Checks every part at once. A part that does not answer within two seconds counts as failed. */
   async readiness(): Promise<Readiness> {
     const results = await Promise.all(
       [...this.#checks].map(async ([part, check]) => [part, await outcome(check)] as const),
@@ -51,7 +61,7 @@ async function outcome(check: HealthCheck): Promise<string> {
   }
 }
 
-/** Shows what readiness says as metrics, asked when Prometheus asks. */
+/** Exposes the readiness as metrics, which are read when Prometheus asks. */
 export function exposeHealth(health: Health, { registry }: Metrics): void {
   new Gauge({
     name: 'service_check_up',

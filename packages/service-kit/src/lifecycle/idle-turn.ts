@@ -3,10 +3,10 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 const eventsSoFar = () => performance.nodeTiming.uvMetricsInfo.events
 
 /**
- * Waits for a turn of the event loop in which nothing arrives, so that all that has arrived has been read: a
- * socket that is closed while bytes or connections wait in it is reset, and a proxy may not repeat a POST.
+ * Waits for a turn of the event loop in which nothing arrives, so that everything that has arrived was read.
+ * A socket that is closed with unread bytes or connections is reset, and a proxy may not repeat a POST.
  *
- * @param msMax how long it waits at most, as a process may be busy without a pause
+ * @param msMax longest wait, because a process may be busy without a pause
  */
 export async function waitForIdleTurn(msMax: number): Promise<void> {
   const deadlineMs = performance.now() + msMax

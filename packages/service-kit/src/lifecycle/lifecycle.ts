@@ -2,7 +2,7 @@ import type { Logger } from '../observability/index.js'
 
 type Cleanup = () => Promise<unknown> | unknown
 
-/** Collects resources that must be closed, and closes them in reverse order, each exactly once. */
+/** The resources that must be closed. Closes them in reverse order, each exactly once. */
 export class Lifecycle {
   readonly #cleanups: { name: string; close: Cleanup }[] = []
   readonly #logger: Logger
@@ -12,12 +12,15 @@ export class Lifecycle {
     this.#logger = logger
   }
 
-  /** Registers the closing of a resource; call it on the line after its opening. */
+  /** Registers the cleanup of a resource; call it on the line after the resource is opened. */
   onClose(name: string, close: Cleanup): void {
     this.#cleanups.push({ name, close })
   }
 
-  /** Closes every resource, newest first. A failure is logged and does not keep the other resources open. */
+  /**
+   * Closes every resource, newest first. A failure is logged, and the other resources are closed
+   * nevertheless.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing

@@ -11,7 +11,7 @@ import { watchEventLoop } from './event-loop-watchdog.js'
 import { exposeHealth, Health } from './health.js'
 import { Lifecycle } from './lifecycle.js'
 
-/** Tools of a service that its composition root is given besides the configuration. */
+/** Tools that the composition root of a service receives besides the configuration. */
 export interface ServiceContext {
   logger: Logger
   metrics: Metrics
@@ -22,11 +22,11 @@ export interface ServiceContext {
 export interface ServiceDefinition<Schema extends z.ZodObject> {
   name: string
   schema: Schema
-  /** Opens all resources and starts to serve; each resource registers its cleanup with the lifecycle. */
+  /** Opens all resources and starts to serve. Each resource registers its cleanup with the lifecycle. */
   create: (config: z.output<Schema>, context: ServiceContext) => Promise<unknown>
 }
 
-/** The base every service's configuration has. */
+/** The settings that every service has. */
 type CommonConfig = {
   LOG_LEVEL: string
   SHUTDOWN_TIMEOUT_MS: number
@@ -35,9 +35,9 @@ type CommonConfig = {
 }
 
 /**
- * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then drain
- * and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment; a process
- * whose event loop stands still for EVENT_LOOP_STALL_MS is killed.
+ * Runs a service as this process. Reads the environment, creates the service, serves until SIGTERM or SIGINT,
+ * then drains and closes in reverse order. Exits with 0 after a clean stop, 1 after a failure, 2 for a bad
+ * environment. A process whose event loop stands still for EVENT_LOOP_STALL_MS is killed.
  */
 export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
   const config = readConfig(definition)
@@ -77,7 +77,10 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   }
 }
 
-/** The context of one service instance. A process has one; a test has one for each service that it starts. */
+/**
+ * Creates the context of one service instance. A process has one; a test has one for each service that it
+ * starts.
+ */
 export function createServiceContext(name: string, logLevel: string): ServiceContext {
   const logger = createLogger(name, logLevel)
   const metrics = createMetrics(name)

@@ -18,22 +18,25 @@ const redacted = [
 ].flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 
 /**
- * Errors of Redis carry the command that failed, with the password of the connection or the payload of a job.
+ * Arguments of commands in errors of Redis, which contain the password of the connection or the payload of a
+ * job.
  */
 const redactedCommands = ['command.args', '*.command.args', '*.*.command.args']
 
 /**
- * Most of the cost of a line is the system call that writes it, so lines are collected up to this size or
- * time.
+ * Size or time up to which lines are collected, because most of the cost of a line is the system call that
+ * writes it.
  */
 const bufferedBytes = 4096
 const flushMs = 100
-/** A problem may be the last line of a process: from the level `warn` on, a line is written at once. */
+/**
+ * Level from which a line is written at once (`warn`), because a problem may be the last line of a process.
+ */
 const urgentLevel = 40
 
 let output: ReturnType<typeof pino.destination> | undefined
 
-/** Standard output, shared by all loggers of the process. */
+/** Returns the standard output, which all loggers of the process share. */
 function standardOutput() {
   if (output) return output
   const opened = pino.destination({ dest: 1, sync: true, minLength: bufferedBytes, periodicFlush: flushMs })
@@ -42,7 +45,7 @@ function standardOutput() {
   return opened
 }
 
-/** JSON lines on standard output, one object each. */
+/** Creates a logger that writes JSON lines to standard output. */
 export function createLogger(service: string, level: string): Logger {
   const destination = standardOutput()
   return pino(

@@ -4,18 +4,22 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export interface Metrics {
   registry: Registry
   httpInFlight: Gauge
-  /** Counts and times an HTTP request that was answered. */
+  /** Counts and times an answered HTTP request. */
   httpRequest(labels: { method: string; route: string; status: string }, seconds: number): void
 }
 
-/** The bounds of histograms of how long calls take. */
+/** Bounds of the histograms of durations of calls. */
 export const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** @param service value of the label `service` on every metric */
+/**
+ * Creates the metrics of a service.
+ *
+ * @param service value of the label `service` on every metric
+ */
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
-  // Ten milliseconds, the default, wake a process that has nothing to do a hundred times a second.
+  // The default of ten milliseconds wakes an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
   const registers = [registry]
   return {

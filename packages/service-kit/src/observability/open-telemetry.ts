@@ -27,26 +27,26 @@ import pTimeout from 'p-timeout'
 import pg from 'pg'
 import type { Logger } from 'pino'
 
-/** What the parts of a process need while traces are on. */
+/** The tools of a process while traces are on. */
 export interface Tracing {
-  /** For queues and workers of BullMQ: a job goes on with the trace that added it. */
+  /** Telemetry for queues and workers of BullMQ: a job continues the trace that added it. */
   jobs: Telemetry
-  /** `trace_id` and `span_id` of the current span; nothing without one. */
+  /** Returns `trace_id` and `span_id` of the current span; nothing without one. */
   logFields(): Record<string, string>
   /** Names the current HTTP request by the pattern of its route. */
   nameRequest(route: string): void
-  /** The current span as a header `traceparent`; nothing without one. */
+  /** Returns the current span as a header `traceparent`; nothing without one. */
   headers(): Record<string, string>
   /** Runs work in a new span below the one that a header `traceparent` names. */
   within<T>(headers: Record<string, string>, name: string, work: () => Promise<T>): Promise<T>
   /**
-   * Each call of servers that are made from now on has a span, below the one that its metadata `traceparent`
-   * names.
+   * Instruments the servers that are created from now on. Each of their calls has a span, below the one that
+   * its metadata `traceparent` names.
    *
    * @param grpc the default export of `@grpc/grpc-js`
    */
   instrumentGrpc(grpc: object): void
-  /** Sends what is left. Never rejects, and ends in time when the receiver does not answer. */
+  /** Sends the remaining spans. Never rejects, and ends in time when the receiver does not answer. */
   close(): Promise<void>
 }
 
@@ -60,9 +60,9 @@ export function createTracing(service: string, logger: Logger): Tracing {
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(reportingOutages(new OTLPTraceExporter(), logger))],
   })
-  // The exporter reports its outages itself; the library's own handler writes each of them.
+  // The exporter reports its outages itself; the library's own handler would write each failure.
   setGlobalErrorHandler(() => {})
-  // Baggage of callers must not reach the receivers of webhooks, so it is not passed on.
+  // Baggage of callers is not passed on, because it must not reach the receivers of webhooks.
   provider.register({ propagator: new W3CTraceContextPropagator() })
   instrumentEveryService()
   const tracer = trace.getTracer('switchyard')
@@ -105,7 +105,10 @@ export function createTracing(service: string, logger: Logger): Tracing {
 const unobserved = ['Check', 'Watch', 'ServerReflectionInfo']
 const probe = /^\/(-|metrics)(\/|$)/
 
-/** Attributes hold no query, no path of a webhook's target and no argument: each of them may be a secret. */
+/**
+ * Instruments the libraries of every service. Attributes contain no query, no path of a webhook's target and
+ * no argument, because each may be a secret.
+ */
 function instrumentEveryService(): void {
   const http = new HttpInstrumentation({
     disableOutgoingRequestInstrumentation: true,
@@ -121,7 +124,7 @@ function instrumentEveryService(): void {
   instrument(database, { pg, 'pg-pool': Object.getPrototypeOf(pg.Pool) })
   const redis = new IORedisInstrumentation({ dbStatementSerializer: (command) => command })
   instrument(redis, { ioredis: Redis })
-  // Listens to a channel of Node, so it needs no module. It starts with its construction.
+  // This instrumentation listens to a channel of Node, so it needs no module. Its constructor starts it.
   new UndiciInstrumentation({
     requireParentforSpans: true,
     startSpanHook: ({ origin }) => ({ 'url.full': origin, 'url.path': undefined, 'url.query': undefined }),
@@ -135,7 +138,10 @@ function instrument(instrumentation: InstrumentationBase, modules: Record<string
   for (const { name, patch } of definitions) if (modules[name] !== undefined) patch?.(modules[name])
 }
 
-/** Logs the begin and the end of an outage of the receiver. Spans of that time are lost, and nothing else. */
+/**
+ * Wraps an exporter so that it logs the begin and the end of an outage of the receiver. Only the spans of
+ * that time are lost.
+ */
 function reportingOutages(exporter: SpanExporter, logger: Logger): SpanExporter {
   let isAway = false
   const note = ({ code, error }: ExportResult) => {

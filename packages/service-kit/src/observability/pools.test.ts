@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createMetrics } from './metrics.js'
 import { exposePools } from './pools.js'
 
-it('each pool of connections is shown as it is at each look', async () => {
+it('the metrics show each pool of connections as it is at that moment', async () => {
   const metrics = createMetrics('tried')
   const main = { totalCount: 5, idleCount: 2, waitingCount: 0, options: { max: 10 } }
   exposePools(metrics, { main })
@@ -29,7 +29,7 @@ it.each([
   ['a connection is idle', { totalCount: 1, idleCount: 1, waitingCount: 1 }, 0],
   ['a connection can be opened', { totalCount: 2, idleCount: 1, waitingCount: 3 }, 0],
   ['more queries came than connections are free', { totalCount: 9, idleCount: 0, waitingCount: 3 }, 2],
-])('a query waits only where no connection is free for it: %s', async (_when, counts, waiting) => {
+])('a query counts as waiting only when no connection is free for it: %s', async (_when, counts, waiting) => {
   const metrics = createMetrics('tried')
   exposePools(metrics, { main: { ...counts, options: { max: 10 } } })
   expect(await metrics.registry.metrics()).toMatch(

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from './metrics.js'
 
-/** What a pool of connections tells about itself. */
+/** The figures of a pool of connections. */
 interface Pool {
   totalCount: number
   idleCount: number
@@ -9,7 +9,7 @@ interface Pool {
   options: { max: number }
 }
 
-/** Metrics of pools of connections to PostgreSQL, read when Prometheus asks. */
+/** Exposes pools of connections to PostgreSQL as metrics, which are read when Prometheus asks. */
 export function exposePools({ registry }: Metrics, pools: Record<string, Pool>): void {
   const expose = (name: string, help: string, read: (pool: Pool) => number) =>
     new Gauge({
@@ -29,7 +29,8 @@ export function exposePools({ registry }: Metrics, pools: Record<string, Pool>):
 const busyOf = ({ totalCount, idleCount }: Pool) => totalCount - idleCount
 
 /**
- * The pool queues every query for a moment, also the ones that a free connection takes next: those of
- * readiness, which begin just before the metrics are read, would always seem to wait.
+ * Returns the number of queries that wait. The pool queues every query for a moment, even one that a free
+ * connection takes next. Without the correction, the queries of readiness would always count, because they
+ * begin just before the metrics are read.
  */
 const waitingOf = (pool: Pool) => Math.max(0, pool.waitingCount - (pool.options.max - busyOf(pool)))

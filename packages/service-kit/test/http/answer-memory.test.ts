@@ -27,7 +27,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-/** Asks for the large answer and reads no more than its beginning. */
+/** Requests the large answer and reads only its beginning. */
 async function askWithoutReading(address: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1')
   readers.push(socket)
@@ -44,7 +44,7 @@ async function ask(path: string, address: string) {
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), byteLength }
 }
 
-it('large answers that one address does not read leave memory for those of others, and are counted until it is gone', async () => {
+it('large answers that one address does not read leave memory for others, and count until they are gone', async () => {
   for (let number = 0; number < 3; number += 1)
     expect(await askWithoutReading('203.0.113.1')).toBe('HTTP/1.1 200')
   expect((await ask('/large', '203.0.113.2')).byteLength).toBeGreaterThan(text.length)

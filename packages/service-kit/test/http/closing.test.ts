@@ -9,7 +9,7 @@ import { listen } from '../../src/http/index.js'
 
 const drainTimeoutMs = 5000
 
-/** A server whose answers take a moment, and a client that has one kept-alive connection to it. */
+/** Starts a server whose answers take a moment, and a client with one kept-alive connection to it. */
 async function startServer() {
   const app = express().post('/', async (_request, response) => {
     await delay(20)
@@ -27,7 +27,7 @@ async function startServer() {
   return { server, post }
 }
 
-it('a request that comes on a kept-alive connection while the server closes is answered, and is the last one there', async () => {
+it('a request on a kept-alive connection to a closing server is answered, and is the last one there', async () => {
   const { server, post } = await startServer()
   expect(await post()).toEqual(['done', 'keep-alive'])
   const closed = server.close()
@@ -36,7 +36,7 @@ it('a request that comes on a kept-alive connection while the server closes is a
   await expect(post()).rejects.toThrow('ECONNREFUSED')
 })
 
-it('a server closes connections that nobody uses, long before the time that requests under way have', async () => {
+it('a server closes unused connections long before the time limit of active requests', async () => {
   const { server, post } = await startServer()
   await post()
   const beforeMs = performance.now()
@@ -52,13 +52,13 @@ it('a busy server that closes answers or refuses each connection, and resets non
     while (performance.now() < endMs);
     response.end('done')
   })
-  // Stops to listen after 100 ms at the earliest, in the middle of the requests.
+  // The server stops listening after 100 ms at the earliest, in the middle of the requests.
   const server = await listen(app, '127.0.0.1', 0, 2000)
   const workerData = { url: `http://127.0.0.1:${server.port}/`, requests: 20, everyMs: 5 }
   const client = new Worker(new URL('./fixtures/posts.mjs', import.meta.url), { workerData })
   const [answers] = await once(client, 'message')
   expect(answers[0]).toBe('done')
-  // A refused connection is repeated by a proxy, a request that was sent is not.
+  // A proxy repeats a refused connection, but not a request that was sent.
   expect(new Set(['done', 'ECONNREFUSED', ...answers])).toEqual(new Set(['done', 'ECONNREFUSED']))
   await closed
 })

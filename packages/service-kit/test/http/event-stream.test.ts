@@ -13,7 +13,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** A client that reads nothing yet, and the answer to it, which has not begun. */
+/** Connects a client that reads nothing yet, and returns its answer, which has not begun. */
 async function connect() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -31,12 +31,12 @@ async function connect() {
     given.on('error', () => {})
     return given.pause()
   })
-  // Some tests do not read.
+  // Some tests do not read the answer.
   incoming.catch(() => {})
   return { request, response, incoming }
 }
 
-/** What a client reads until its stream ends. */
+/** Returns what a client reads until its stream ends. */
 async function readAll(incoming: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of incoming) text += String(chunk)
@@ -44,7 +44,7 @@ async function readAll(incoming: IncomingMessage): Promise<string> {
 }
 
 describe('EventStream', () => {
-  it('begins with the time after which the client connects again, which differs from client to client', async () => {
+  it('begins with the time until a reconnect, which differs from client to client', async () => {
     const times = new Set<string>()
     for (let client = 0; client < 5; client += 1) {
       const { response, incoming } = await connect()
@@ -75,7 +75,7 @@ describe('EventStream', () => {
     expect(text.endsWith(`${large}${large}event: close\ndata: null\n\n`)).toBe(true)
   })
 
-  it('disconnects a client that reads nothing, whether its stream goes on or has ended', async () => {
+  it('disconnects a client that reads nothing, before and after the end of its stream', async () => {
     for (const ends of [false, true]) {
       const { response } = await connect()
       const stream = new EventStream(response, { retryMs, stallMs: 100 }, large)
@@ -85,7 +85,7 @@ describe('EventStream', () => {
     }
   })
 
-  it('disconnects a client that leaves more unread than it may', async () => {
+  it('disconnects a client with more unread data than allowed', async () => {
     const { response } = await connect()
     const stream = new EventStream(response, { retryMs, stallMs: 60_000, unreadBytesMax: 1024 }, large)
     expect(response.destroyed).toBe(false)
@@ -105,7 +105,7 @@ describe('EventStream', () => {
 })
 
 describe('EventStreams', () => {
-  it('end when they are closed, also one that begins later, and count those that are open', async () => {
+  it('end when they are closed, even those that begin later, and count the open ones', async () => {
     const streams = new EventStreams({ retryMs, stallMs: 60_000 })
     const first = await connect()
     streams.open(first.response, eventText({ data: 1 }))
@@ -118,7 +118,7 @@ describe('EventStreams', () => {
     await expect.poll(() => streams.size).toBe(0)
   })
 
-  it('forget a client that had gone before its stream began', async () => {
+  it('forget a client that left before its stream began', async () => {
     const streams = new EventStreams({ retryMs, stallMs: 60_000 })
     const { request, response } = await connect()
     request.destroy()

@@ -40,7 +40,7 @@ const letters = endpoint({
   },
 })
 
-/** Ticks of the event loop in which the items of a long list were written down. */
+/** Ticks of the event loop in which items of a long list were serialized. */
 const ticks = new Set<number>()
 const longList = Array.from({ length: 60 }, (_each, index) => ({ index, text: 'ü"\n'.repeat(20_000) }))
 const long = endpoint({
@@ -130,7 +130,7 @@ it('reads JSON, urlencoded and multipart bodies, over the query', async () => {
   expect(await nested.json()).toMatchObject({ list: expect.anything() })
 })
 
-it('refuses bodies it cannot read with a documented answer', async () => {
+it('refuses an unreadable body with a documented answer', async () => {
   const file = new FormData()
   file.set('note', new Blob(['x']), 'note.txt')
   const cases = [
@@ -152,7 +152,7 @@ it('refuses bodies it cannot read with a documented answer', async () => {
   }
 })
 
-it('answers an unknown path 404 and a wrong verb 405 with the verbs that work', async () => {
+it('answers an unknown path with 404, and a wrong method with 405 and the allowed methods', async () => {
   const unknown = await fetch(`${base}/nowhere`)
   expect(unknown.status).toBe(404)
   expect(await unknown.json()).toMatchObject({ error: '404 Not Found' })
@@ -208,12 +208,12 @@ it('ignores an unknown parameter, unless the route refuses it', async () => {
   ])
 })
 
-it('takes an empty parameter as left out, also an unknown one of a route that refuses those', async () => {
+it('treats an empty parameter as left out, even an unknown one of a route that refuses those', async () => {
   const empty = await fetch(`${base}/own/1/letters?id_contains=&order=&x[]=&per_page=1`)
   expect([empty.status, await empty.json()]).toEqual([200, ['a']])
 })
 
-it('refuses a long value in the path that only the guard reads', async () => {
+it('refuses a long path value that only the guard reads', async () => {
   const answer = await fetch(`${base}/groups/${'x'.repeat(5000)}/letters`)
   expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
     400,
@@ -221,7 +221,7 @@ it('refuses a long value in the path that only the guard reads', async () => {
   ])
 })
 
-it('leaves links out that would be longer than proxies pass on', async () => {
+it('leaves out links that would exceed the header limit of proxies', async () => {
   const long = 'x'.repeat(4000)
   const response = await fetch(`${base}/groups/1/letters?per_page=10&order=${long}&filter=${long}`)
   expect([response.status, response.headers.get('Link'), response.headers.get('X-Next-Page')]).toEqual([
@@ -231,7 +231,7 @@ it('leaves links out that would be longer than proxies pass on', async () => {
   ])
 })
 
-it('says nothing about the end of a list too long to count, which a page that is not full ends', async () => {
+it('has no headers about the end of a list too long to count, and ends it at a page that is not full', async () => {
   const headersOf = async (page: number) =>
     (await fetch(`${base}/groups/1/letters?filter=long&per_page=10&page=${page}`)).headers
   const [second, third] = [await headersOf(2), await headersOf(3)]
@@ -240,7 +240,7 @@ it('says nothing about the end of a list too long to count, which a page that is
   expect([second.get('x-next-page'), third.get('x-next-page')]).toEqual(['3', ''])
 })
 
-it('gives an absent neighbour an empty header, and caps a page at 100', async () => {
+it('sends an empty header for an absent neighbour, and caps a page at 100', async () => {
   const response = await fetch(`${base}/groups/1/letters?per_page=1000`)
   expect(response.headers.get('X-Next-Page')).toBe('')
   expect(response.headers.get('X-Prev-Page')).toBe('')
@@ -275,7 +275,7 @@ it('answers 304 to fetch clients too, which ask caches on the way for a fresh co
   expect([etag.length > 0, again.status]).toEqual([true, 304])
 })
 
-it('writes a long list down in many ticks, whole, with its length and an ETag', async () => {
+it('serializes a long list in many ticks, completely, with its length and an ETag', async () => {
   const whole = await fetch(`${base}/long`)
   const bytes = Buffer.from(await whole.arrayBuffer())
   expect(JSON.parse(bytes.toString())).toEqual(longList)
@@ -288,7 +288,7 @@ it('writes a long list down in many ticks, whole, with its length and an ETag', 
   expect((await fetch(`${base}/long`, { headers: { 'If-None-Match': etag } })).status).toBe(304)
 })
 
-it('asks for a good token, in either header and never in the query', async () => {
+it('requires a valid token, in either header and never in the query', async () => {
   const withHeaders = (headers: Record<string, string>) => fetch(`${base}/mine`, { headers })
   expect((await withHeaders({})).status).toBe(401)
   expect((await withHeaders({ 'PRIVATE-TOKEN': 'bad' })).status).toBe(401)
@@ -302,7 +302,7 @@ it('lets the guard refuse before parameters are read', async () => {
   expect(response.status).toBe(404)
 })
 
-it('shows nothing of a failure but the request id, which it takes from the caller', async () => {
+it('reveals only the request id of a failure, and takes that id from the caller', async () => {
   const response = await fetch(`${base}/crash`, { headers: { 'X-Request-Id': 'abc-1' } })
   expect(response.status).toBe(500)
   expect(await response.json()).toEqual({ message: '500 Internal Server Error', request_id: 'abc-1' })
@@ -327,7 +327,7 @@ it('counts requests by route pattern, so that ids never become labels', async ()
   expect(metrics).not.toContain('some-id')
 })
 
-it('limits requests per token and says when to come back', async () => {
+it('limits requests per token and sends the time until the next one', async () => {
   const limited = await listen(
     createHttpApp({
       ...createServiceContext('demo', 'silent'),
@@ -350,7 +350,7 @@ it('limits requests per token and says when to come back', async () => {
   await limited.close()
 })
 
-it('refuses an address that sends random tokens, but not the good tokens beside them', async () => {
+it('refuses an address that sends random tokens, but accepts valid tokens from it', async () => {
   const limited = await listen(
     createHttpApp({
       ...createServiceContext('demo', 'silent'),
@@ -376,7 +376,7 @@ it('refuses an address that sends random tokens, but not the good tokens beside 
   await limited.close()
 })
 
-it('lets a request under way finish when it closes', async () => {
+it('lets an active request finish when it closes', async () => {
   const slow = endpoint({
     input: z.object({}),
     handle: async () => {

@@ -27,7 +27,7 @@ beforeEach(() =>
   Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] }),
 )
 
-/** Answers a little every 20 ms for three seconds, unless its signal ends it. */
+/** Answers a little every 20 ms for three seconds, unless its signal ends the answer. */
 const trickle = (endsItself: boolean) =>
   endpoint({
     input: z.object({}),
@@ -46,7 +46,7 @@ const trickle = (endsItself: boolean) =>
   })
 
 let begin = () => {}
-/** Does not answer before its signal is aborted, and not after it either. */
+/** Does not answer before or after its signal is aborted. */
 const silent = endpoint({
   input: z.object({}),
   handle: () => {
@@ -83,11 +83,12 @@ afterAll(async () => {
 })
 
 /**
- * Begins to read an answer, changes the state, and tells how the answer ended and how long after the change.
+ * Begins to read an answer, changes the state, and returns how the answer ended and how long after the
+ * change.
  */
 async function endOf(path: string, change: () => void) {
   const response = await fetch(`http://127.0.0.1:${server.port}/api/v4${path}`, {
-    // Another one each time: refused tokens are remembered for half a second.
+    // Each request has another token, because refused tokens are remembered for half a second.
     headers: { 'PRIVATE-TOKEN': randomUUID() },
   })
   expect(response.status).toBe(200)
@@ -108,7 +109,7 @@ async function endOf(path: string, change: () => void) {
   }
 }
 
-it('cuts an answer under way within a second of the revocation of its token', async () => {
+it('cuts an answer in progress within a second of the revocation of its token', async () => {
   const { end, ms } = await endOf('/cut', () => {
     state.isTokenGood = false
   })
@@ -117,7 +118,7 @@ it('cuts an answer under way within a second of the revocation of its token', as
   expect(state.reasons[0]).toMatchObject({ kind: 'unauthenticated' })
 })
 
-it('cuts an answer under way when the right to it is gone', async () => {
+it('cuts an answer in progress when the right to it is gone', async () => {
   const { end } = await endOf('/cut', () => {
     state.hasRole = false
   })
@@ -125,7 +126,7 @@ it('cuts an answer under way when the right to it is gone', async () => {
   expect(state.reasons[0]).toMatchObject({ kind: 'forbidden' })
 })
 
-it('refuses a request that has no answer yet, whatever its endpoint does', async () => {
+it('refuses a request without an answer yet, whatever its endpoint does', async () => {
   const began = new Promise<void>((resolve) => {
     begin = resolve
   })
@@ -147,7 +148,7 @@ it('lets an endpoint end its answer in its own way first', async () => {
   expect(received).toMatch(/bye$/)
 })
 
-it('goes on with an answer while tokens cannot be checked', async () => {
+it('continues an answer while tokens cannot be checked', async () => {
   const { end, received } = await endOf('/cut', () => {
     state.isDatabaseAway = true
   })

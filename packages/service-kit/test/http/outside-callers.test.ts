@@ -25,7 +25,7 @@ const callers = {
 }
 const isCaller = (secret: string): secret is keyof typeof callers => secret in callers
 
-/** A service with one route; the secret of a token is the name of its holder. */
+/** Starts a service with one route. The secret of a token is the name of its holder. */
 function start(corsAllowedOrigins?: string[]): Promise<HttpServer> {
   const app = createHttpApp({
     ...createServiceContext('demo', 'silent'),
@@ -67,7 +67,7 @@ const preflight = (server: HttpServer, from: string, path = '/api/v4/echo/1') =>
   })
 
 describe('a page of an allowed origin', () => {
-  it('is told by a preflight which methods and headers it may use', async () => {
+  it('receives the allowed methods and headers by a preflight', async () => {
     const response = await preflight(open, origin)
     expect(response.status).toBe(204)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -95,7 +95,7 @@ describe('a page of an allowed origin', () => {
     expect(response.headers.get('vary')).toContain('Origin')
   })
 
-  it('keeps what else an answer varies by', async () => {
+  it('keeps the other headers by which an answer varies', async () => {
     const response = await ask(open, '/api/v4/echo/1', { headers: { Origin: origin } })
     expect(response.headers.get('vary')).toBe('Origin, Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie')
   })
@@ -103,7 +103,7 @@ describe('a page of an allowed origin', () => {
 
 describe('a page of another origin', () => {
   it.each(['https://console.example.com.evil.example', 'http://console.example.com', 'null'])(
-    'is not told that it may: %s',
+    'receives no permission: %s',
     async (from) => {
       const response = await preflight(open, from)
       expect(response.status).toBe(405)
@@ -142,7 +142,7 @@ describe('GET /-/metrics', () => {
     expect((await response.text()).includes('# HELP')).toBe(status === 200)
   })
 
-  it('is what /metrics says inside the network', async () => {
+  it('serves the same metrics as /metrics inside the network', async () => {
     const inside = await ask(closed, '/metrics')
     const outside = await ask(closed, '/-/metrics', { headers: { 'PRIVATE-TOKEN': 'admin' } })
     expect(outside.headers.get('content-type')).toBe(inside.headers.get('content-type'))

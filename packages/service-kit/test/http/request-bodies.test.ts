@@ -61,7 +61,7 @@ const post = async (body: string | Buffer, headers: Record<string, string> = {})
     }),
   )
 
-/** A request whose body does not come to its end by itself. */
+/** Starts a request whose body does not end by itself. */
 function startUpload(headers: Record<string, string | number>): {
   upload: ClientRequest
   answer: Promise<IncomingMessage>
@@ -95,21 +95,21 @@ it.each([
   },
 )
 
-it('refuses a compression that it does not know', async () => {
+it('refuses an unknown compression', async () => {
   expect(await post('x', { 'Content-Encoding': 'lzma' })).toEqual([
     415,
     { error: 'the body could not be read' },
   ])
 })
 
-it('refuses a body in chunks without a length once it is too large', async () => {
+it('refuses a chunked body without a length once it is too large', async () => {
   const { upload, answer } = startUpload({ 'Transfer-Encoding': 'chunked' })
   upload.write(`{"note":"${'a'.repeat(2 ** 21)}`)
   expect((await answer).statusCode).toBe(413)
   upload.end()
 })
 
-it('goes on with the next request of a connection whose body it did not read', async () => {
+it('continues with the next request of a connection whose body it did not read', async () => {
   const big = Buffer.alloc(8 * 2 ** 20, 'a')
   for (let round = 0; round < 3; round += 1) {
     expect(await post(big)).toEqual(tooLarge)
@@ -118,7 +118,7 @@ it('goes on with the next request of a connection whose body it did not read', a
   }
 })
 
-it('answers deep nesting 400, however it is sent', async () => {
+it('answers deep nesting with 400, in every form of a body', async () => {
   expect(await post('['.repeat(1_000_000))).toEqual(tooDeep)
   expect(await post(`{"note":${'{"a":'.repeat(150_000)}`)).toEqual(tooDeep)
   expect(await post(`a${'[b]'.repeat(300_000)}=1`, form)).toEqual(tooDeep)
@@ -127,7 +127,7 @@ it('answers deep nesting 400, however it is sent', async () => {
   expect(await outcome(await fetch(`${base}/echo?a${'[b]'.repeat(10_000)}=1`))).toEqual(tooDeep)
 })
 
-it('refuses a list that is too long before it looks at its items, and names at most 20 problems', async () => {
+it('refuses a list that is too long before reading its items, and names at most 20 problems', async () => {
   const zeros = (length: number) => JSON.stringify({ actions: Array.from({ length }, () => 0) })
   expect(await post(zeros(1001))).toEqual([400, { error: 'actions has more than 1000 items' }])
   expect(await post(JSON.stringify({ words: Array.from({ length: 101 }, () => 'a') }))).toEqual([
@@ -139,13 +139,13 @@ it('refuses a list that is too long before it looks at its items, and names at m
   expect(error).toMatch(/^actions\[0\] is invalid, /)
 })
 
-it('reads names that mean something to JavaScript as any other', async () => {
+it('reads names with a special meaning for JavaScript like any other', async () => {
   expect(await post('{"__proto__":{"note":"a"},"constructor":1}')).toEqual([200, { count: 7, sort: 'asc' }])
   expect(await post('__proto__[note]=a&__proto__=b', form)).toEqual([400, { error: '__proto__ is invalid' }])
   expect(await post('constructor[prototype][note]=a', form)).toEqual([200, { count: 7, sort: 'asc' }])
 })
 
-it('takes what is empty as left out, but an empty text in a body as a text', async () => {
+it('treats empty parameters as left out, but an empty text in a body as a text', async () => {
   const empty = 'note=&count=&deep=&since=&sort=&words=&actions[][name]=&actions[][size]='
   const expected = { count: 7, sort: 'asc', actions: [{ name: '' }] }
   expect(await post(empty, form)).toEqual([200, { note: '', ...expected }])
@@ -160,7 +160,7 @@ it('refuses a part of a form without a name, as curl -F =v sends it', async () =
   ])
 })
 
-it('refuses a value that is longer than its parameter may be', async () => {
+it('refuses a value longer than the limit of its parameter', async () => {
   expect((await fetch(`${base}/echo?words[]=${'a'.repeat(4096)}`)).status).toBe(200)
   expect(await outcome(await fetch(`${base}/echo?words[]=${'a'.repeat(4097)}`))).toEqual([
     400,
@@ -168,7 +168,7 @@ it('refuses a value that is longer than its parameter may be', async () => {
   ])
 })
 
-it('ends a body that stalls with 408 and closes its connection', async () => {
+it('answers a stalled body with 408 and closes its connection', async () => {
   const stalled = startUpload({ 'Content-Length': 1000 })
   stalled.upload.write('{')
   const response = await stalled.answer
@@ -182,7 +182,7 @@ it.each([
   ['compressed JSON', { 'Content-Length': 1_000_000, 'Content-Encoding': 'gzip' }],
   ['a form', { 'Content-Length': 1_000_000, ...form }],
   ['a multipart form', { 'Content-Length': 1_000_000, 'Content-Type': 'multipart/form-data; boundary=b' }],
-])('ends %s that drips with 408', async (_name, headers) => {
+])('answers %s that drips with 408', async (_name, headers) => {
   const { upload, answer } = startUpload(headers)
   const first = gzipSync('{"note":"a"}')
   let at = 0
@@ -209,7 +209,7 @@ it('reads a slow body that keeps the pace', async () => {
   expect((await answer).statusCode).toBe(200)
 })
 
-it('closes the connection of a client that goes away, and serves on', async () => {
+it('closes the connection of a client that goes away, and continues to serve', async () => {
   const { upload } = startUpload({ 'Content-Length': 1000 })
   upload.write('{')
   await delay(50)

@@ -62,7 +62,7 @@ async function ask(replica: number, token: string) {
 }
 
 let probes = 0
-/** Until both replicas count in Redis: the second one sees what the first one has counted. */
+/** Waits until both replicas count in Redis, which shows when the second one sees the count of the first. */
 async function waitUntilShared(): Promise<void> {
   const isShared = async () => {
     probes += 1
@@ -72,7 +72,7 @@ async function waitUntilShared(): Promise<void> {
   await waitFor(isShared, { what: 'both replicas to count in Redis' })
 }
 
-/** The numbers of answers with each status when both replicas are asked in turn. */
+/** Returns the numbers of answers with each status when both replicas receive requests in turn. */
 async function askInTurn(count: number, token: (index: number) => string) {
   const statuses: Record<number, number> = {}
   for (let index = 0; index < count; index += 1) {
@@ -82,11 +82,11 @@ async function askInTurn(count: number, token: (index: number) => string) {
   return statuses
 }
 
-it('two replicas together let a token have as many requests as one would', async () => {
+it('two replicas together allow a token as many requests as one would', async () => {
   expect(await askInTurn(perMinute + 10, () => 'good-many')).toEqual({ 200: perMinute, 429: 10 })
 })
 
-it('an address that tries tokens at one replica is refused by both, and its keys in Redis end', async () => {
+it('an address that tries tokens at one replica is refused by both, and its keys in Redis expire', async () => {
   expect((await ask(1, 'good-known')).status).toBe(200)
   expect(await askInTurn(60, (index) => `random-${index}`)).toEqual({ 401: 60 })
   for (const replica of [0, 1]) {
@@ -105,8 +105,8 @@ it('an address that tries tokens at one replica is refused by both, and its keys
   await observer.flushall()
 })
 
-it('while Redis hangs, requests are answered soon and each process counts by itself', async () => {
-  // Redis accepts connections and commands, and answers none, as an overloaded one does.
+it('while Redis hangs, requests are answered soon and each process counts alone', async () => {
+  // Redis accepts connections and commands, and answers none, as when it is overloaded.
   await observer.client('PAUSE', 3000, 'ALL')
   const answers: Awaited<ReturnType<typeof ask>>[] = []
   for (let index = 0; index < perMinute + 5; index += 1) answers.push(await ask(0, 'good-hanging'))

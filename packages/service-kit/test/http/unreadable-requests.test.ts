@@ -25,7 +25,7 @@ afterEach(() => {
 
 const open = () => connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
 
-test('a client gets the answer to an overlong request line although it goes on sending for a while', async () => {
+test('a client that continues to send after an overlong request line still receives the answer', async () => {
   const socket = open().on('error', () => {})
   socket.write(`GET /?a=${'1'.repeat(70_000)}`)
   for (let part = 0; part < 10; part += 1) {
@@ -35,7 +35,7 @@ test('a client gets the answer to an overlong request line although it goes on s
   expect(await text(socket)).toBe('HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n')
 })
 
-test('a client that never stops sending is cut', async () => {
+test('a client that never stops sending is disconnected', async () => {
   const socket = open().on('error', () => {})
   const sending = setInterval(() => socket.write('a'.repeat(1_000)), 20)
   socket.write(`GET /?a=${'1'.repeat(400_000)}`)
@@ -45,7 +45,7 @@ test('a client that never stops sending is cut', async () => {
   expect(socket.destroyed).toBe(true)
 })
 
-test('bytes that are no request are answered with 400, but never within another answer', async () => {
+test('bytes that are not a request are answered with 400, but never within another answer', async () => {
   const one = open()
   one.write('nonsense\r\n\r\n')
   expect(await text(one)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)

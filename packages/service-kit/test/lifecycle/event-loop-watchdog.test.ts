@@ -51,7 +51,7 @@ it('a process whose event loop stands still is killed, and its last line of log 
   })
 })
 
-it('a process that was stopped for longer than that, like a suspended machine, goes on', async () => {
+it('a process that was stopped for longer, like a suspended machine, continues', async () => {
   const { child, ask } = await startSpinning(1000)
   child.kill('SIGSTOP')
   await delay(3000)
@@ -71,7 +71,7 @@ it.each([
   await exited
 })
 
-it('a stop by SIGTERM is as clean as without the watching', async () => {
+it('a stop by SIGTERM is as clean as without the watch', async () => {
   const { child, exited } = await startSpinning(1000)
   child.kill('SIGTERM')
   expect(await exited).toEqual([0, null])

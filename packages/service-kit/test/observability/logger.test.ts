@@ -8,7 +8,7 @@ const logger = fileURLToPath(new URL('../../src/observability/logger.ts', import
 const run = (program: string) =>
   promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program])
 
-it('writes what is left when the process ends, and at once what may be the last it can say', async () => {
+it('writes the remaining lines when the process ends, and urgent lines at once', async () => {
   const program = (last: string) => `
     import { createLogger } from ${JSON.stringify(logger)}
     const logger = createLogger('test', 'info')
@@ -24,7 +24,7 @@ it('writes what is left when the process ends, and at once what may be the last 
   expect(texts(await killed.catch((error) => error))).toEqual(['first', 'second'])
 })
 
-it('shows the error of a Redis command without what was sent: a password, or the payload of a job', async () => {
+it('shows the error of a Redis command without its arguments: a password, or the payload of a job', async () => {
   const program = `
     import { createLogger } from ${JSON.stringify(logger)}
     const failed = Object.assign(new Error('WRONGPASS'), { command: { name: 'hello', args: ['3', 'AUTH', 'hunter2'] } })

@@ -3,11 +3,11 @@ import { PassThrough } from 'node:stream'
 import { timedOut } from '@switchyard/domain'
 import pTimeout from 'p-timeout'
 
-/** How fast a body has to arrive. */
+/** The slowest pace at which a body may arrive. */
 export interface Pace {
-  /** Length of the periods that are looked at, and the longest time without a byte. */
+  /** Length of the periods that are measured, and the longest time without a byte. */
   periodMs: number
-  /** What each period has to bring at least, unless the body ends in it. */
+  /** Fewest bytes that arrive in each period, unless the body ends in it. */
   periodBytesMin: number
 }
 
@@ -16,19 +16,19 @@ const refuseSlow = (): never => {
 }
 
 /**
- * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of
- * the chunks may take any time over each. A reader that stops early leaves the rest of the body unread and
- * the connection open.
+ * Yields the chunks of a body as they arrive. Only the time spent waiting for the sender counts; the reader
+ * may take any time over a chunk. A reader that stops early leaves the rest of the body unread and the
+ * connection open.
  *
  * @param signal ends the wait for chunks with its reason
- * @throws DomainError timed-out when the body arrives more slowly than it has to; the reason of the signal
+ * @throws DomainError timed-out when the body arrives too slowly; the reason of the signal
  */
 export async function* arriving(
   request: IncomingMessage,
   { periodMs, periodBytesMin }: Pace,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void> {
-  // A stream of its own can be given up without closing the connection, which the answer needs.
+  // A separate stream can be abandoned without closing the connection, which the answer needs.
   const body = new PassThrough()
   request.once('error', (error) => body.destroy(error))
   const abort = () => body.destroy(signal?.reason)

@@ -21,7 +21,7 @@ describe('memory of bodies', () => {
     expect(await refused).toBe('rate-limited')
   })
 
-  it('lets a request go on that waits as soon as there is memory', async () => {
+  it('lets a waiting request continue as soon as there is memory', async () => {
     const memory = memoryOf({ ...limits, waitMs: 60_000 })
     const first = memory.open('one')
     await first.take(80)
@@ -30,7 +30,7 @@ describe('memory of bodies', () => {
     await waiting
   })
 
-  it('keeps a reserve for those who hold little', async () => {
+  it('keeps a reserve for senders that hold little', async () => {
     const memory = memoryOf(limits)
     await memory.open('one').take(100)
     await memory.open('two').take(50)
@@ -38,7 +38,7 @@ describe('memory of bodies', () => {
     await memory.open('three').take(10)
   })
 
-  it('counts down to nothing, also after refusals', async () => {
+  it('counts down to zero, even after refusals', async () => {
     const memory = memoryOf(limits)
     const requests = Array.from({ length: 20 }, () => memory.open('one'))
     const outcomes = await Promise.all(requests.map((request) => request.take(30).catch(kindOf)))

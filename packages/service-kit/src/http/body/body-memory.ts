@@ -3,8 +3,8 @@ import { Slots } from '../../slots.js'
 const mebibyte = 1024 * 1024
 
 /**
- * A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small
- * bodies.
+ * A sender may send a commit of 300 MB and smaller bodies at once. Two such commits still leave memory for
+ * small bodies.
  */
 const limits = {
   perSender: 320 * mebibyte,
@@ -14,7 +14,7 @@ const limits = {
   waitMs: 30_000,
 }
 
-/** Bytes of the bodies of all requests. */
+/** Creates the slots for bytes of the bodies of all requests. */
 export const createBodyMemory = (): Slots =>
   new Slots(limits, {
     sender: 'Too many large requests at once. Try again later.',
@@ -22,19 +22,21 @@ export const createBodyMemory = (): Slots =>
     retryAfterMs: limits.waitMs,
   })
 
-/** What the body of one request takes of the memory for the bodies of all requests. */
+/** The share of one request of the memory for bodies. */
 export interface BodyMemory {
   /**
-   * Waits until there is memory for some more bytes.
+   * Waits until there is memory for more bytes.
    *
-   * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when everybody
-   *   does
+   * @throws DomainError rate-limited when the sender holds too much for too long, unavailable when no sender
+   * can get memory
    */
   take(bytes: number): Promise<void>
   release(): void
 }
 
 /**
+ * Opens the share of a request.
+ *
  * @param memory of the bodies of all requests, in bytes
  * @param sender a user, or an address
  */

@@ -1,9 +1,12 @@
 import { type DomainError, invalidParameters, tooLarge } from '@switchyard/domain'
 
-/** Values of a JSON body, or fields of a form. A commit of 10,000 actions with every parameter has 80,000. */
+/**
+ * Most values of a JSON body, or fields of a form. A commit of 10,000 actions with every parameter has
+ * 80,000.
+ */
 export const valuesMax = 100_000
 
-/** Levels of lists and objects inside each other. */
+/** Most levels of nested lists and objects. */
 export const nestingMax = 50
 
 export const bodyTooLarge = (): DomainError => tooLarge('413 Request Entity Too Large')

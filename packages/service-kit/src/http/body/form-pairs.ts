@@ -6,7 +6,7 @@ import { charsetOf } from './media-type.js'
 type Pair = [name: string, value: string]
 
 /**
- * Names and values of a urlencoded form in the order sent.
+ * Returns the names and values of a urlencoded form in the order sent.
  *
  * @throws DomainError too-large for too many fields; unsupported-media-type for an unknown charset
  */
@@ -20,7 +20,10 @@ export function urlencodedPairs(bytes: Buffer, contentType: string | undefined):
   throw new DomainError('unsupported-media-type', 'the body could not be read')
 }
 
-/** Old HTTP clients for Java send forms in ISO 8859-1 unless told otherwise. */
+/**
+ * Decodes a field in ISO 8859-1, because old HTTP clients for Java send forms in it unless configured
+ * otherwise.
+ */
 function latin1Pair(field: string): Pair {
   const [name = '', ...value] = field
     .split('=')
@@ -41,10 +44,10 @@ function refuseManyFields(text: string): void {
 }
 
 /**
- * Names and values of a multipart form in the order sent.
+ * Returns the names and values of a multipart form in the order sent.
  *
  * @throws DomainError too-large for too many fields; invalid-parameters for a malformed form and for file
- *   parts
+ * parts
  */
 export function multipartPairs(bytes: Buffer, contentType: string | undefined): Promise<Pair[]> {
   return new Promise((resolve, reject) => {
@@ -52,7 +55,7 @@ export function multipartPairs(bytes: Buffer, contentType: string | undefined): 
     const pairs: Pair[] = []
     const parser = openParser(bytes, contentType)
     if (!parser) return invalid()
-    // The parser gives no name where the part has none, and no value of a charset that it does not know.
+    // The parser passes no name when the part has none, and no value for an unknown charset.
     parser.on('field', (name: string | undefined, value: string | undefined) => {
       if (name === undefined || value === undefined) invalid()
       else pairs.push([name, value])
@@ -68,7 +71,11 @@ export function multipartPairs(bytes: Buffer, contentType: string | undefined): 
   })
 }
 
-/** @returns null for a content type without a boundary */
+/**
+ * Opens a parser of a multipart form.
+ *
+ * @returns null for a content type without a boundary
+ */
 function openParser(bytes: Buffer, contentType: string | undefined): busboy.Busboy | null {
   try {
     return busboy({

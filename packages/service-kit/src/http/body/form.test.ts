@@ -22,7 +22,7 @@ describe('readForm', () => {
     expect(read(query)).toEqual(expected)
   })
 
-  it('begins the next action with a field that the current action has, as the ruby gem sends them', () => {
+  it('begins the next action at a field that the current action already has, because the ruby gem sends actions so', () => {
     const update = 'actions[][action]=update&actions[][file_path]=a&actions[][content]=x'
     const move = 'actions[][action]=move&actions[][file_path]=c&actions[][previous_path]=b'
     expect(read(`${update}&${move}`)).toEqual({
@@ -33,7 +33,7 @@ describe('readForm', () => {
     })
   })
 
-  it('gives no name a meaning of its own', () => {
+  it('treats names like `__proto__` as ordinary names', () => {
     const form = readForm(new URLSearchParams('__proto__[admin]=1&a[__proto__][b]=2'))
     expect(({} as { admin?: string }).admin).toBeUndefined()
     expect(Object.keys(form)).toEqual(['__proto__', 'a'])

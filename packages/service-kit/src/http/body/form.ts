@@ -1,12 +1,12 @@
 import { type DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import { nestedTooDeeply } from './bounds.js'
 
-/** Parameters by name. Made without a prototype, so that no name has a meaning of its own. */
+/** Parameters by name. The object has no prototype, so that no name has a special meaning. */
 export type Fields = Record<string, unknown>
 
 type Pair = readonly [name: string, value: string]
 
-/** `a[b][c]` has three. */
+/** Most parts of a name; `a[b][c]` has three. */
 const partsMax = 10
 
 /**
@@ -74,7 +74,7 @@ function addToList(list: unknown[], name: string, path: readonly string[], value
   }
 }
 
-/** The list under a name; a text that came first becomes its first item. */
+/** Returns the list under a name. A text that came first becomes its first item. */
 function listOf(name: string, present: unknown): unknown[] {
   if (present === undefined) return []
   if (Array.isArray(present)) return present
@@ -84,7 +84,9 @@ function listOf(name: string, present: unknown): unknown[] {
 
 const usedTwice = (name: string): DomainError => invalidParameters([`${excerpt(name)} is invalid`])
 
-/** Whether an object has a value at this path. A path with a list in it can always take one more. */
+/**
+ * Returns whether an object has a value at this path. A path through a list can always take one more value.
+ */
 function has(fields: Fields, path: readonly string[]): boolean {
   if (path.includes('')) return false
   let value: unknown = fields
@@ -97,7 +99,7 @@ function has(fields: Fields, path: readonly string[]): boolean {
 
 /**
  * Turns each object whose names are all whole numbers into the list of its values, in the order of the
- * numbers, and each list of nothing but an empty text into the empty list.
+ * numbers. Turns each list with only an empty text into the empty list.
  */
 function withWholeLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 1 && value[0] === '' ? [] : value.map(withWholeLists)

@@ -3,7 +3,7 @@ import { bodyTooLarge, nestedTooDeeply, nestingMax, valuesMax } from './bounds.j
 import { endOfString, type KeptTexts, keepTexts } from './kept-texts.js'
 
 /**
- * Parses JSON of bounded nesting and number of values: both are counted before anything is built from the
+ * Parses JSON of bounded nesting and number of values. Both are counted before anything is built from the
  * text.
  *
  * @throws DomainError invalid-parameters for malformed or deeply nested JSON; too-large for too many values
@@ -23,7 +23,10 @@ function parse(json: string): unknown {
   }
 }
 
-/** Every value but the first of a list or object follows a comma. */
+/**
+ * Refuses JSON beyond the bounds. The commas count the values, because every value but the first of a list or
+ * object follows a comma.
+ */
 function refuseBeyondBounds(json: string, bounds: { valuesMax: number; nestingMax: number }): void {
   let nesting = 0
   let values = 1

@@ -1,12 +1,12 @@
-/** A value of a JSON body as it was written. */
+/** A value of a JSON body in its original text. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
 /**
- * Members of the items of a list in a JSON body that are passed on and not understood. They arrive as they
- * were written, because parsing would round long numbers and change the order of names. A string arrives as a
- * string.
+ * The members of the items of a list in a JSON body that are passed on without being interpreted. They keep
+ * their original text, because parsing would round long numbers and change the order of names. A string
+ * arrives as a string.
  */
 export interface KeptTexts {
   list: string
@@ -14,7 +14,8 @@ export interface KeptTexts {
 }
 
 /**
- * Puts the texts of such members instead of their values. Takes time in proportion to the length of the body.
+ * Replaces the values of such members by their original text. Takes time in proportion to the length of the
+ * body.
  *
  * @param json valid JSON
  * @param body its value
@@ -46,14 +47,14 @@ interface Span {
 }
 
 /**
- * Where the values of an object's members stand. Of two members of one name the last counts, as in
- * JSON.parse.
+ * Returns the positions of the values of an object's members. Of two members with one name the last counts,
+ * as in JSON.parse.
  */
 function membersOf(json: string, from: number): Map<string, Span> {
   const members = new Map<string, Span>()
   for (const { start, end } of partsOf(json, from)) {
     const name = json.indexOf('"', start)
-    // The one part of an object without members has no name.
+    // An object without members has one part, which has no name.
     if (name < 0 || name > end) continue
     const nameEnd = endOfString(json, name)
     members.set(JSON.parse(json.slice(name, nameEnd + 1)), { start: json.indexOf(':', nameEnd) + 1, end })
@@ -61,7 +62,7 @@ function membersOf(json: string, from: number): Map<string, Span> {
   return members
 }
 
-/** Where the members or items of the first object or list from a position on stand. */
+/** Yields the positions of the members or items of the first object or list from a position on. */
 function* partsOf(json: string, from: number): Generator<Span> {
   let nesting = 0
   let start = from
@@ -91,7 +92,9 @@ function* partsOf(json: string, from: number): Generator<Span> {
 }
 
 /**
- * @returns the position of the quotation mark that ends a string; the length of the text when there is none
+ * Finds the end of a string.
+ *
+ * @returns the position of the closing quotation mark; the length of the text when there is none
  */
 export function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {

@@ -48,12 +48,12 @@ describe('parseBody, JSON', () => {
     )
   })
 
-  it('counts nothing that stands in a text', async () => {
+  it('does not count characters within a text', async () => {
     const text = '[{,"\\'.repeat(200_000)
     expect(await parse(JSON.stringify({ text }))).toEqual({ text })
   })
 
-  describe('with members to keep as they were written', () => {
+  describe('with members that keep their original text', () => {
     const kept = { list: 'events', members: ['in', 'out'] }
     const itemsOf = async (json: string) =>
       (await parseBody(bytesOf(json), undefined, kept)).events as Record<string, unknown>[]
@@ -86,11 +86,11 @@ describe('parseBody, JSON', () => {
       ])
     })
 
-    it('takes the last of members of one name, as for any other value', async () => {
+    it('takes the last of several members with one name, as for any other value', async () => {
       expect(await textsOf('{"events":[{"out":1.0}],"events":[{"out":2.0,"o\u0075t":3.0}]}')).toEqual(['3.0'])
     })
 
-    it('gives back every value that JSON has', async () => {
+    it('preserves every value that JSON has', async () => {
       const items = fc.array(fc.dictionary(fc.constantFrom('in', 'out', 'x', '"'), fc.jsonValue()))
       await fc.assert(
         fc.asyncProperty(items, fc.constantFrom(undefined, 1, '\t'), async (events, indent) => {
@@ -109,13 +109,13 @@ describe('parseBody, JSON', () => {
     })
   })
 
-  it('keeps a name that means the prototype elsewhere an ordinary name', async () => {
+  it('keeps a name with a special meaning for prototypes as an ordinary name', async () => {
     const fields = await parse('{"__proto__":{"admin":true}}')
     expect(Object.keys(fields)).toEqual(['__proto__'])
     expect(fields.admin).toBeUndefined()
   })
 
-  it('reads UTF-16 and leaves out a byte order mark; another charset is refused', async () => {
+  it('reads UTF-16 and removes a byte order mark; another charset is refused', async () => {
     expect(await parseBody(bytesOf('{"a":"é"}', 'utf16le'), 'application/json; charset=utf-16')).toEqual({
       a: 'é',
     })
@@ -163,7 +163,7 @@ describe('parseBody, forms', () => {
     expect(await refusal(parts, multipart)).toEqual(['invalid-parameters', 'the form is invalid'])
   })
 
-  it('reads names of any length whole', async () => {
+  it('reads long names completely', async () => {
     const name = 'a'.repeat(10_000)
     expect(await parse(`${part(name, 'x')}--b--\r\n`, multipart)).toEqual({ [name]: 'x' })
   })

@@ -5,13 +5,10 @@ import { isJson, isMultipart, isUrlencoded, mediaTypeOf } from './media-type.js'
 import { parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
 
-/**
- * Largest body unless a route says otherwise, and the largest one that is parsed in the thread of all
- * requests.
- */
+/** Largest body unless a route sets another limit, and the largest body that is parsed in the main thread. */
 export const bodyBytesDefault = 1024 * 1024
 
-/** A body that is too large to be parsed in the thread of all requests. */
+/** A body that is too large to be parsed in the main thread. */
 export interface LargeBody {
   /** All its bytes, in order. The parser may transfer their memory to another thread. */
   chunks: Buffer[]
@@ -24,19 +21,19 @@ export interface LargeBody {
 export type ParseLargeBody = (body: LargeBody) => Promise<Record<string, unknown>>
 
 export interface ReadOptions extends ReceiveOptions {
-  /** Parses a body that is larger than 1 MiB. Unset: no body may be. */
+  /** Parses a body that is larger than 1 MiB. Unset: larger bodies are refused. */
   parseLargeBody?: ParseLargeBody | undefined
   /** A user, or an address. */
   sender: string
-  /** Only a JSON body and the path have parameters. */
+  /** Whether only a JSON body and the path have parameters. */
   jsonOnly?: boolean | undefined
-  /** Members of a JSON body of up to 1 MiB that arrive as they were written. */
+  /** Members of a JSON body of up to 1 MiB that keep their original text. */
   keptTexts?: KeptTexts | undefined
 }
 
-/** How a body that is no list of parameters is read. */
+/** The way in which a body without parameters is read. */
 export interface OwnBody {
-  /** Others are refused. */
+  /** Media types that are accepted. */
   mediaTypes: readonly string[]
   /** The endpoint finds the result in `body` of its call. */
   parse: (body: LargeBody) => Promise<unknown>
@@ -45,7 +42,7 @@ export interface OwnBody {
 /**
  * Reads a body of its own form.
  *
- * @throws DomainError as {@link readInput}; invalid-parameters for an empty body; what the parser refuses
+ * @throws DomainError as {@link readInput}; invalid-parameters for an empty body; every refusal of the parser
  */
 export async function readOwnBody(
   request: Request,
@@ -68,11 +65,10 @@ const unknownType = (contentType: string | undefined) =>
   )
 
 /**
- * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path
- * wins over the body, the body over the query.
+ * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path. The path
+ * wins over the body, and the body over the query.
  *
- * @throws DomainError for a body that cannot be read, is too large, for which there is no memory, or that
- *   stalls
+ * @throws DomainError for a body that cannot be read, is too large, finds no memory, or stalls
  */
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
@@ -106,8 +102,8 @@ function refuseNulInPath(params: Record<string, unknown>): void {
 }
 
 /**
- * The parameters in the query of a request. An empty one of a question (GET, HEAD) counts as left out,
- * because forms and many clients send every field.
+ * Returns the parameters in the query of a request. An empty parameter of a GET or HEAD request counts as
+ * left out, because forms and many clients send every field.
  */
 export function readQuery({ method, query }: Pick<Request, 'method' | 'query'>): Record<string, unknown> {
   if (method !== 'GET' && method !== 'HEAD') return query

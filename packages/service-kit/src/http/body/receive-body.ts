@@ -22,12 +22,12 @@ export interface ReceiveOptions {
 }
 
 /**
- * Receives a whole body, decompressed, as the chunks in which it came. Every byte is counted when it is
- * there, not when it is announced.
+ * Receives a whole body, decompressed, as the chunks in which it came. Bytes are counted when they arrive,
+ * not when they are announced.
  *
  * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an
- *   unknown one; rate-limited or unavailable when there is no memory for it; timed-out when its sender falls
- *   silent
+ * unknown one; rate-limited or unavailable when there is no memory for it; timed-out when its sender falls
+ * silent
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -60,12 +60,13 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
   }
 }
 
-/** How long a client may go on to send a body that nobody reads any more, because the request was refused. */
+/** Time for which a client may continue to send the body of a refused request. */
 const unreadMsMax = 60_000
 
 /**
- * Reads the rest of a body after the answer: it stands before the next request of the connection, and some
- * clients read an answer only when they have sent everything. A connection whose body does not end is closed.
+ * Reads the rest of a body after the answer, because the rest precedes the next request of the connection,
+ * and because some clients read an answer only after they have sent everything. Closes the connection when
+ * the body does not end.
  */
 export const endUnreadBody: RequestHandler = (request, response, next) => {
   response.once('finish', () => {

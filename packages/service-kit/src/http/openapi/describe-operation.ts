@@ -6,16 +6,16 @@ import { pageHeaderReferences, preconditionReferences } from './headers.js'
 import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
 import { refusalReference } from './refusals.js'
 
-/** A row of a route list that is documented. */
+/** A row of a route list with documentation. */
 export type DocumentedRoute = Route & { endpoint: Documentation }
 
-/** The ways of signing in that every operation accepts. */
+/** The ways of authentication that every operation accepts. */
 export const securityOfAll = [{ privateToken: [] }, { bearer: [] }, { session: [] }]
 
-/** The path as OpenAPI writes it: `/users/{id}`. */
+/** Returns a path in the form of OpenAPI: `/users/{id}`. */
 export const documentedPath = (path: string) => path.replaceAll(/[:*](\w+)/g, '{$1}')
 
-/** One row of a route list as an OpenAPI operation. */
+/** Describes one row of a route list as an OpenAPI operation. */
 export function describeOperation(route: DocumentedRoute, named: NamedShapes): JsonSchema {
   const { method, path, guard, endpoint } = route
   const fields = fieldsOf(endpoint.input, named)
@@ -91,7 +91,7 @@ function fieldsOf(input: z.ZodType, named: NamedShapes): Map<string, Field> {
   return new Map(fields)
 }
 
-/** A query has no null. */
+/** Removes null from a schema, because a query has no null. */
 function withoutNull({ type, anyOf, ...schema }: JsonSchema): JsonSchema {
   const isNull = (each: unknown) => each === 'null' || (each as JsonSchema).type === 'null'
   if (Array.isArray(type)) return { type: type.find((each) => !isNull(each)), ...schema }
@@ -103,7 +103,7 @@ function withoutNull({ type, anyOf, ...schema }: JsonSchema): JsonSchema {
 const withDescription = (description: unknown, schema: JsonSchema) =>
   description === undefined ? { schema } : { description, schema }
 
-/** The same fields in each of the forms that the body may have. */
+/** Describes the same fields in each form that the body may have. */
 function requestBody(
   operationId: string,
   fields: [string, Field][],
@@ -191,7 +191,7 @@ function operationIdOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')
 }
 
-/** What an operation is about: the collection, within a project the one below it. */
+/** Returns the tag of an operation: its collection, and within a project the collection below it. */
 function tagOf(path: string): string {
   const [first = '', second] = path.split('/').filter((part) => !/^(|[:*].*|repository)$/.test(part))
   return first === 'projects' && second !== undefined ? second : first

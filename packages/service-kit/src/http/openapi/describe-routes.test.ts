@@ -37,11 +37,11 @@ const { paths, components } = describeRoutes([
 ])
 
 describe('an OpenAPI document', () => {
-  it('holds the routes within the API', () => {
+  it('has the routes within the API', () => {
     expect(Object.keys(paths)).toEqual(['/projects/{id}/things', '/things/stream'])
   })
 
-  it('says of parameters what they are before they are read', () => {
+  it('describes parameters in the form in which clients send them', () => {
     expect(paths['/projects/{id}/things']?.get).toMatchObject({
       operationId: 'getProjectsByIdThings',
       tags: ['things'],
@@ -72,7 +72,7 @@ describe('an OpenAPI document', () => {
     })
   })
 
-  it('takes a body in three forms, without what stands in the path', () => {
+  it('accepts a body in three forms, without the parameters of the path', () => {
     const operation = paths['/projects/{id}/things']?.post as { requestBody: { content: object } }
     expect(Object.keys(operation.requestBody.content)).toEqual([
       'application/json',
@@ -86,7 +86,7 @@ describe('an OpenAPI document', () => {
     })
   })
 
-  it('lists the refusals that guard, path and body may end in, and those the endpoint adds', () => {
+  it('lists the refusals of guard, path and body, and those that the endpoint adds', () => {
     const statusesOf = (operation: unknown) => Object.keys((operation as { responses: object }).responses)
     expect(statusesOf(paths['/projects/{id}/things']?.post)).toEqual([
       '201',
@@ -106,19 +106,19 @@ describe('an OpenAPI document', () => {
     expect(statusesOf(paths['/things/stream']?.get)).toEqual(['200', '401', '429', '500', '503'])
   })
 
-  it('asks for no token where none is needed', () => {
+  it('requires no token where none is needed', () => {
     expect(paths['/things/stream']?.get).toMatchObject({
       security: [{}, { privateToken: [] }, { bearer: [] }, { session: [] }],
     })
     expect(paths['/projects/{id}/things']?.get).not.toHaveProperty('security')
   })
 
-  it('refuses a route that does not say what it does', () => {
+  it('refuses a route without a summary', () => {
     const silent = route('GET', '/silent', anyone, endpoint({ input: z.object({}), handle }))
     expect(() => describeRoutes([silent])).toThrow('GET /silent does not say what it does')
   })
 
-  it('refuses two shapes of one name', () => {
+  it('refuses two shapes with one name', () => {
     const other = z.object({ name: z.string() }).meta({ id: 'Thing' })
     const twice = ['/a', '/b'].map((path, index) =>
       route('GET', path, anyone, { ...follow, replies: { 200: [shape, other][index] ?? null } }),

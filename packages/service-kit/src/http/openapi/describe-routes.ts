@@ -22,7 +22,9 @@ export interface OpenApiDocument {
   [key: string]: unknown
 }
 
-/** Routes outside the API speak protocols of their own, and are described elsewhere. */
+/**
+ * Returns the documented routes. Routes outside the API speak other protocols, which are described elsewhere.
+ */
 function documentedRoutes(routes: Route[]): DocumentedRoute[] {
   return routes
     .filter(({ outsideApi }) => !outsideApi)
@@ -35,9 +37,9 @@ function documentedRoutes(routes: Route[]): DocumentedRoute[] {
 }
 
 /**
- * The OpenAPI 3.1 document of a route list.
+ * Creates the OpenAPI 3.1 document of a route list.
  *
- * @throws Error when a route does not say what it does, and when two different shapes have one name
+ * @throws Error when a route has no summary, and when two different shapes have one name
  */
 export function describeRoutes(routes: Route[]): OpenApiDocument {
   const named: NamedShapes = new Map()

@@ -1,6 +1,6 @@
 const number = { required: true, schema: { type: 'string', pattern: '^\\d*$' } }
 
-/** The seven headers of a page. An absent neighbour is an empty header. */
+/** The seven headers of a page. The header of an absent neighbour is empty. */
 export const pageHeaders = {
   Link: {
     description: 'The pages `prev`, `next`, `first` and `last`',
@@ -27,7 +27,7 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 })
 
-/** The headers that bind a change to the version that the caller has read. */
+/** The headers that limit a change to the version that the caller has read. */
 export const preconditionHeaders = {
   IfMatch: header('If-Match', 'The `ETag` of the answer that the change is made from, or `*`; else 412'),
   IfUnmodifiedSince: header('If-Unmodified-Since', 'The time of that answer, without `If-Match`; else 412'),

@@ -2,18 +2,18 @@ import { z } from 'zod'
 
 export type JsonSchema = Record<string, unknown>
 
-/** Shapes with a name of their own (`.meta({ id })`), which documents hold once. */
+/** Shapes with a name of their own (`.meta({ id })`), which a document contains once. */
 export type NamedShapes = Map<string, JsonSchema>
 
 /**
- * A zod schema as JSON Schema 2020-12.
+ * Converts a zod schema to JSON Schema 2020-12.
  *
- * @param io what clients send (`input`), or what they get (`output`)
- * @param named gets the named shapes that the schema is made of; they are referred to
+ * @param io what clients send (`input`), or what they receive (`output`)
+ * @param named receives the named shapes of the schema, to which the result refers
  * @throws Error when two different shapes have one name
  */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', named: NamedShapes): JsonSchema {
-  // Within an object the schema itself may have a name, too.
+  // Within an object, the schema itself may have a name, too.
   const wrapped = z.toJSONSchema(z.object({ root: schema }), {
     io,
     unrepresentable: 'any',
@@ -33,11 +33,11 @@ function addNamed(named: NamedShapes, name: string, { id: _, ...shape }: JsonSch
   named.set(name, shape)
 }
 
-/** What zod leaves out or says in more words than a reader needs. */
+/** Adds what zod leaves out, and shortens what zod says in more words than a reader needs. */
 function refine({ _zod: { def } }: z.core.$ZodTypes, jsonSchema: JsonSchema): void {
   if (def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  // Zod drops defaults of what is converted while it is read.
+  // Zod drops the defaults of values that are converted while they are read.
   if (def.type === 'default' && typeof def.defaultValue !== 'object') jsonSchema.default = def.defaultValue
 }

@@ -7,7 +7,7 @@ const parameterProblem = z
   .object({ error: z.string(), request_id })
   .meta({ id: 'ParameterProblem', description: 'Parameters could not be read; all problems at once.' })
 
-/** Further keys tell clients more, e.g. which action of a commit failed. */
+/** Further keys give clients details, e.g. which action of a commit failed. */
 const refusal = z
   .looseObject({ message: z.string(), request_id })
   .meta({ id: 'Refusal', description: 'A decision.' })
@@ -35,7 +35,7 @@ interface Refused {
   shapes: [z.ZodType, ...z.ZodType[]]
 }
 
-/** Every status a request can be refused with, and the bodies of such answers. */
+/** Every status with which a request can be refused, and the bodies of such answers. */
 export const refusedWith: Record<number, Refused> = {
   400: {
     name: 'BadRequest',
@@ -106,14 +106,18 @@ export const refusedWith: Record<number, Refused> = {
   },
 }
 
-/** @throws Error for a status that no request is refused with */
+/**
+ * Returns a reference to the answer with a status.
+ *
+ * @throws Error for a status with which no request is refused
+ */
 export function refusalReference(status: number): { $ref: string } {
   const refused = refusedWith[status]
   if (!refused) throw new Error(`no request is refused with ${status}`)
   return { $ref: `#/components/responses/${refused.name}` }
 }
 
-/** The answers that operations refer to. */
+/** Returns the answers that operations refer to. */
 export function refusalResponses(named: NamedShapes): Record<string, JsonSchema> {
   const responses = Object.values(refusedWith).map(({ name, description, shapes }) => {
     const [first, ...others] = shapes.map((shape) => toJsonSchema(shape, 'output', named))
