@@ -376,9 +376,7 @@ async function planCommit(
   return { edits, tip, parent, forced }
 }
 
-/**
- * Returns author and committer. Each given author field overrides the caller's; the committer is the caller.
- */
+/** Returns author and committer. A given author field overrides the caller's; the committer is the caller. */
 function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: CreateCommitCommand) {
   const committer = signatureOf(user)
   const name = signatureText(authorName) || committer.name
