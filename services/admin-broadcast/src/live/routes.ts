@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { bannerScriptFile } from '@switchyard/banner'
 import type { Clock } from '@switchyard/domain'
-import { matchesTargetPath } from '@switchyard/domain/broadcast'
 import {
   answerHead,
   anyone,
@@ -15,8 +14,8 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
+import { listActiveMessages, type MessageStreams } from './live.js'
 import type { MessageBoard } from './message-board.js'
-import type { MessageStreams } from './message-streams.js'
 
 export interface LiveDependencies {
   /** The active messages. */
@@ -28,7 +27,7 @@ export interface LiveDependencies {
 
 /** The messages that are on, for everybody. */
 export const liveRoutes = (dependencies: LiveDependencies): Route[] => [
-  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
+  route('GET', '/broadcast_messages/active', anyone, getActiveMessages(dependencies), {
     refusesUnknown: true,
   }),
   route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies), { refusesUnknown: true }),
@@ -43,26 +42,15 @@ const publicHeaders = {
   Vary: 'Accept-Encoding',
 }
 
-const keptMs = 1000
-
-/**
- * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or
- * disappears within that second.
- */
-const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
+const getActiveMessages = (dependencies: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
     summary: 'Messages that are on now, for everybody',
     replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
-      const { messages, nextBoundary } = await board.active()
-      const shown =
-        path === undefined
-          ? messages
-          : messages.filter(({ targetPath }) => matchesTargetPath(targetPath, path))
-      const steady = nextBoundary === undefined || nextBoundary.getTime() - clock().getTime() > keptMs
-      const cacheControl = `public, max-age=${steady ? keptMs / 1000 : 0}`
-      return ok(shown.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
+      const { messages, keptMs } = await listActiveMessages(dependencies, path)
+      const cacheControl = `public, max-age=${keptMs / 1000}`
+      return ok(messages.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
     },
   })
 

@@ -3,8 +3,8 @@ import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { createMetrics } from '@switchyard/service-kit/observability'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { MessageStreams } from './live.js'
 import { MessageBoard } from './message-board.js'
-import { MessageStreams } from './message-streams.js'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,11 +1,32 @@
 import type { ServerResponse } from 'node:http'
 import type { BroadcastMessage } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
 import { type BroadcastChange, matchesTargetPath } from '@switchyard/domain/broadcast'
 import { type EventStream, EventStreams, eventText } from '@switchyard/service-kit/http'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
 import { presentBanner } from '../shapes/broadcast-message.js'
 import type { MessageBoard } from './message-board.js'
+
+const isVisibleOn =
+  (path: string | undefined) =>
+  (message?: BroadcastMessage): boolean =>
+    message !== undefined && (path === undefined || matchesTargetPath(message.targetPath, path))
+
+const keptMs = 1000
+
+/**
+ * The messages that are on, of the page with a path or of all pages. The answer is equal for everybody, so
+ * caches may keep it for `keptMs`: a second, unless a message appears or disappears within that second.
+ */
+export async function listActiveMessages(
+  { board, clock }: { board: MessageBoard; clock: Clock },
+  path: string | undefined,
+): Promise<{ messages: BroadcastMessage[]; keptMs: number }> {
+  const { messages, nextBoundary } = await board.active()
+  const isSteady = nextBoundary === undefined || nextBoundary.getTime() - clock().getTime() > keptMs
+  return { messages: messages.filter(isVisibleOn(path)), keptMs: isSteady ? keptMs : 0 }
+}
 
 interface MessageStreamsOptions {
   board: MessageBoard
@@ -44,8 +65,7 @@ export class MessageStreams {
    *   all
    */
   async open(response: ServerResponse, path: string | undefined): Promise<void> {
-    const isVisible = (message?: BroadcastMessage) =>
-      message !== undefined && (path === undefined || matchesTargetPath(message.targetPath, path))
+    const isVisible = isVisibleOn(path)
     let stream: EventStream | undefined
     const unwatch = await this.#board.watch({
       state: (messages) => {
