@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis'
 import type { Logger } from './observability/index.js'
-import { createRedis, reportRedis } from './redis.js'
+import { openRedis, type ReportedRedis } from './redis.js'
 
 export interface NoticeListener {
   redisUrl: string
@@ -22,10 +21,10 @@ export interface NoticeListener {
  */
 export function listenForNotices(listener: NoticeListener): () => void {
   const { redisUrl, channel, logger, outageMessage, onNotice, onSubscribed, onUnsubscribed } = listener
-  const report = reportRedis(logger, outageMessage)
-  const subscriber = createRedis({ url: redisUrl, onError: report.disconnected, autoResubscribe: false })
+  const { redis: subscriber, report } = openRedis(redisUrl, logger, outageMessage, {
+    autoResubscribe: false,
+  })
   subscriber.on('ready', async () => {
-    report.connected()
     try {
       await subscriber.subscribe(channel)
       onSubscribed()
@@ -44,10 +43,7 @@ export function listenForNotices(listener: NoticeListener): () => void {
  * Sends a notice to the listeners of other processes. Never waits and never fails: without a connection, the
  * notice is lost.
  */
-export function publishNotice(
-  { redis, channel, report }: { redis: Redis; channel: string; report: ReturnType<typeof reportRedis> },
-  notice: unknown,
-): void {
+export function publishNotice({ redis, report }: ReportedRedis, channel: string, notice: unknown): void {
   if (redis.status !== 'ready') return
   redis.publish(channel, JSON.stringify(notice)).catch(report.commandFailed)
 }

@@ -1,7 +1,7 @@
 import { ReplyError } from 'ioredis'
 import { pino } from 'pino'
 import { afterEach, expect, it, vi } from 'vitest'
-import { createRedis, reportRedis } from './redis.js'
+import { createRedis, openRedis } from './redis.js'
 
 afterEach(() => vi.useRealTimers())
 
@@ -18,12 +18,12 @@ it('failed commands are logged with their own message, once a minute, and outage
     {},
     { write: (line) => lines.push(JSON.parse(line).err?.message ?? JSON.parse(line).msg) },
   )
-  const report = reportRedis(logger, 'an outage')
+  const { redis, report } = openRedis('redis://127.0.0.1:1', logger, 'an outage', { lazyConnect: true })
   for (let count = 0; count < 100; count += 1) report.commandFailed(new ReplyError('OOM'))
   report.commandFailed(new Error('Connection is closed.'))
-  for (let count = 0; count < 100; count += 1) report.disconnected(new Error('ECONNREFUSED'))
-  report.connected()
-  report.connected()
+  for (let count = 0; count < 100; count += 1) redis.emit('error', new Error('ECONNREFUSED'))
+  redis.emit('ready')
+  redis.emit('ready')
   vi.advanceTimersByTime(60_000)
   report.commandFailed(new ReplyError('NOPERM'))
   expect(lines).toEqual(['OOM', 'ECONNREFUSED', 'connected to Redis again', 'NOPERM'])

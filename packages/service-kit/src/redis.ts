@@ -51,13 +51,32 @@ export async function checkRedis(redis: Redis): Promise<void> {
  */
 const failedCommandEveryMs = 60_000
 
+/** A client, and what logs its failures. */
+export interface ReportedRedis {
+  redis: Redis
+  report: ReturnType<typeof reportRedis>
+}
+
+/** A client whose outages are logged. @param outageMessage logged when one starts */
+export function openRedis(
+  url: string,
+  logger: Logger,
+  outageMessage: string,
+  options: RedisOptions = {},
+): ReportedRedis {
+  const report = reportRedis(logger, outageMessage)
+  const redis = createRedis({ url, onError: report.disconnected, ...options })
+  redis.on('ready', report.connected)
+  return { redis, report }
+}
+
 /**
  * Logs the start and the end of an outage of Redis, not every attempt to reconnect. Logs failed commands with
  * at most one line a minute.
  *
  * @param message logged when an outage starts
  */
-export function reportRedis(logger: Logger, message: string) {
+function reportRedis(logger: Logger, message: string) {
   let isConnected = true
   let quietUntilMs = 0
   return {

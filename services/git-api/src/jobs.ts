@@ -8,7 +8,7 @@ import {
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import { publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { openRedis } from '@switchyard/service-kit/redis'
 
 export interface RedisInfo {
   version: string
@@ -36,9 +36,8 @@ export interface Jobs {
  * @param storage name of the storage whose repositories the jobs are about
  */
 export function createJobs(redisUrl: string, logger: Logger, storage: string): Jobs {
-  const report = reportRedis(logger, 'no connection to Redis: background jobs are dropped')
-  const redis = createRedis({ url: redisUrl, onError: report.disconnected })
-  redis.on('ready', report.connected)
+  const connection = openRedis(redisUrl, logger, 'no connection to Redis: background jobs are dropped')
+  const { redis, report } = connection
   const name = repositoryHousekeepingQueue(storage)
   const queue = createJobQueue({
     name,
@@ -54,7 +53,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       queue.add(name, data, options).catch(report.commandFailed)
     },
     announce(notice) {
-      publishNotice({ redis, channel: projectEventsChannel, report }, notice)
+      publishNotice(connection, projectEventsChannel, notice)
     },
     async readRedisInfo() {
       if (redis.status !== 'ready') return null

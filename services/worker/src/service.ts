@@ -4,7 +4,7 @@ import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticator, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
-import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { checkRedis, openRedis } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import { createAuditTools } from './audit/destinations.js'
 import type { Config } from './config.js'
@@ -25,7 +25,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   const database = openDatabase(config, 'worker', { health, lifecycle })
   exposePools(metrics, { main: database.pool })
 
-  const { redis, report } = openRedis(config, { logger, health, lifecycle })
+  const outageMessage = 'no connection to Redis: no jobs are run'
+  const { redis, report } = openRedis(config.REDIS_URL.reveal(), logger, outageMessage)
+  lifecycle.onClose('redis', () => redis.disconnect())
+  health.addCheck('redis', () => checkRedis(redis))
   const { authenticate } = createAuthenticator((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
@@ -84,16 +87,4 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('heartbeat', () => heartbeat.stop())
   lifecycle.onClose('workers', () => workers.close())
   return { port: server.port }
-}
-
-function openRedis(
-  config: Config,
-  { logger, health, lifecycle }: Pick<ServiceContext, 'logger' | 'health' | 'lifecycle'>,
-) {
-  const report = reportRedis(logger, 'no connection to Redis: no jobs are run')
-  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: report.disconnected })
-  redis.on('ready', report.connected)
-  lifecycle.onClose('redis', () => redis.disconnect())
-  health.addCheck('redis', () => checkRedis(redis))
-  return { redis, report }
 }

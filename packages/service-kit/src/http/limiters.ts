@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Lifecycle } from '../lifecycle/index.js'
 import type { Logger } from '../observability/index.js'
-import { createRedis, reportRedis } from '../redis.js'
+import { openRedis } from '../redis.js'
 
 export interface Limit {
   /** Part of the keys in Redis. Limiters of replicas with the same name count together. */
@@ -62,14 +62,11 @@ export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter
 }
 
 function connect({ redisUrl, logger, lifecycle }: SharedLimiterOptions): Redis {
-  const report = reportRedis(logger, 'no connection to Redis: each process counts for its limits by itself')
-  const redis = createRedis({
-    url: redisUrl,
-    onError: report.disconnected,
+  const outageMessage = 'no connection to Redis: each process counts for its limits by itself'
+  const { redis } = openRedis(redisUrl, logger, outageMessage, {
     commandTimeout: commandTimeoutMs,
     socketTimeout: silenceMsMax,
   })
-  redis.on('ready', report.connected)
   lifecycle.onClose('limits', () => redis.disconnect())
   return redis
 }

@@ -13,7 +13,7 @@ import { boundariesBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { openRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
 interface ChangeNoticesOptions {
@@ -38,16 +38,16 @@ export interface ChangeNotices {
 }
 
 export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNoticesOptions): ChangeNotices {
-  const report = reportRedis(
+  const publisher = openRedis(
+    redisUrl,
     logger,
     'no connection to Redis: other replicas find the changes of this one up to a second late',
   )
-  const publisher = createRedis({ url: redisUrl, onError: report.disconnected })
-  publisher.on('ready', report.connected)
+  const { redis, report } = publisher
   const boundaries = createJobQueue({
     name: queueNames.broadcastBoundary,
     prefix: jobKeyPrefix,
-    connection: publisher,
+    connection: redis,
     onError: report.disconnected,
   })
   const stopListening = listen(redisUrl, board, logger)
@@ -63,14 +63,14 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
   return {
     async announce(message) {
       const changed: BroadcastNotice = {}
-      publishNotice({ redis: publisher, channel: broadcastChannel, report }, changed)
-      if (message && publisher.status === 'ready') plan(message).catch(report.commandFailed)
+      publishNotice(publisher, broadcastChannel, changed)
+      if (message && redis.status === 'ready') plan(message).catch(report.commandFailed)
       await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
     },
     async close() {
       stopListening()
       await boundaries.close()
-      publisher.disconnect()
+      redis.disconnect()
     },
   }
 }

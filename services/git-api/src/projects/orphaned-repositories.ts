@@ -10,8 +10,8 @@ import {
   listRepositories,
 } from '@switchyard/git-storage/list-repositories'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
+import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { type Repeated, repeat } from '../repeat.js'
 
 interface Needs {
   database: Database

@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
+import type { Repeated } from '@switchyard/service-kit/lifecycle'
 import type { BulkItem, BulkItemState, BulkJob } from './job.js'
-import type { BulkRunner } from './run.js'
 import {
   type BulkOperator,
   bulkSagasMax,
@@ -19,7 +19,7 @@ export { cancelBulkJob, getBulkJob, listBulkJobs } from './store.js'
 export interface BulkDependencies {
   /** Connections with a time limit for each statement. */
   database: Pooled
-  runner: Pick<BulkRunner, 'wake'>
+  runner: Pick<Repeated, 'wake'>
 }
 
 /**

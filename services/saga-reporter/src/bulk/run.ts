@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, isDatabaseUnavailable } from '@switchyard/db'
 import { type Clock, dayMs, isRefusal } from '@switchyard/domain'
 import type { SagaEventStore } from '@switchyard/saga-store'
+import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { runBulkStep } from './step.js'
 import { type BulkLease, claimBulkJob, failBulkJob, releaseBulkJob } from './step-store.js'
@@ -22,29 +22,14 @@ interface Dependencies {
   logger: Logger
 }
 
-export interface BulkRunner {
-  /** Checks for jobs now. */
-  wake: () => void
-  /** Stops after the step under way; another process can continue the job at once. */
-  close: () => Promise<void>
-}
-
 /**
  * Works on bulk jobs of sagas, one at a time. They run here and not in the worker, because only saga-reporter
- * may write sagas.
+ * may write sagas. It stops after the step under way; another process can continue the job at once.
  */
-export function startBulkRunner(dependencies: Dependencies): BulkRunner {
+export function startBulkRunner(dependencies: Dependencies): Repeated {
   const { database, clock, logger } = dependencies
   const owner = randomUUID()
-  const stopping = new AbortController()
-  let waking = new AbortController()
   let cleanedMs = 0
-
-  const rest = async () => {
-    const { signal } = waking
-    await delay(pauseMs, undefined, { signal }).catch(() => {})
-    if (signal.aborted && !stopping.signal.aborted) waking = new AbortController()
-  }
 
   async function clean(): Promise<void> {
     const now = clock().getTime()
@@ -53,29 +38,17 @@ export function startBulkRunner(dependencies: Dependencies): BulkRunner {
     await deleteBulkJobs(database, new Date(now - keptDays * dayMs))
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const lease = await claimBulkJob(database, owner, leaseMs)
-        if (lease) await work(dependencies, lease, stopping.signal)
-        else await clean()
-        if (!lease) await rest()
-      } catch (error) {
-        logger.warn({ err: error }, 'could not work on bulk jobs; tried again in 2 s')
-        await rest()
-      }
+  async function workOnAll(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
+      const lease = await claimBulkJob(database, owner, leaseMs)
+      if (!lease) return clean()
+      await work(dependencies, lease, stopping)
     }
   }
 
-  const running = run()
-  return {
-    wake: () => waking.abort(),
-    async close() {
-      stopping.abort()
-      waking.abort()
-      await running
-    },
-  }
+  return repeat(workOnAll, pauseMs, (error) =>
+    logger.warn({ err: error }, 'could not work on bulk jobs; tried again in 2 s'),
+  )
 }
 
 /** Works on a job until it ends, the lease ends, or the process stops. */

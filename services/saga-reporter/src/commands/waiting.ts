@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pooled } from '@switchyard/db'
+import { Wakeup } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './lease-store.js'
@@ -20,7 +21,7 @@ type Wait = Pick<WantedCommands, 'tenant' | 'serviceName' | 'exceptIds'>
 
 /** The calls of this process that wait for commands. However many wait, they cost two statements a second. */
 export class CommandWaiting {
-  readonly #waiting = new Map<AbortController, Wait>()
+  readonly #waiting = new Map<Wakeup, Wait>()
   readonly #slots = new Slots(limits, refusals)
   readonly #database: Pooled
   readonly #logger: Logger
@@ -48,11 +49,11 @@ export class CommandWaiting {
    */
   async wait(wanted: Wait, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) return
-    const woken = new AbortController()
-    this.#waiting.set(woken, wanted)
+    const wakeup = new Wakeup()
+    this.#waiting.set(wakeup, wanted)
     if (!this.#isPolling) void this.#poll()
-    await delay(timeoutMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {})
-    this.#waiting.delete(woken)
+    await wakeup.wait(timeoutMs, signal)
+    this.#waiting.delete(wakeup)
   }
 
   /** Wakes the calls that wait for one of these commands. */
@@ -63,14 +64,14 @@ export class CommandWaiting {
       idsOf.set(keyOf(command), ids)
       ids.push(command.id)
     }
-    for (const [woken, wanted] of this.#waiting)
-      if (idsOf.get(keyOf(wanted))?.some((id) => !wanted.exceptIds.has(id))) woken.abort()
+    for (const [wakeup, wanted] of this.#waiting)
+      if (idsOf.get(keyOf(wanted))?.some((id) => !wanted.exceptIds.has(id))) wakeup.wake()
   }
 
   /** Ends every wait, also those that begin later. */
   close(): void {
     this.#isClosed = true
-    for (const woken of this.#waiting.keys()) woken.abort()
+    for (const wakeup of this.#waiting.keys()) wakeup.wake()
   }
 
   async #poll(): Promise<void> {

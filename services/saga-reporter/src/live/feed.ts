@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Wakeup } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
 import type { LogEntry, LogPage } from './store.js'
@@ -34,7 +35,8 @@ export class SagaFeed {
   readonly #source: FeedSource
   readonly #logger: Logger
   readonly #recent = new RecentEntries(entriesKept)
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Set<Wakeup>()
+  readonly #pause = new Wakeup()
   #followers = 0
   #starting: Promise<void> | null = null
   /** No entry up to this position becomes visible any more: one that is missing stays missing. */
@@ -42,8 +44,6 @@ export class SagaFeed {
   /** Once these transactions have ended, positions up to `upTo` without an entry stay without one. */
   #gap: { upTo: number; writers: Set<string> } | null = null
   #newestReceivedMs = Number.NEGATIVE_INFINITY
-  #woken = false
-  #wakeUp: (() => void) | null = null
   #failing = false
 
   constructor(source: FeedSource, logger: Logger) {
@@ -70,7 +70,7 @@ export class SagaFeed {
     this.#followers += 1
     const leave = () => {
       this.#followers -= 1
-      if (this.#followers === 0) this.#wakeUp?.()
+      if (this.#followers === 0) this.#pause.wake()
     }
     try {
       this.#starting ??= this.#start()
@@ -88,25 +88,16 @@ export class SagaFeed {
   }
 
   /** Resolves when `position` has moved, the time is over, or the signal aborts. */
-  changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        this.#waiting.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, timeoutMs)
-      signal.addEventListener('abort', done)
-      this.#waiting.add(done)
-      if (signal.aborted) done()
-    })
+  async changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const wakeup = new Wakeup()
+    this.#waiting.add(wakeup)
+    await wakeup.wait(timeoutMs, signal)
+    this.#waiting.delete(wakeup)
   }
 
   /** To be called when the log has new entries. */
   wake(): void {
-    this.#woken = true
-    this.#wakeUp?.()
+    this.#pause.wake()
   }
 
   async #start(): Promise<void> {
@@ -128,29 +119,15 @@ export class SagaFeed {
     let searchAllDays = false
     let readsAtGap = 0
     while (this.#followers > 0) {
-      this.#woken = false
       const isAtEnd = await this.#readSafely(searchAllDays)
       searchAllDays = false
       if (!isAtEnd) continue
       readsAtGap = this.#gap ? readsAtGap + 1 : 0
       await delay(restMs)
       const pauseMs = this.#gap ? Math.min(restMs * readsAtGap, gapPollMsMax) : pollMs
-      if (!this.#woken && this.#followers > 0) searchAllDays = await this.#pause(pauseMs)
+      searchAllDays = !(await this.#pause.wait(pauseMs))
     }
     this.#starting = null
-  }
-
-  /** Resolves with true when the time has passed, with false when `wake` was called before. */
-  #pause(ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const done = (isOver: boolean) => {
-        clearTimeout(timer)
-        this.#wakeUp = null
-        resolve(isOver)
-      }
-      const timer = setTimeout(done, ms, true)
-      this.#wakeUp = () => done(false)
-    })
   }
 
   async #readSafely(allDays: boolean): Promise<boolean> {
@@ -194,7 +171,7 @@ export class SagaFeed {
     this.#recent.append(entries, position)
     const newest = entries.at(-1)?.receivedAt.getTime() ?? Number.NEGATIVE_INFINITY
     this.#newestReceivedMs = Math.max(this.#newestReceivedMs, Math.min(newest, Date.now()))
-    for (const wake of [...this.#waiting]) wake()
+    for (const wakeup of this.#waiting) wakeup.wake()
   }
 
   #overlapStart(): Date | null {

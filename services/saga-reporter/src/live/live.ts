@@ -4,7 +4,7 @@ import { DomainError } from '@switchyard/domain'
 import { type CommittedBatch, readLastPosition, readLogWriters } from '@switchyard/saga-store'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
-import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { openRedis } from '@switchyard/service-kit/redis'
 import { SagaFeed } from './feed.js'
 import { type Batch, follow, type WatchFilter } from './follow.js'
 import { readLogPage, readLogTail } from './store.js'
@@ -136,12 +136,11 @@ export interface NoticesOptions {
 }
 
 export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): Notices {
-  const report = reportRedis(
+  const publisher = openRedis(
+    redisUrl,
     logger,
     'no connection to Redis: other replicas find the saga events of this one up to a second late',
   )
-  const publisher = createRedis({ url: redisUrl, onError: report.disconnected })
-  publisher.on('ready', report.connected)
   const stopListening = listenForNotices({
     redisUrl,
     channel: sagaEventsChannel,
@@ -152,10 +151,10 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   })
   return {
     publish(batch) {
-      publishNotice({ redis: publisher, channel: sagaEventsChannel, report }, batch)
+      publishNotice(publisher, sagaEventsChannel, batch)
     },
     close() {
-      publisher.disconnect()
+      publisher.redis.disconnect()
       stopListening()
     },
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
+import { repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { leaseSweep, releaseSweep } from '../sweeps.js'
 import type { SagaMetrics } from './metrics.js'
@@ -32,7 +33,6 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
   const owner = randomUUID()
   const leaseMs = everyMs * 3
   let hiding: NodeJS.Timeout | undefined
-  let running: Promise<void> | null = null
 
   async function run(): Promise<void> {
     const askedMs = Date.now()
@@ -44,20 +44,12 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
     await countEnded(database, metrics)
   }
 
-  const tick = () => {
-    running ??= run()
-      .catch((error: unknown) => logger.warn({ err: error }, 'could not read the metrics of sagas'))
-      .finally(() => {
-        running = null
-      })
-  }
-  const timer = setInterval(tick, everyMs)
-  tick()
-
+  const repeated = repeat(run, everyMs, (error) =>
+    logger.warn({ err: error }, 'could not read the metrics of sagas'),
+  )
   return {
     async stop() {
-      clearInterval(timer)
-      await running
+      await repeated.close()
       clearTimeout(hiding)
       metrics.hideGauges()
       // When the database is unreachable, the lease runs out without this.

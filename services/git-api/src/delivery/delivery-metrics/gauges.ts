@@ -1,8 +1,8 @@
 import type { Database } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
-import { type Repeated, repeat } from '../../repeat.js'
 import { type Metric, metrics, readLatestOfProjects } from './delivery-metrics.js'
 
 const pauseMs = 5 * 60_000

@@ -1,6 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { Wakeup } from './wakeup.js'
 
 export interface Repeated {
+  /** Ends the current pause; during a run, the next run begins without a pause. */
+  wake(): void
   /** Resolves when the current run has ended. */
   close(): Promise<void>
 }
@@ -18,18 +20,20 @@ export function repeat(
 ): Repeated {
   const closing = new AbortController()
   const { signal } = closing
+  const pause = new Wakeup()
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       await work(signal).catch((error: unknown) => {
         if (!signal.aborted) onFailure(error)
       })
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
+      await pause.wait(pauseMs, signal)
     }
   }
 
   const running = run()
   return {
+    wake: () => pause.wake(),
     async close() {
       closing.abort()
       await running
