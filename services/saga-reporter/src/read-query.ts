@@ -4,7 +4,10 @@ import { unavailable } from '@switchyard/domain'
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
 
-/** A statement with a name is prepared once per connection; one without is planned for its values. */
+/**
+ * A statement for reading. A named statement is prepared once per connection; an unnamed one is planned for
+ * its values.
+ */
 export interface ReadQuery {
   text: string
   values: unknown[]
@@ -12,9 +15,9 @@ export interface ReadQuery {
 }
 
 /**
- * The rows of a query.
+ * Returns the rows of a query.
  *
- * @throws DomainError unavailable when the pool's time for a statement did not suffice
+ * @throws DomainError unavailable when the query exceeds the pool's time limit
  */
 export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
   const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
@@ -23,7 +26,7 @@ export async function readRows<Row extends object>({ pool }: Pooled, query: Read
   return rows
 }
 
-/** The rows of a query that is given up after this time; null when it was given up. */
+/** Returns the rows of a query with a time limit; null when the limit was exceeded. */
 export async function readRowsWithin<Row extends object>(
   { pool }: Pooled,
   timeoutMs: number,
@@ -49,11 +52,14 @@ async function readTimed<Row extends object>(client: PoolClient, timeoutMs: numb
   return rows
 }
 
-/** The parameters of a statement that is put together: text gets `$1`, `$2`, …, values go beside it. */
+/**
+ * Collects the parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside
+ * it.
+ */
 export class SqlParameters {
   readonly values: unknown[] = []
 
-  /** @returns the placeholder that stands for the value */
+  /** @returns the placeholder of the value */
   add(value: unknown): string {
     this.values.push(value)
     return `$${this.values.length}`

@@ -51,7 +51,7 @@ import { resolveRoutes } from './resolve/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
 /**
- * Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the
+ * Receives lifecycle events over gRPC and serves sagas over HTTP. On close, gRPC drains first, and the
  * connections to PostgreSQL close last.
  */
 export async function createService(config: Config, context: ServiceContext) {
@@ -212,14 +212,16 @@ const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds)
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
 
-/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
+/**
+ * Opens separate connections for reads, so that slow reads do not occupy the connections that store events.
+ */
 function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
   const readDatabase = createDatabase({
     url: config.DATABASE_URL.reveal(),
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
     statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
-    // PostgreSQL cancels the statement first, with an error that says so.
+    // PostgreSQL cancels the statement first, with an error that names the cause.
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())
@@ -235,7 +237,7 @@ function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext
 const rateLimitOf = ({ SAGA_RATE_LIMIT_PER_SERVICE: perSecond, SAGA_RATE_LIMIT_BURST: burst }: Config) =>
   createRateLimit({ perSecond, burst: burst ?? perSecond, nowMs: () => performance.now() })
 
-/** How many clients may follow the log at once. */
+/** Returns how many clients may follow the log at once. */
 function streamLimitsOf(config: Config): StreamLimits {
   const { SAGA_STREAMS_MAX: total } = config
   return {

@@ -7,7 +7,7 @@ const oneSaga = {
   text: `SELECT ${sagaRowColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = $2`,
 }
 
-/** One saga as readers see it. */
+/** Finds one saga for readers. */
 export async function findSagaView(database: Pooled, tenant: string, id: string): Promise<SagaView | null> {
   const [[row], details] = await Promise.all([
     readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] }),
@@ -24,7 +24,7 @@ export async function hasSaga(database: Pooled, tenant: string, id: string): Pro
 }
 
 /**
- * A deployment that names a saga. Nothing else of it is shown to readers of sagas, who may not see the
+ * A deployment that names a saga. Its other fields are hidden, because readers of sagas may not see the
  * project.
  */
 export interface SagaDeployment {
@@ -44,7 +44,7 @@ const deploymentsOfSaga = {
     WHERE d.saga_tenant = $1 AND d.saga_id = $2 ORDER BY d.id DESC LIMIT ${shownMax}`,
 }
 
-/** The newest 100 deployments that name a saga, the newest first. */
+/** Lists the newest 100 deployments that name a saga, newest first. */
 export const listSagaDeployments = (
   database: Pooled,
   tenant: string,
@@ -67,23 +67,22 @@ export interface SagaEventView {
   traceParent: string | null
   parentSagaId: string | null
   /**
-   * Size of the payload or errors when the stored request holds only their head; null when it holds them
-   * whole.
+   * Size of the payload or errors when the stored request has only their head; null when it has them
+   * completely.
    */
   payloadSize: number | null
   /** Bytes of the request. */
   requestSize: number
-  /** The request as it came over the wire; null when it is too large to be shown. */
+  /** The request as received; null when it is too large to be shown. */
   request: Buffer | null
 }
 
-/** Larger requests are not read, because a page of them would be too large. */
+/** Largest request that is read, because a page of larger ones would be too large. */
 const shownBytesMax = 512 * 1024
 
 /**
- * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity
- * whose saga is not known yet has no saga in the log; it belongs to the saga that a later event gives its
- * activity.
+ * Selects log rows of saga $2 of tenant $1, at most $4 after position $3. An event of an activity without a
+ * known saga has no saga in the log; it belongs to the saga that a later event names for its activity.
  */
 const eventRowsOfSaga = `
     (SELECT named.* FROM saga_events named
@@ -107,7 +106,7 @@ const eventsOfSaga = {
     FROM (${eventRowsOfSaga}) e ORDER BY e.id LIMIT $4`,
 }
 
-/** The log of a saga in its order, after a position. */
+/** Lists the log of a saga in order, after a position. */
 export const listSagaEvents = (
   database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },
@@ -123,8 +122,8 @@ const lastResolution = {
 }
 
 /**
- * The note of the operator who resolved a saga at this time; null when the log does not hold that event any
- * more. Later resolutions have been undone.
+ * Finds the note of the operator who resolved a saga at this time; null when the log no longer has that
+ * event. Later resolutions have been undone.
  */
 export async function findResolutionNote(
   database: Pooled,

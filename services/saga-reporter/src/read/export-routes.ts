@@ -8,12 +8,12 @@ import { presentSaga } from '../shapes/saga.js'
 import type { SagaView } from './list-store.js'
 import { readAllSagas } from './read.js'
 
-/** The first characters of formulas in spreadsheets, also in their full-width forms. */
+/** Matches the first characters of spreadsheet formulas, also in their full-width forms. */
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
- * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an
- * apostrophe in front, which it shows as text.
+ * Returns one line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate
+ * gets a leading apostrophe, which makes it plain text.
  */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
@@ -34,7 +34,7 @@ interface SagaFormat {
   contentType: string
   /** Text before the first saga. */
   head: string
-  /** The text of some sagas, complete lines. */
+  /** Returns complete lines for some sagas. */
   write: (sagas: SagaView[]) => string
 }
 
@@ -57,7 +57,7 @@ const csvColumns = [
   'duration_ms',
 ] as const
 
-/** The items of a list share one cell, separated by spaces. */
+/** Returns the cells of a saga. The items of a list share one cell, separated by spaces. */
 function csvCells(saga: SagaView): unknown[] {
   const presented = {
     ...presentSaga(saga),
@@ -70,7 +70,7 @@ function csvCells(saga: SagaView): unknown[] {
 
 const flagNames = ({ flags }: SagaView) => [...new Set(flags.map(({ kind }) => kind))].join(' ')
 
-/** How sagas are written to a file. */
+/** The file formats of exported sagas. */
 const sagaFormats: Record<(typeof exportFormats)[number], SagaFormat> = {
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
@@ -92,7 +92,7 @@ const bomParameter = {
   }),
 }
 
-/** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
+/** `GET /sagas/export`: sends every saga of a search, newest first, as a file. */
 export const exportSagas = (database: Pooled) =>
   endpoint({
     summary: 'Every saga of a search as a file',
@@ -116,7 +116,7 @@ async function* textsOf(
   for await (const sagas of batches) yield write(sagas)
 }
 
-/** Sends each text once the client has read the one before, until the client disconnects. */
+/** Sends each text once the client has read the previous one, until the client disconnects. */
 async function send(call: Call, { contentType }: SagaFormat, file: string, texts: AsyncGenerator<string>) {
   const { request, response } = call.raw
   response.status(200).set({
@@ -133,7 +133,7 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
   try {
     await pipeline(Readable.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {
-    // The connection is closed early, so that the client does not take a part for the whole file.
+    // The connection is closed early, so that the client does not mistake a part for the whole file.
     if (!hasLeft(error)) call.logger.error({ err: error }, 'an export failed before its end')
   }
 }

@@ -3,20 +3,20 @@ import { readRows } from '../read-query.js'
 
 export interface FailureHistoryQuestion {
   tenant: string
-  /** The beginning of the first bucket. */
+  /** Start of the first bucket. */
   from: Date
-  /** Failures until then count, itself included. */
+  /** Latest failure that counts, inclusive. */
   to: Date
   bucketSeconds: number
-  /** So many causes are told apart: the most frequent ones. */
+  /** Most causes that are counted separately: the most frequent ones. */
   causesMax: number
 }
 
 /** Failures of one cause in one bucket. */
 export interface FailureCount {
-  /** Null: of all causes that are not told apart. */
+  /** Null: all causes that are not counted separately. */
   fingerprint: string | null
-  /** The last text of the cause. */
+  /** The latest error text of the cause. */
   sample: string | null
   /** Number of the bucket, from 0. */
   bucket: number
@@ -24,8 +24,8 @@ export interface FailureCount {
 }
 
 /**
- * When activities failed, by the cause and by buckets of time. A failure counts when its saga was first seen
- * within a day of the time that is asked for: the index of errors is ordered by sagas.
+ * Counts failed activities by cause and time bucket. A failure counts when its saga was first seen within a
+ * day of the requested time, because the index of errors is ordered by sagas.
  */
 export const countFailures = (
   database: Pooled,

@@ -22,9 +22,9 @@ import {
 } from '../saga-source.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
-/** The data about a saga that is stored in other tables. */
+/** The data of a saga that is stored in other tables. */
 export interface SagaDetails {
-  /** Of its activities; null without any. */
+  /** The latest event of its activities; null without any. */
   lastEventAt: Date | null
   tags: string[]
   flags: SagaFlag[]
@@ -49,7 +49,7 @@ const details = {
     SELECT f.saga_id, 'flag', f.kind, f.activity_id, f.since FROM saga_flags f WHERE ${of('f')}`,
 }
 
-/** Details by the ids of the sagas; sagas without any details are missing. */
+/** Reads details by the ids of the sagas; sagas without details are missing. */
 export async function readSagaDetails(
   database: Pooled,
   tenant: string,
@@ -97,21 +97,21 @@ const shownOfSaga = [
   'lastEventAt',
 ] as const satisfies (keyof Saga)[]
 
-/** A row as {@link sagaRowColumns} select it. */
+/** A row that {@link sagaRowColumns} select. */
 export interface SagaRow extends Pick<Saga, (typeof shownOfSaga)[number]> {
   tenant: string
 }
 
-/** A saga as readers see it; its `lastEventAt` is that of the saga or of one of its activities. */
+/** A saga for readers; `lastEventAt` is the latest event of the saga or of one of its activities. */
 export interface SagaView extends SagaRow {
   tags: string[]
   flags: SagaFlag[]
 }
 
-/** The columns that are selected of a row `s` of sagas. */
+/** The selected columns of a row `s` of sagas. */
 export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shownOfSaga)}`
 
-/** The rows of one tenant, together with their details from other tables. */
+/** Adds the details from other tables to rows of one tenant. */
 export async function readSagaViews(database: Pooled, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []
@@ -131,7 +131,7 @@ export function toSagaView(row: SagaRow, details: SagaDetails | undefined): Saga
 
 type PositionedRow = SagaRow & { position: Date | null }
 
-/** One page of the sagas of a search, in their order. */
+/** Reads one page of the sagas of a search, in order. */
 export async function searchSagas(
   database: Pooled,
   question: SagaQuestion,
@@ -152,7 +152,7 @@ export async function searchSagas(
   }
 }
 
-/** One row more than the page holds is read, to see whether there is another page. */
+/** Returns the query of a page. It reads one more row, to know whether there is another page. */
 function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk') {
   const parameters = new SqlParameters()
   const { from, where, order } = sagaSource(question, parameters, errors)
@@ -163,12 +163,12 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
   return { text, values: parameters.values }
 }
 
-/** Counting is given up after this time. */
+/** Time limit of counting. */
 const countingMs = 2000
 
 /**
- * How many sagas of a search have each status, whatever status it asks for; at most {@link countedMax} of
- * each, and one more when there are more. Null when counting took too long.
+ * Counts the sagas of a search by status, ignoring its own status filter. It counts at most {@link
+ * countedMax} of each status, and one more when there are more. Null when counting took too long.
  */
 export async function countSagas(
   database: Pooled,
@@ -192,15 +192,15 @@ export async function countSagas(
   )
 }
 
-/** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
+/** Rows that one step reads, matching or not, so that a step is fast even when few sagas match. */
 const stepRows = 2000
 
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
- * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor
- * a snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are
- * not read.
+ * Yields every saga of a search in batches, newest first. It holds neither a connection nor a snapshot
+ * between batches, so a slow reader costs the database nothing. Sagas that are created later are newer, and
+ * are not read.
  */
 export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGenerator<SagaView[]> {
   let after: SagaPosition | null = null
@@ -213,7 +213,7 @@ export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGen
   }
 }
 
-/** The position at which the next step ends; null when fewer rows are left than one step has. */
+/** Returns the position at which the next step ends; null when fewer rows are left than one step has. */
 async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosition | null) {
   const parameters = new SqlParameters()
   const { table, id, where } = walked(search, parameters)
@@ -229,7 +229,7 @@ async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosi
   return end ?? null
 }
 
-/** The rows that are counted for a step: the rows of one index, all or some of which match the search. */
+/** Returns the rows that count for a step: the rows of one index, all or some of which match the search. */
 function walked(
   search: SagaSearch,
   parameters: SqlParameters,
@@ -270,9 +270,9 @@ const shownOfChild = ['id', 'serviceName', 'status', 'outcome', 'firstSeenAt', '
 export type SagaChild = Pick<Saga, (typeof shownOfChild)[number]>
 
 export interface SagaChildren {
-  /** The newest 100, the newest first. */
+  /** The newest 100, newest first. */
   newest: SagaChild[]
-  /** How many of all children have each status, as {@link countSagas} counts them. */
+  /** Number of all children by status, as {@link countSagas} counts them. */
   counts: Partial<Record<SagaStatus, number>> | null
 }
 
@@ -308,7 +308,7 @@ const shownOfParked = [
 
 export type ParkedActivity = Pick<Activity, (typeof shownOfParked)[number]>
 
-/** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
+/** Lists activities whose saga no event has named, newest first; at most `take`, after a position. */
 export function listParkedActivities(
   database: Pooled,
   tenant: string,

@@ -46,7 +46,7 @@ export interface SagaWithActivities {
 /** Bytes of each payload that are shown with its saga. */
 const headBytesMax = 16 * 1024
 
-/** A saga with all its activities; null when there is no such saga. */
+/** Finds a saga with all its activities; null when there is no such saga. */
 export const findSaga = (database: Pooled, key: SagaKey): Promise<SagaWithActivities | null> =>
   findWithActivities(database, key, { after: null, take: null })
 
@@ -62,12 +62,12 @@ async function findWithActivities(
   return saga && { saga, activities }
 }
 
-/** Activities of a saga in one answer. */
+/** Most activities of a saga in one answer. */
 const activitiesMax = 1_000
 
 /** A saga with a page of its activities. */
 export interface SagaPage extends SagaWithActivities {
-  /** Where the next page of activities begins; null on the last one. */
+  /** The start of the next page of activities; null on the last one. */
   next: ActivityPosition | null
 }
 
@@ -77,14 +77,14 @@ export interface SagaDetail extends SagaPage {
   deployments: SagaDeployment[]
   /** The sagas that name the saga as their parent. */
   children: SagaChildren
-  /** The note of the operator who resolved the saga last. */
+  /** The note of the operator who last resolved the saga. */
   resolutionNote: string | null
 }
 
 /**
- * A saga with a page of its activities.
+ * Returns a saga with a page of its activities.
  *
- * @param after where the page before ended; null: the first page
+ * @param after the end of the previous page; null: the first page
  * @throws DomainError not-found
  */
 export async function getSaga(
@@ -100,9 +100,9 @@ export async function getSaga(
 }
 
 /**
- * A saga with everything that belongs to it, except its log.
+ * Returns a saga with all related data except its log.
  *
- * @param after where the page of activities before ended; null: the first page
+ * @param after the end of the previous page of activities; null: the first page
  * @throws DomainError not-found
  */
 export async function getSagaDetail(
@@ -124,7 +124,7 @@ export async function getSagaDetail(
 export interface SagaListRequest {
   search: SagaSearch
   order: SagaOrder
-  /** Where the page before ended; null: the first page. */
+  /** The end of the previous page; null: the first page. */
   after: SagaPosition | null
   take: number
   withCounts: boolean
@@ -132,9 +132,9 @@ export interface SagaListRequest {
 
 export interface SagaList {
   sagas: SagaView[]
-  /** Where the next page begins; null on the last page. */
+  /** The start of the next page; null on the last page. */
   next: SagaPosition | null
-  /** Null when counting takes too long, undefined when it was not asked for. */
+  /** Null when counting took too long, undefined when it was not requested. */
   counts: StatusCounts | null | undefined
 }
 
@@ -151,8 +151,8 @@ export async function listSagas(database: Pooled, request: SagaListRequest): Pro
 }
 
 /**
- * Every saga of a search in batches, the newest first. The first batch is read before the promise resolves,
- * so that an answer can still be a refusal when the database is unavailable.
+ * Reads every saga of a search in batches, newest first. It reads the first batch before the promise
+ * resolves, so that an unavailable database can still be answered with a refusal.
  */
 export async function readAllSagas(
   database: Pooled,
@@ -178,9 +178,9 @@ async function countStatuses(database: Pooled, search: SagaSearch): Promise<Stat
 }
 
 /**
- * A page of the log of a saga, in its order.
+ * Returns a page of the log of a saga, in order.
  *
- * @param after the `seq` of the last event of the page before; 0: the first page
+ * @param after the `seq` of the last event of the previous page; 0: the first page
  * @throws DomainError not-found
  */
 export async function listEvents(
@@ -197,9 +197,9 @@ export async function listEvents(
 }
 
 /**
- * A page of the activities whose saga no event has named, the newest first.
+ * Returns a page of the activities whose saga no event has named, newest first.
  *
- * @param after where the page before ended; null: the first page
+ * @param after the end of the previous page; null: the first page
  */
 export async function listParked(
   database: Pooled,
@@ -214,7 +214,7 @@ export async function listParked(
 }
 
 /**
- * A payload of an activity as it is stored.
+ * Returns the stored payload of an activity.
  *
  * @throws DomainError not-found, with size and digest when the payload was too large to be stored
  */

@@ -34,13 +34,13 @@ export interface ReadDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
   database: Pooled
   clock: Clock
-  /** Where traces are shown, with `{trace_id}` for the id. */
+  /** The address of a trace, with `{trace_id}` for the id. */
   traceUrlTemplate: string | undefined
 }
 
 const reader = administratorOrScope('read_sagas')
 
-/** What is known of many sagas. */
+/** Endpoints about many sagas. */
 export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => [
   tenantRoute('GET', '/sagas', reader, listSagas(database)),
   tenantRoute('GET', '/sagas/parked_activities', reader, listParkedActivities(database)),
@@ -50,8 +50,8 @@ export const searchRoutes = ({ database, clock }: ReadDependencies): Route[] => 
 ]
 
 /**
- * What is known of one saga. `/sagas/:id` would take the names of other routes for ids, so these routes come
- * after them.
+ * Endpoints about one saga. They come after other routes, because `/sagas/:id` would match their names as
+ * ids.
  */
 export const sagaRoutes = ({ database, traceUrlTemplate }: ReadDependencies): Route[] => [
   tenantRoute('GET', '/sagas/:id', reader, getSaga(database)),
@@ -87,7 +87,7 @@ const listSagas = (database: Pooled) =>
     },
   })
 
-/** `Pending=0, Started=10000+, …` */
+/** Returns the header `Pending=0, Started=10000+, …`. */
 const countsHeader = (counts: read.StatusCounts | null) => ({
   'X-Status-Counts':
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
@@ -113,7 +113,7 @@ const getSaga = (database: Pooled) =>
 
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
-/** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
+/** `GET /sagas/parked_activities`: lists the activities whose saga no event has named, newest first. */
 const listParkedActivities = (database: Pooled) =>
   endpoint({
     summary: 'Activities whose saga no event has named',

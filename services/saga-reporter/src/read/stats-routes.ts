@@ -6,7 +6,9 @@ import { tenantParameter } from '../shapes/parameters.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
 import type { SagaKindCount, StatsRange } from './stats-store.js'
 
-/** `GET /sagas/stats`: metrics of the sagas created in a range of time, by default the last 24 hours. */
+/**
+ * `GET /sagas/stats`: returns metrics of the sagas created in a range of time, by default the last 24 hours.
+ */
 export const getStats = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'Metrics of the sagas that were created in a time',
@@ -52,7 +54,7 @@ const statsShape = z
   })
   .meta({ id: 'SagaStats', description: 'Metrics of the sagas that were created in a time' })
 
-/** Metrics of the sagas that were created in a time. */
+/** Returns metrics of the sagas created in a range of time. */
 const presentStats = (
   { from, to }: StatsRange,
   { counts, durations, failures }: SagaStats,
@@ -87,7 +89,7 @@ const presentStats = (
   })),
 })
 
-/** The sums of the counts by a key. Counts without the key are left out. */
+/** Returns the sums of the counts by a key. Counts without the key are left out. */
 function totals(
   counts: SagaKindCount[],
   keyOf: (count: SagaKindCount) => string | null,
@@ -103,7 +105,7 @@ function totals(
 const bucketSecondsDefault = 900
 const bucketsMax = 300
 
-/** `GET /sagas/failure_history`: by default of the last 24 hours. */
+/** `GET /sagas/failure_history`: returns failures, by default of the last 24 hours. */
 export const getFailureHistory = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'How many activities failed in each part of a time, by cause',
@@ -128,7 +130,8 @@ export const getFailureHistory = (database: Pooled, clock: Clock) =>
   })
 
 /**
- * The same buckets come whenever somebody asks, so that a picture of them does not change as time goes on.
+ * Returns aligned buckets, which are the same for every request, so that a chart does not change as time
+ * passes.
  */
 function bucketsOf(after: Date, to: Date, bucketSeconds: number): BucketRange {
   const bucketMs = bucketSeconds * 1000
